@@ -1,0 +1,1 @@
+"""One module per verb of the command line: parse, wire, print."""

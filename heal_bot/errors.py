@@ -1,0 +1,44 @@
+"""The errors heal-bot raises: one root, an exit code each, one line for a person."""
+
+from __future__ import annotations
+
+
+class HealBotError(Exception):
+    """Root of all expected errors; the message says what failed, with which value, what to do."""
+
+    exit_code = 1
+
+
+class UsageError(HealBotError):
+    """What was asked cannot be done as asked: a wrong path, option, SHA or report."""
+
+    exit_code = 2
+
+
+class SandboxError(HealBotError):
+    """The sandbox could not be set up as required; nothing was run."""
+
+
+class ProvisionError(HealBotError):
+    """The target's interpreter or environment could not be made usable."""
+
+
+class WorkspaceError(HealBotError):
+    """Git objects or files could not be read or written."""
+
+
+class ForgeError(HealBotError):
+    """GitHub refused or failed a request."""
+
+
+class LLMError(HealBotError):
+    """A model call failed; `kind` says how and `retry_after` (seconds) when to come back.
+
+    Kinds: rate_limit, over_tpm, overloaded, context_overflow, out_of_credit, auth, refusal,
+    truncated, transient, bad_gateway, bad_request, gone, timeout, budget.
+    """
+
+    def __init__(self, kind: str, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after = retry_after

@@ -1,0 +1,171 @@
+"""What a run tells while it works: a closed union of frozen events, and the Run that carries it."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """A remark for a person: something missing, skipped or decided."""
+
+    stage: str
+    message: str
+    level: str = "info"
+    kind: str = field(default="noted", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What the run expects to spend, said before the first test."""
+
+    suite_seconds: float
+    confirmations: int
+    minutes_left: float
+    stage: str = field(default="pipeline", init=False)
+    kind: str = field(default="planned", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteFinished:
+    """One sandboxed pytest run ended."""
+
+    stage: str
+    purpose: str
+    passed: int
+    failed: int
+    seconds: float
+    ended: str
+    kind: str = field(default="suite", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterStarted:
+    """The search for one root cause begins."""
+
+    cluster: str
+    tests: int
+    suspects: tuple[str, ...]
+    stage: str = field(default="repair", init=False)
+    kind: str = field(default="cluster", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchProgressed:
+    """Candidates tried so far by one proposer in one cluster."""
+
+    cluster: str
+    proposer: str
+    tried: int
+    best_fixed: int
+    stage: str = field(default="repair", init=False)
+    kind: str = field(default="search", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptJudged:
+    """An attempt entered the ledger."""
+
+    number: int
+    cluster: str
+    proposer: str
+    family: str
+    verdict: str
+    fixed: int
+    detail: str
+    stage: str = field(default="repair", init=False)
+    kind: str = field(default="attempt", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpoke:
+    """A step of a model call.
+
+    kind: request | delta | usage | retry | candidate | salvage | reject | refusal | budget | switch.
+    """
+
+    kind: str
+    provider: str
+    model: str
+    detail: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    usd: float | None = None
+    stage: str = field(default="repair", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalConfirmed:
+    """A proposal went through the cold runs; status: patch, or why not."""
+
+    status: str
+    fixed: int
+    seconds: float
+    detail: str = ""
+    stage: str = field(default="verify", init=False)
+    kind: str = field(default="confirmed", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
+Event = (
+    Noted
+    | Planned
+    | SuiteFinished
+    | ClusterStarted
+    | SearchProgressed
+    | AttemptJudged
+    | ModelSpoke
+    | ProposalConfirmed
+)
+
+
+@dataclass(slots=True)
+class _Sequence:
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What every stage and edge gets first: where to speak, what time it is, when to end.
+
+    `deadline` is in seconds of `clock`; `stopped` says that a person or signal asked to end.
+    """
+
+    sink: Callable[[Event], None]
+    clock: Callable[[], float] = time.monotonic
+    rng: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311
+    deadline: float = float("inf")
+    stopped: Callable[[], bool] = lambda: False
+    _sequence: _Sequence = field(default_factory=_Sequence)
+
+    def emit(self, event: Event) -> None:
+        """Number and date the event, and hand it to whoever listens."""
+        self._sequence.value += 1
+        self.sink(replace(event, seq=self._sequence.value, at=self.clock()))
+
+    def left(self) -> float:
+        """Seconds until the deadline, never negative."""
+        return max(0.0, self.deadline - self.clock())
+
+    def over(self) -> bool:
+        """Whether to end now: the deadline passed, or someone asked."""
+        return self.stopped() or self.left() <= 0

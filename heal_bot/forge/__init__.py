@@ -1,0 +1,1 @@
+"""GitHub: who may ask, and everything that is read from or written to it."""

@@ -1,0 +1,1 @@
+"""What enters: events, JUnit XML, node ids, tracebacks."""

@@ -1,0 +1,1 @@
+"""From failures and spectrum to ranked suspects in clusters."""

@@ -1,0 +1,62 @@
+"""The values that flow through the pipeline: frozen, slotted, without behaviour of their own."""
+
+from heal_bot.model.change import Candidate, Cost, Edit, Patch, PatchedFile, Target
+from heal_bot.model.execution import CaseResult, Environment, Isolation, Spectrum, SuiteRun
+from heal_bot.model.report import (
+    Collection,
+    Failure,
+    Frame,
+    HealRequest,
+    Origin,
+    Report,
+    ReportedCase,
+    RunHints,
+    Trust,
+)
+from heal_bot.model.result import (
+    Attempt,
+    Baseline,
+    Certificate,
+    Cluster,
+    Memory,
+    Outcome,
+    Reproduced,
+    Search,
+    SuiteTotals,
+    Suspect,
+    Verdict,
+)
+
+__all__ = [
+    "Attempt",
+    "Baseline",
+    "Candidate",
+    "CaseResult",
+    "Certificate",
+    "Cluster",
+    "Collection",
+    "Cost",
+    "Edit",
+    "Environment",
+    "Failure",
+    "Frame",
+    "HealRequest",
+    "Isolation",
+    "Memory",
+    "Origin",
+    "Outcome",
+    "Patch",
+    "PatchedFile",
+    "Report",
+    "ReportedCase",
+    "Reproduced",
+    "RunHints",
+    "Search",
+    "Spectrum",
+    "SuiteRun",
+    "SuiteTotals",
+    "Suspect",
+    "Target",
+    "Trust",
+    "Verdict",
+]

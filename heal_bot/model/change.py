@@ -1,0 +1,74 @@
+"""What may be changed and how: targets, edits, candidates, patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An addressable piece of source: the only things a patch may change.
+
+    kind: function | class_attribute | assignment | default. `nth` counts equal qualnames of one
+    kind in a file from 0 (property setters, overloads, conditional definitions). Lines count
+    from 1 and include decorators; `source` is the exact text of these lines.
+    """
+
+    path: str
+    qualname: str
+    nth: int
+    kind: str
+    first_line: int
+    last_line: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replaces `target.source` by `new_source` (same first indentation) and adds `imports`."""
+
+    target: Target
+    new_source: str
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What something cost; `usd` is None where the price is unknown."""
+
+    usd: float | None = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proposed change. `family` names the rule family or strategy, `rationale` says why."""
+
+    edits: tuple[Edit, ...]
+    proposer: str
+    family: str
+    rationale: str = ""
+    cost: Cost = Cost()
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedFile:
+    """A file after the patch; `base_blob` is the git blob id it replaces."""
+
+    path: str
+    base_blob: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The verified change: what the pull request commits."""
+
+    base_sha: str
+    files: tuple[PatchedFile, ...]
+    diff: str
+    edits: tuple[Edit, ...]
+    fixed: tuple[str, ...]
+    still_failing: tuple[str, ...]

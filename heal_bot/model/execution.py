@@ -1,0 +1,85 @@
+"""What a sandboxed run was and what it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heal_bot.model.report import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What held while code ran: mode strict | reduced, layers present and missing, with reasons."""
+
+    mode: str
+    layers: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The target's interpreter as the sandbox sees it.
+
+    `python` is the executable, `paths` are checkout-relative entries for sys.path, `roots` the
+    absolute folders the sandbox may read and execute from. Hashes are of the lock file and of the
+    manifest of installed files.
+    """
+
+    python: str
+    version: str
+    prefix: str
+    base_prefix: str
+    roots: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    lock_hash: str = ""
+    manifest_hash: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One test of a sandboxed run.
+
+    outcome: passed | failed | error | skipped | xfailed | xpassed. phase: setup | call | teardown.
+    """
+
+    test: str
+    outcome: str
+    phase: str = "call"
+    seconds: float = 0.0
+    kind: str = ""
+    message: str = ""
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """Which test executed which line.
+
+    `locations[i]` is (path, line); bit i of `hits[test]` says that the test executed it. `gaps`
+    names what could not be observed (child processes, a foreign tracer, a spent budget).
+    """
+
+    locations: tuple[tuple[str, int], ...]
+    hits: Mapping[str, int]
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """One pytest run in the sandbox.
+
+    ended: finished | timeout | crashed | killed | untrusted. Anything but `finished` says in
+    `detail` what happened; the results are then those that were complete.
+    """
+
+    results: tuple[CaseResult, ...]
+    collected: tuple[str, ...]
+    ended: str
+    seconds: float
+    isolation: Isolation
+    detail: str = ""
+    spectrum: Spectrum | None = None
+    errors: tuple[tuple[str, str], ...] = ()
+    neutralised: tuple[str, ...] = ()

@@ -1,0 +1,121 @@
+"""What a report says: requests, cases, failures, frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Trust(StrEnum):
+    """What the one who asks, and the code under test, are allowed to touch."""
+
+    TRUSTED = "trusted"
+    KEYLESS = "keyless"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class HealRequest:
+    """What is to be healed: base_sha is patched, base_ref is targeted, tested_sha is what CI ran."""
+
+    repo: str
+    base_sha: str
+    base_ref: str = ""
+    tested_sha: str = ""
+    head_repo: str = ""
+    trigger: str = "command"
+    actor: str = ""
+    trust: Trust = Trust.TRUSTED
+    reports: tuple[str, ...] = ()
+    run_id: int | None = None
+    pull_number: int | None = None
+    reply_to: int | None = None
+    verb: str = "heal"
+    only: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    instruction: str = ""
+    error_log: str = ""
+    callback: str = ""
+
+
+class Origin(StrEnum):
+    """Where the code of a traceback frame lives."""
+
+    PROJECT = "project"
+    TEST = "test"
+    LIBRARY = "library"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One traceback frame; `path` is relative to the checkout, `line` counts from 1."""
+
+    path: str
+    line: int
+    function: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedCase:
+    """One test case as a report names it, after attempts of one leg were merged (the last decides).
+
+    outcome: passed | failed | error | skipped. phase: call | setup | teardown | collect.
+    """
+
+    classname: str
+    name: str
+    outcome: str
+    file: str = ""
+    line: int | None = None
+    phase: str = "call"
+    kind: str = ""
+    message: str = ""
+    text: str = ""
+    seconds: float = 0.0
+    leg: str = ""
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunHints:
+    """What the report tells of the failing run: interpreter version, plugins, command, seconds."""
+
+    python: str = ""
+    plugins: tuple[str, ...] = ()
+    command: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All reports of a request as one: `cases` are those that did not pass, the rest is counted."""
+
+    cases: tuple[ReportedCase, ...]
+    passed: int = 0
+    flags: tuple[str, ...] = ()
+    hints: RunHints = RunHints()
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Runnable node ids as pytest collects them in the checkout, and (path, message) per error."""
+
+    tests: tuple[str, ...]
+    errors: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failing test as a runnable node id; `kind` is the exception type, `reason` our remark.
+
+    `frames` are outermost first as a traceback prints them. `message` is the assertion or
+    exception text, clipped.
+    """
+
+    test: str
+    kind: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    reason: str = ""

@@ -1,0 +1,156 @@
+"""What the stages conclude: suspects, clusters, verdicts, certificates, the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heal_bot.model.change import Candidate, Cost, Patch, Target
+from heal_bot.model.execution import Environment, Isolation, SuiteRun
+from heal_bot.model.report import Failure, HealRequest, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A target that may hold the fault; `evidence` in words, `lines` (suspicion by line)."""
+
+    target: Target
+    score: float
+    evidence: tuple[str, ...] = ()
+    lines: Mapping[int, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Failures that share a cause, with the suspects for it, best first."""
+
+    id: str
+    failures: tuple[Failure, ...]
+    suspects: tuple[Suspect, ...]
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """A reported failure after the baseline.
+
+    status: confirmed | flaky | order_dependent | not_reproduced | environment | stale_test.
+    """
+
+    failure: Failure
+    status: str
+    flake_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The suite before any patch: what was confirmed, what passed, what ran where."""
+
+    reproduced: tuple[Reproduced, ...]
+    suite: SuiteRun
+    runs: int
+
+    @property
+    def confirmed(self) -> tuple[Failure, ...]:
+        """The failures worth a repair."""
+        return tuple(r.failure for r in self.reproduced if r.status == "confirmed")
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """The tests that passed before the patch and must pass after it."""
+        return frozenset(r.test for r in self.suite.results if r.outcome in {"passed", "xfailed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a candidate.
+
+    status: fixed | improved | unchanged | regression | rejected | timeout | error | unconfirmed.
+    """
+
+    status: str
+    fixed: tuple[str, ...] = ()
+    still_failing: tuple[Failure, ...] = ()
+    newly_failing: tuple[Failure, ...] = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A candidate judged on all failing tests of its cluster, or rejected by the rails."""
+
+    number: int
+    cluster: str
+    candidate: Candidate
+    verdict: Verdict
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How many candidates of one family were tried on one target, and the most tests one fixed."""
+
+    proposer: str
+    target: Target
+    family: str
+    tried: int
+    best_fixed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTotals:
+    """The whole suite in numbers, after the patch."""
+
+    complete: bool
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How the patch was verified, in terms a reviewer can repeat."""
+
+    base_sha: str
+    tree_sha: str
+    tests_hash: str
+    environment: Environment
+    isolation: Isolation
+    baseline_runs: int
+    verify_runs: int
+    before_after: tuple[tuple[str, str, str], ...]
+    full_suite: SuiteTotals
+    tests_unchanged: bool
+    methods: tuple[tuple[str, str], ...] = ()
+    gates: tuple[tuple[str, str], ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What earlier runs tried: digests of patches with their verdict, lessons by fixed name."""
+
+    tried: tuple[tuple[str, str], ...] = ()
+    lessons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The whole result of a run; `outcome.json` is this, flattened."""
+
+    request: HealRequest
+    status: str
+    stopped: str
+    reason: str
+    report: Report
+    baseline: Baseline | None = None
+    clusters: tuple[Cluster, ...] = ()
+    searches: tuple[Search, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    patch: Patch | None = None
+    certificate: Certificate | None = None
+    memory: Memory = Memory()
+    cost: Cost = Cost()
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()

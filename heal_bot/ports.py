@@ -1,0 +1,203 @@
+"""The protocols between stages and edges; stages see these, wiring puts real edges behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from heal_bot.events import Run
+from heal_bot.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Collection,
+    Cost,
+    Environment,
+    Failure,
+    Isolation,
+    Outcome,
+    PatchedFile,
+    RunHints,
+    Search,
+    SuiteRun,
+    Verdict,
+)
+
+
+class Tree(Protocol):
+    """A checkout made by us: bytes come from verified git blobs, never through foreign paths."""
+
+    @property
+    def sha(self) -> str:
+        """The commit this tree is of."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that holds the files, root-owned, never written by sandboxed code."""
+
+    @property
+    def tree_sha(self) -> str:
+        """The git tree id of the commit."""
+
+    def paths(self) -> tuple[str, ...]:
+        """All file paths of the commit, sorted, relative with forward slashes."""
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file; KeyError when the commit has no such regular file."""
+
+    def blob(self, path: str) -> str:
+        """The git blob id of a file in the commit (not of a patched version)."""
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        """Lines per path that the commits under test changed; empty without history."""
+
+
+class Workspace(Protocol):
+    """Makes checkouts and environments."""
+
+    def checkout(self, run: Run, sha: str) -> Tree:
+        """A fresh checkout of a commit."""
+
+    def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> Tree:
+        """A fresh checkout of the tree's commit with these files replaced."""
+
+    def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
+        """The target's interpreter, readable in the sandbox."""
+
+
+class Session(Protocol):
+    """A warm judge for one cluster; leave it as a context manager."""
+
+    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+        """One verdict per candidate, in the order given; candidates are pulled lazily."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class Runner(Protocol):
+    """Runs the target's tests in the sandbox."""
+
+    def preflight(self, run: Run, env: Environment) -> Isolation:
+        """Prove the layers and the interpreter from inside; SandboxError when strict fails."""
+
+    def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
+        """Node ids as pytest collects them in this tree."""
+
+    def run(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        tests: Sequence[str] | None = None,
+        *,
+        spectrum: bool = False,
+        seconds: float | None = None,
+        shuffle: int | None = None,
+    ) -> SuiteRun:
+        """One cold pytest run of `tests` (None: all) in a fresh scratch copy of the tree."""
+
+    def warm(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        failing: Sequence[Failure],
+        guards: Sequence[str],
+    ) -> Session:
+        """A session that judges candidates on failing tests first, then on passing guards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """All a proposer may know about a cluster: sources, evidence, and every earlier attempt."""
+
+    cluster: Cluster
+    tree: Tree
+    attempts: tuple[Attempt, ...] = ()
+    searches: tuple[Search, ...] = ()
+    partial: tuple[Attempt, ...] = ()
+    lessons: tuple[str, ...] = ()
+    instruction: str = ""
+
+
+class Proposer(Protocol):
+    """Proposes changes for a cluster.
+
+    With `streams` the proposals do not depend on verdicts and may be judged in bulk; without it
+    every verdict is in `recall()` before the next proposal is asked for.
+    """
+
+    @property
+    def name(self) -> str:
+        """How attempts and outcome name it: rules, claude, gemini, openai."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether candidates may be pulled ahead of their verdicts."""
+
+    def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
+        """Candidates, the most likely first; ends when it has no more to say."""
+
+    def spent(self) -> Cost:
+        """What the proposer cost so far, failed calls included."""
+
+
+class Recall(Protocol):
+    """The proposer's view of the ledger: called again, it tells what happened since."""
+
+    def __call__(self) -> Brief: ...
+
+    def reject(self, candidate: Candidate, reason: str) -> None:
+        """Record a proposal that was refused before any run; it becomes an attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a prompt; `cached` marks the end of a block that later prompts repeat."""
+
+    role: str
+    text: str
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete answer of a model; never a truncated or refused one."""
+
+    text: str
+    cost: Cost
+    model: str
+
+
+class Model(Protocol):
+    """A language model behind one call; raises LLMError, never an SDK's own error."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def window(self) -> int:
+        """Tokens of context the prompt and the answer may take together."""
+
+    def ask(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
+        """One streamed call with retries; events go to `run`."""
+
+
+class Store(Protocol):
+    """Keeps what is verified, so that a killed run leaves it behind."""
+
+    def save(self, outcome: Outcome) -> None:
+        """Replace the bundle atomically."""

@@ -1,0 +1,1 @@
+"""The search: tiers of proposers, and the ledger that remembers them."""

@@ -1,0 +1,1 @@
+"""The model proposer: prompts, replies, budget."""

@@ -1,0 +1,1 @@
+"""Outcome to text for people."""

@@ -1,0 +1,1 @@
+"""The only place where repository code runs."""

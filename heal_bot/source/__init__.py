@@ -1,0 +1,1 @@
+"""Python source as data: the index of targets, edits, and the rails of a patch."""

@@ -1,0 +1,1 @@
+"""Checkouts and environments made by us from verified bytes."""
