@@ -96,7 +96,8 @@ class AttemptJudged:
 class ModelSpoke:
     """A step of a model call.
 
-    kind: request | delta | usage | retry | candidate | salvage | reject | refusal | budget | switch.
+    kind: request | delta | usage | retry | candidate | salvage | reject | refusal | budget |
+    switch.
     """
 
     kind: str

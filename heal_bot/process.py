@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
@@ -125,14 +126,10 @@ def _feed(
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Wait a moment for the program, then kill its group; never wait unbounded."""
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(0.2)
-    except subprocess.TimeoutExpired:
-        pass
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     child.wait(_GRACE)
     for stream in (child.stdin, child.stdout, child.stderr):
         if stream is not None and not stream.closed:

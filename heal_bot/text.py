@@ -26,7 +26,8 @@ _SECRETS = re.compile(
             r"npm_[0-9A-Za-z]{36}",
             r"pypi-[A-Za-z0-9_-]{50,250}",
             r"eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}",
-            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,8000}-----END [A-Z ]{0,30}PRIVATE KEY-----",
+            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,8000}"
+            r"-----END [A-Z ]{0,30}PRIVATE KEY-----",
             r"(?i:bearer)\s+[A-Za-z0-9._~+/-]{20,500}",
             r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@)",
         )

@@ -15,7 +15,7 @@ EDGES = {"sandbox", "workspace", "models", "forge"}
 TOP = {"pipeline", "publish", "wiring", "commands", "api", "cli"}
 ALONE = {"plugin", "capture"}
 MAY_IMPORT = {
-    **dict.fromkeys(BASE, set()),
+    **dict.fromkeys(BASE, frozenset()),
     **dict.fromkeys(MIDDLE, BASE | MIDDLE),
     **dict.fromkeys(STAGES | EDGES, BASE | MIDDLE),
     "pipeline": BASE | MIDDLE | STAGES,
@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "commands": BASE | MIDDLE | STAGES | EDGES | TOP,
     "api": BASE | MIDDLE | STAGES | TOP,
     "cli": {"errors", "commands"},
-    **dict.fromkeys(ALONE, set()),
+    **dict.fromkeys(ALONE, frozenset()),
     "__init__": {"api"},
     "__main__": {"cli"},
 }
@@ -64,8 +64,8 @@ def _imports(path: Path) -> set[str]:
 
 
 def _violations(name: str, imports: set[str]) -> list[str]:
-    part = name.split(".", maxsplit=1)[0]
-    allowed = MAY_IMPORT[part] | ({part} if part not in BASE | ALONE else set())
+    part = name.partition(".")[0]
+    allowed = MAY_IMPORT[part] | {part}
     found = []
     for imported in imports:
         if imported.startswith("heal_bot."):

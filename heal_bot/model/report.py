@@ -16,7 +16,7 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealRequest:
-    """What is to be healed: base_sha is patched, base_ref is targeted, tested_sha is what CI ran."""
+    """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran."""
 
     repo: str
     base_sha: str

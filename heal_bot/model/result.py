@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heal_bot.model.change import Candidate, Cost, Patch, Target
 from heal_bot.model.execution import Environment, Isolation, SuiteRun
@@ -151,6 +151,6 @@ class Outcome:
     patch: Patch | None = None
     certificate: Certificate | None = None
     memory: Memory = Memory()
-    cost: Cost = Cost()
+    cost: Cost = field(default_factory=Cost)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
