@@ -1,0 +1,265 @@
+"""The schema of `outcome.json`, the one file of a bundle that programs read (schema 1).
+
+`publish` reads it as written by an attacker: unknown fields, wrong types and anything over the
+caps are refused before a value is looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+SCHEMA = 1
+MAX_CONTENT = 2 << 20
+
+Name = Annotated[str, StringConstraints(max_length=1_000)]
+Text = Annotated[str, StringConstraints(max_length=20_000)]
+Diff = Annotated[str, StringConstraints(max_length=4_000_000)]
+Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$")]
+Names = Annotated[tuple[Name, ...], Field(max_length=20_000)]
+Texts = Annotated[tuple[Text, ...], Field(max_length=1_000)]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+
+Status = Literal[
+    "healed", "partly_healed", "not_healed", "flaky", "stale_test", "not_reproduced",
+    "nothing_to_do", "refused", "stale", "budget_exhausted", "sandbox_error", "environment_error",
+]  # fmt: skip
+Stopped = Literal["done", "exhausted", "stuck", "budget", "interrupted"]
+FailureStatus = Literal[
+    "fixed", "still_failing", "flaky", "order_dependent", "not_reproduced", "environment",
+    "stale_test", "not_attempted",
+]  # fmt: skip
+VerdictStatus = Literal[
+    "fixed", "improved", "unchanged", "regression", "rejected", "timeout", "error", "unconfirmed",
+]  # fmt: skip
+TargetKind = Literal["function", "class_attribute", "assignment", "default"]
+
+
+class Record(BaseModel):
+    """What all records share: closed, frozen, finite."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class RequestRecord(Record):
+    """What was asked; informative only, since `publish` takes its facts from the event."""
+
+    repo: Name
+    base_sha: Sha
+    base_ref: Name
+    tested_sha: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")]
+    head_repo: Name
+    trigger: Name
+    actor: Name
+    trust: Literal["trusted", "keyless", "refused"]
+    run_id: Count | None
+    pull_number: Count | None
+    verb: Name
+    instruction: Text
+
+
+class SuspectRecord(Record):
+    """A target that may hold the fault."""
+
+    path: Name
+    qualname: Name
+    nth: Count
+    kind: TargetKind
+    first_line: Count
+    score: Annotated[float, Field(ge=-1e6, le=1e6)]
+    evidence: Texts
+
+
+class FailureRecord(Record):
+    """A failing test and what became of it."""
+
+    test: Name
+    status: FailureStatus
+    kind: Name
+    message: Text
+    reason: Text
+    flake_rate: Annotated[float, Field(ge=0, le=1)] | None
+    best_attempt: Count | None
+    cluster_ids: Names
+    suspects: Annotated[tuple[SuspectRecord, ...], Field(max_length=20)]
+
+
+class ClusterRecord(Record):
+    """Failures that share a cause."""
+
+    id: Name
+    tests: Names
+    suspects: Annotated[tuple[SuspectRecord, ...], Field(max_length=20)]
+    signature: Text
+
+
+class SearchRecord(Record):
+    """How many candidates of a family were tried on a target."""
+
+    proposer: Name
+    path: Name
+    qualname: Name
+    family: Name
+    tried: Count
+    best_fixed: Count
+
+
+class AttemptRecord(Record):
+    """One attempt; `messages` holds what each test said after it."""
+
+    number: Count
+    cluster: Name
+    proposer: Name
+    family: Name
+    rationale: Text
+    functions: Names
+    diff: Diff
+    verdict: VerdictStatus
+    detail: Text
+    fixed: Names
+    still_failing: Names
+    newly_failing: Names
+    messages: Annotated[dict[Name, Text], Field(max_length=1_000)]
+    seconds: Amount
+    cost_usd: Amount | None
+    tokens: Annotated[dict[Name, Count], Field(max_length=10)]
+
+
+class FileRecord(Record):
+    """A file after the patch."""
+
+    path: Name
+    base_blob: Sha
+    content: Annotated[str, StringConstraints(max_length=MAX_CONTENT)]
+
+
+class FunctionRecord(Record):
+    """A target the patch changes."""
+
+    path: Name
+    qualname: Name
+
+
+class PatchRecord(Record):
+    """The verified change."""
+
+    base_sha: Sha
+    diff: Diff
+    files: Annotated[tuple[FileRecord, ...], Field(min_length=1, max_length=50)]
+    functions: Annotated[tuple[FunctionRecord, ...], Field(min_length=1, max_length=200)]
+    fixed: Names
+    still_failing: Names
+
+
+class EnvironmentRecord(Record):
+    """Where the tests ran."""
+
+    python: Name
+    lock_hash: Hash
+    manifest_hash: Hash
+
+
+class IsolationRecord(Record):
+    """What held while they ran."""
+
+    mode: Literal["strict", "reduced"]
+    layers: Names
+    missing: Names
+
+
+class ChangeRecord(Record):
+    """One test before and after the patch."""
+
+    test: Name
+    before: Name
+    after: Name
+
+
+class SuiteRecord(Record):
+    """The whole suite after the patch."""
+
+    complete: bool
+    passed: Count
+    failed: Count
+    skipped: Count
+    seconds: Amount
+
+
+class GateRecord(Record):
+    """A check beside the tests, and what it said."""
+
+    name: Name
+    result: Name
+
+
+class CertificateRecord(Record):
+    """How the patch was verified."""
+
+    base_sha: Sha
+    tree_sha: Sha
+    tests_hash: Hash
+    environment: EnvironmentRecord
+    isolation: IsolationRecord
+    baseline_runs: Count
+    verify_runs: Count
+    before_after: Annotated[tuple[ChangeRecord, ...], Field(max_length=20_000)]
+    full_suite: SuiteRecord
+    tests_unchanged: bool
+    methods: Annotated[dict[Name, Literal["oracle", "in-process"]], Field(max_length=200)]
+    gates: Annotated[tuple[GateRecord, ...], Field(max_length=50)]
+    doubts: Texts
+
+
+class ReportRecord(Record):
+    """What was odd about the reports."""
+
+    flags: Names
+    skipped: Names
+
+
+class TriedRecord(Record):
+    """A patch by its digest, and its verdict."""
+
+    digest: Hash
+    verdict: Name
+
+
+class MemoryRecord(Record):
+    """What a later run needs to know."""
+
+    tried: Annotated[tuple[TriedRecord, ...], Field(max_length=10_000)]
+    lessons: Annotated[tuple[Name, ...], Field(max_length=5)]
+
+
+class CostRecord(Record):
+    """What the run cost; `usd` is null when a price is unknown."""
+
+    usd: Amount | None
+    input_tokens: Count
+    output_tokens: Count
+    seconds: Amount
+
+
+class OutcomeRecord(Record):
+    """The whole of `outcome.json`."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    heal_bot: Name
+    status: Status
+    stopped: Stopped
+    reason: Text
+    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+    request: RequestRecord
+    failures: Annotated[tuple[FailureRecord, ...], Field(max_length=20_000)]
+    clusters: Annotated[tuple[ClusterRecord, ...], Field(max_length=2_000)]
+    searches: Annotated[tuple[SearchRecord, ...], Field(max_length=20_000)]
+    attempts: Annotated[tuple[AttemptRecord, ...], Field(max_length=2_000)]
+    patch: PatchRecord | None
+    certificate: CertificateRecord | None
+    report: ReportRecord
+    memory: MemoryRecord
+    cost: CostRecord
+    notes: Texts

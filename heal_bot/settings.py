@@ -1,0 +1,140 @@
+"""Everything that can be configured, in one place: the only reader of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from heal_bot.errors import UsageError
+from heal_bot.text import Secret, one_line
+
+CONFIG = ".heal-bot.yml"
+PROPOSERS = ("rules", "claude", "gemini", "openai")
+_CONFIG_BYTES = 64 << 10
+
+
+class Settings(BaseModel):
+    """The settings of a run; each field is also an option, an input and a key of the file.
+
+    Base URLs, proxies and CA files for models and GitHub come from here alone, never from an
+    SDK's defaults or a repository.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    proposers: tuple[Literal["rules", "claude", "gemini", "openai"], ...] = ()
+    model: str = ""
+    max_minutes: Annotated[float, Field(gt=0, le=360)] = 20.0
+    max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
+    max_attempts: Annotated[int, Field(ge=1, le=1000)] = 10
+    sandbox: Literal["strict", "reduced"] = "strict"
+    instruction: Annotated[str, Field(max_length=10_000)] = ""
+    anthropic_api_key: Secret = Secret("")
+    gemini_api_key: Secret = Secret("")
+    openai_api_key: Secret = Secret("")
+    openai_base_url: str = ""
+    anthropic_base_url: str = "https://api.anthropic.com"
+    gemini_base_url: str = "https://generativelanguage.googleapis.com"
+    github_token: Secret = Secret("")
+    github_api_url: str = "https://api.github.com"
+    github_server_url: str = "https://github.com"
+    github_repository: str = ""
+    github_run_id: str = ""
+    virtual_env: str = ""
+    cache_dir: str = ""
+    scratch_dir: str = ""
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """The values that may appear in no prompt, log or bundle."""
+        keys = (self.anthropic_api_key, self.gemini_api_key, self.openai_api_key, self.github_token)
+        return tuple(key for key in keys if key)
+
+    def tiers(self) -> tuple[str, ...]:
+        """The proposers in the order they are asked: as given, else rules and every keyed model."""
+        if self.proposers:
+            return tuple(dict.fromkeys(self.proposers))
+        keyed = {
+            "claude": bool(self.anthropic_api_key),
+            "gemini": bool(self.gemini_api_key),
+            "openai": bool(self.openai_api_key or self.openai_base_url),
+        }
+        return ("rules", *(name for name, there in keyed.items() if there))
+
+
+_FROM_ENVIRONMENT = {
+    "anthropic_api_key": ("ANTHROPIC_API_KEY",),
+    "gemini_api_key": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openai_api_key": ("OPENAI_API_KEY",),
+    "openai_base_url": ("OPENAI_BASE_URL",),
+    "anthropic_base_url": ("ANTHROPIC_BASE_URL",),
+    "gemini_base_url": ("GEMINI_BASE_URL",),
+    "github_token": ("GITHUB_TOKEN", "GH_TOKEN"),
+    "github_api_url": ("GITHUB_API_URL",),
+    "github_server_url": ("GITHUB_SERVER_URL",),
+    "github_repository": ("GITHUB_REPOSITORY",),
+    "github_run_id": ("GITHUB_RUN_ID",),
+    "virtual_env": ("VIRTUAL_ENV",),
+    "cache_dir": ("HEAL_BOT_CACHE",),
+    "scratch_dir": ("HEAL_BOT_SCRATCH",),
+    "sandbox": ("HEAL_BOT_SANDBOX",),
+}
+# What a file of the repository may say: nothing about addresses, keys, folders or isolation.
+_FROM_FILE = frozenset(
+    {"proposers", "model", "max_minutes", "max_usd", "max_attempts", "instruction"}
+)
+
+
+def load(
+    environ: Mapping[str, str], config: bytes | None = None, options: Mapping[str, object] = {}
+) -> Settings:
+    """Settings from the environment, then the repository's file, then options that were given.
+
+    `config` is the text of `.heal-bot.yml` at a commit the base branch holds. Empty options and
+    empty variables count as not given. Raises UsageError naming the key and its value.
+    """
+    values: dict[str, Any] = {}
+    for name, variables in _FROM_ENVIRONMENT.items():
+        found = next((environ[v] for v in variables if environ.get(v)), None)
+        if found is not None:
+            values[name] = Secret(found) if name.endswith(("_key", "_token")) else found
+    values.update(_from_file(config))
+    values.update({k: v for k, v in options.items() if v not in (None, "", ())})
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0]).replace("_", "-") if first["loc"] else "settings"
+        given = "" if "key" in name or "token" in name else f" (given: {first['input']!r})"
+        raise UsageError(f"{name}: {first['msg']}{one_line(given)}") from error
+
+
+def _from_file(config: bytes | None) -> dict[str, Any]:
+    """The keys of `.heal-bot.yml`; only those a repository may decide."""
+    if not config:
+        return {}
+    if len(config) > _CONFIG_BYTES:
+        raise UsageError(f"{CONFIG} has {len(config)} bytes; at most {_CONFIG_BYTES} are read")
+    try:
+        data = yaml.safe_load(config.decode("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{CONFIG} is not YAML: {one_line(str(error))}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise UsageError(f"{CONFIG} must be a mapping of settings, not {type(data).__name__}")
+    values = {str(key).replace("-", "_"): value for key, value in data.items()}
+    if unknown := sorted(set(values) - _FROM_FILE):
+        known = ", ".join(sorted(key.replace("_", "-") for key in _FROM_FILE))
+        raise UsageError(f"{CONFIG}: {unknown[0]!r} cannot be set there; it may hold: {known}")
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+
+
+def read_config(root: Path) -> bytes | None:
+    """The bytes of `.heal-bot.yml` below a trusted checkout, or None."""
+    path = root / CONFIG
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
