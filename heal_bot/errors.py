@@ -35,10 +35,18 @@ class LLMError(HealBotError):
     """A model call failed; `kind` says how and `retry_after` (seconds) when to come back.
 
     Kinds: rate_limit, over_tpm, overloaded, context_overflow, out_of_credit, auth, refusal,
-    truncated, transient, bad_gateway, bad_request, gone, timeout, budget.
+    truncated, transient, bad_gateway, bad_request, gone, timeout, budget. `billed` are the
+    (input, output) tokens the failed call was charged for, None where nobody can know.
     """
 
-    def __init__(self, kind: str, message: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        retry_after: float | None = None,
+        billed: tuple[int, int] | None = (0, 0),
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.retry_after = retry_after
+        self.billed = billed

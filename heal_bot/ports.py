@@ -192,6 +192,13 @@ class Model(Protocol):
     def window(self) -> int:
         """Tokens of context the prompt and the answer may take together."""
 
+    @property
+    def max_output(self) -> int:
+        """Tokens one answer may have at most, thinking included."""
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Dollars of a call with nothing cached; None where the price is unknown."""
+
     def ask(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
         """One streamed call with retries; events go to `run`."""
 
