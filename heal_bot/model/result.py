@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from heal_bot.model.change import Candidate, Cost, Patch, Target
+from heal_bot.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.model.execution import Environment, Isolation, SuiteRun
 from heal_bot.model.report import Failure, HealRequest, Report
 
@@ -154,3 +154,25 @@ class Outcome:
     cost: Cost = field(default_factory=Cost)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The attempts that won their clusters so far: to be confirmed together."""
+
+    winners: tuple[Attempt, ...]
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """All edits of the winners; equal ones once."""
+        return tuple(
+            dict.fromkeys(edit for winner in self.winners for edit in winner.candidate.edits)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A proposal that held in the cold runs."""
+
+    patch: Patch
+    certificate: Certificate

@@ -1,0 +1,155 @@
+"""The ledger: all that was tried and what came of it; the only mutable object stages share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from heal_bot.events import AttemptJudged, Noted, ProposalConfirmed, Run
+from heal_bot.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Confirmed,
+    Memory,
+    Proposal,
+    Search,
+    Target,
+    Verdict,
+)
+from heal_bot.ports import Brief, Tree
+from heal_bot.repair.memory import LASTING, digest
+
+_PARTIAL = 30
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Attempts in order, searches by family, winners confirmed and pending, why the run stopped."""
+
+    tree: Tree
+    memory: Memory = field(default_factory=Memory)
+    instruction: str = ""
+    attempts: list[Attempt] = field(default_factory=list)
+    confirmed: Confirmed | None = None
+    held: tuple[Attempt, ...] = ()
+    stopped: str = "done"
+    notes: list[str] = field(default_factory=list)
+    _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
+    _partial: dict[str, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
+    _known: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._known = {key: verdict for key, verdict in self.memory.tried if verdict in LASTING}
+
+    @property
+    def searches(self) -> tuple[Search, ...]:
+        """The searches of all clusters."""
+        return self.searched("")
+
+    def searched(self, cluster: str) -> tuple[Search, ...]:
+        """The searches of one cluster, or of all for the empty id."""
+        return tuple(
+            Search(proposer, target, family, tried, best)
+            for (owner, target, proposer, family), (tried, best) in self._searches.items()
+            if not cluster or owner == cluster
+        )
+
+    def seen(self, candidate: Candidate) -> str:
+        """The verdict that this change got before, here or in an earlier run; '' if it is new."""
+        return self._known.get(digest(candidate), "") if self._known else ""
+
+    def count(self, cluster: Cluster, candidate: Candidate, verdict: Verdict) -> None:
+        """Add one judged candidate to its search."""
+        target = candidate.edits[0].target
+        key = (cluster.id, target, candidate.proposer, candidate.family)
+        row = self._searches.setdefault(key, [0, 0])
+        row[0] += 1
+        row[1] = max(row[1], len(verdict.fixed))
+
+    def record(
+        self, run: Run, cluster: Cluster, candidate: Candidate, verdict: Verdict, seconds: float
+    ) -> Attempt:
+        """Enter an attempt and tell it."""
+        attempt = Attempt(len(self.attempts) + 1, cluster.id, candidate, verdict, seconds)
+        self.attempts.append(attempt)
+        if verdict.status == "improved":
+            ranked = sorted(
+                (*self._partial[cluster.id], attempt), key=lambda a: -len(a.verdict.fixed)
+            )
+            self._partial[cluster.id] = ranked[:_PARTIAL]
+        run.emit(
+            AttemptJudged(
+                number=attempt.number,
+                cluster=cluster.id,
+                proposer=candidate.proposer,
+                family=candidate.family,
+                verdict=verdict.status,
+                fixed=len(verdict.fixed),
+                detail=verdict.detail,
+            )
+        )
+        return attempt
+
+    def best_partial(self, cluster: Cluster) -> Attempt | None:
+        """The attempt that fixed most of the cluster's tests and broke none."""
+        return next(iter(self._partial.get(cluster.id, ())), None)
+
+    def recall(self, run: Run, cluster: Cluster) -> Recollection:
+        """The view a proposer gets."""
+        return Recollection(self, run, cluster)
+
+    def settle(self, run: Run, proposal: Proposal, verified: Confirmed | Verdict) -> None:
+        """Take what confirmation said: the patch stands, or its newest winners are unconfirmed."""
+        if isinstance(verified, Confirmed):
+            self.confirmed = verified
+            self.held = proposal.winners
+            status, fixed, detail = "patch", len(verified.patch.fixed), ""
+        else:
+            status, fixed, detail = verified.status, len(verified.fixed), verified.detail
+            new = [winner for winner in proposal.winners if winner not in self.held]
+            if len(new) == 1:
+                self._unconfirm(new[0], verified)
+        run.emit(ProposalConfirmed(status=status, fixed=fixed, seconds=0.0, detail=detail))
+
+    def _unconfirm(self, winner: Attempt, verdict: Verdict) -> None:
+        """Replace the verdict of an attempt that did not hold in the cold run."""
+        changed = Attempt(winner.number, winner.cluster, winner.candidate, verdict, winner.seconds)
+        self.attempts[winner.number - 1] = changed
+        kept = self._partial.get(winner.cluster, [])
+        self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
+
+    def stop(self, run: Run, why: str, note: str) -> None:
+        """Say why the search ends before everything is fixed."""
+        self.stopped = why
+        if note not in self.notes:
+            self.notes.append(note)
+            run.emit(Noted(stage="repair", message=note))
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A proposer's view of the ledger: what was tried in one cluster, up to now."""
+
+    ledger: Ledger
+    run: Run
+    cluster: Cluster
+
+    def __call__(self) -> Brief:
+        """Everything known about the cluster at this moment."""
+        ledger = self.ledger
+        return Brief(
+            cluster=self.cluster,
+            tree=ledger.tree,
+            attempts=tuple(a for a in ledger.attempts if a.cluster == self.cluster.id),
+            searches=ledger.searched(self.cluster.id),
+            partial=tuple(ledger._partial.get(self.cluster.id, ())),
+            lessons=ledger.memory.lessons,
+            instruction=ledger.instruction,
+        )
+
+    def reject(self, candidate: Candidate, reason: str) -> None:
+        """Enter a proposal that was refused before any run."""
+        self.ledger.record(
+            self.run, self.cluster, candidate, Verdict("rejected", detail=reason), 0.0
+        )

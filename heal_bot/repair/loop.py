@@ -1,0 +1,220 @@
+"""The search: cluster after cluster, tier after tier, each verdict remembered."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from heal_bot.events import ClusterStarted, Noted, Run, SearchProgressed
+from heal_bot.model import Attempt, Candidate, Cluster, Edit, Proposal, Verdict
+from heal_bot.ports import Proposer, Session
+from heal_bot.repair.ledger import Ledger
+from heal_bot.source import rails
+
+Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
+_REGRESSIONS_KEPT = 3
+_TELL_EVERY = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to end: candidates of streaming proposers per cluster, attempts of the others."""
+
+    candidates: int = 6_000
+    attempts: int = 10
+    confirmation_seconds: float = 0.0
+
+
+def proposals(
+    run: Run,
+    clusters: Sequence[Cluster],
+    proposers: Sequence[Proposer],
+    judge: Judge,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Proposal]:
+    """Proposals to confirm, each holding every winner so far; the caller settles each in `ledger`.
+
+    A winner that does not hold is dropped and the search of its cluster resumes. Clusters whose
+    best attempt fixed only a part are searched once more on top of what was confirmed.
+    """
+    waiting: dict[str, Iterator[Attempt]] = {}
+    pending: list[Attempt] = []
+    for position, cluster in enumerate(clusters):
+        hunt = _hunt(run, cluster, (), proposers, judge, ledger, limits)
+        waiting[cluster.id] = hunt
+        pending.extend(_compatible(next(hunt, None), (*ledger.held, *pending), ledger, run))
+        clusters_left = len(clusters) - position - 1
+        if clusters_left and limits.confirmation_seconds * (clusters_left + 2) > run.left():
+            continue
+        yield from _settled(run, pending, waiting, ledger)
+        pending = []
+    yield from _settled(run, pending, waiting, ledger)
+    for cluster in _residual(clusters, ledger):
+        base = Proposal(ledger.held).edits
+        hunt = _hunt(run, cluster, base, proposers, judge, ledger, limits)
+        waiting[cluster.id] = hunt
+        yield from _settled(run, [w for w in [next(hunt, None)] if w], waiting, ledger)
+
+
+def _settled(
+    run: Run, pending: Sequence[Attempt], waiting: dict[str, Iterator[Attempt]], ledger: Ledger
+) -> Iterator[Proposal]:
+    """Offer the pending winners together; when that fails, one by one with their successors."""
+    if not pending:
+        return
+    if len(pending) > 1:
+        yield Proposal((*ledger.held, *pending))
+        if pending[-1] in ledger.held:
+            return
+    for winner in pending:
+        current: Attempt | None = winner
+        while current is not None:
+            yield Proposal((*ledger.held, current))
+            if current in ledger.held:
+                break
+            found = next(waiting[current.cluster], None)
+            current = next(iter(_compatible(found, ledger.held, ledger, run)), None)
+
+
+def _compatible(
+    winner: Attempt | None, others: Sequence[Attempt], ledger: Ledger, run: Run
+) -> tuple[Attempt, ...]:
+    """The winner, unless it changes a target differently than another winner does."""
+    if winner is None:
+        return ()
+    edits = {edit.target: edit for other in others for edit in other.candidate.edits}
+    for edit in winner.candidate.edits:
+        if edit.target in edits and edits[edit.target] != edit:
+            message = f"attempt {winner.number} changes {edit.target.qualname} in another way"
+            ledger.notes.append(f"{message} than an earlier winner; it is not part of the patch")
+            run.emit(Noted(stage="repair", message=ledger.notes[-1]))
+            return ()
+    return (winner,)
+
+
+def _residual(clusters: Sequence[Cluster], ledger: Ledger) -> Iterator[Cluster]:
+    """Clusters of which the confirmed patch fixed a part, reduced to what it did not."""
+    if ledger.confirmed is None:
+        return
+    fixed = set(ledger.confirmed.patch.fixed)
+    changed = {edit.target for edit in Proposal(ledger.held).edits}
+    for cluster in clusters:
+        left = tuple(f for f in cluster.failures if f.test not in fixed)
+        suspects = tuple(s for s in cluster.suspects if s.target not in changed)
+        if suspects and 0 < len(left) < len(cluster.failures):
+            yield Cluster(f"{cluster.id}+", left, suspects, cluster.signature)
+
+
+def _hunt(
+    run: Run,
+    cluster: Cluster,
+    base: tuple[Edit, ...],
+    proposers: Sequence[Proposer],
+    judge: Judge,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """The winners of one cluster: full fixes as they are found, at last the best partial one."""
+    names = tuple(s.target.qualname for s in cluster.suspects[:5])
+    run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
+    if not cluster.suspects:
+        ledger.stop(run, "exhausted", f"no function is known to be behind cluster {cluster.id}")
+        return
+    with judge(cluster, base) as session:
+        for proposer in proposers:
+            if run.over():
+                break
+            search = _stream if proposer.streams else _converse
+            yield from search(run, cluster, proposer, session, ledger, limits)
+    if run.over():
+        why = "interrupted" if run.stopped() else "budget"
+        ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
+    elif ledger.stopped == "done":
+        ledger.stopped = "exhausted"
+    if (best := ledger.best_partial(cluster)) is not None:
+        yield best
+
+
+def _stream(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """Judge candidates in bulk; only what fixed something, or broke something, is an attempt."""
+    offered: deque[Candidate] = deque()
+    tried, best, regressions, started = 0, 0, 0, run.clock()
+
+    def feed() -> Iterator[Candidate]:
+        for candidate in proposer.propose(run, ledger.recall(run, cluster)):
+            if run.over() or tried + len(offered) >= limits.candidates:
+                return
+            if not ledger.seen(candidate):
+                offered.append(candidate)
+                yield candidate
+
+    for verdict in session.judge(feed()):
+        candidate = offered.popleft()
+        tried += 1
+        ledger.count(cluster, candidate, verdict)
+        if tried % _TELL_EVERY == 0:
+            run.emit(
+                SearchProgressed(
+                    cluster=cluster.id, proposer=proposer.name, tried=tried, best_fixed=best
+                )
+            )
+        better = verdict.status == "improved" and len(verdict.fixed) > best
+        broke = verdict.status == "regression" and regressions < _REGRESSIONS_KEPT
+        if verdict.status != "fixed" and not better and not broke:
+            continue
+        reason = rails.check(candidate, ledger.tree)
+        judged = Verdict("rejected", detail=reason) if reason else verdict
+        regressions += judged.status == "regression"
+        best = max(best, len(judged.fixed)) if judged.status != "regression" else best
+        attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
+        started = run.clock()
+        if judged.status == "fixed":
+            yield attempt
+    run.emit(
+        SearchProgressed(cluster=cluster.id, proposer=proposer.name, tried=tried, best_fixed=best)
+    )
+
+
+def _converse(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """Judge one candidate at a time; its verdict is in the ledger before the next is asked for."""
+    started = run.clock()
+    before = len(ledger.attempts)
+    recall = ledger.recall(run, cluster)
+    for candidate in proposer.propose(run, recall):
+        if reason := rails.check(candidate, ledger.tree) or _known(ledger, candidate):
+            recall.reject(candidate, reason)
+        else:
+            verdict = next(iter(session.judge((candidate,))))
+            ledger.count(cluster, candidate, verdict)
+            attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
+            if verdict.status == "fixed":
+                yield attempt
+        started = run.clock()
+        spent = len(ledger.attempts) - before
+        if spent >= limits.attempts:
+            ledger.stop(run, "budget", f"{spent} attempts of {proposer.name} were allowed and made")
+            return
+        if run.over():
+            return
+
+
+def _known(ledger: Ledger, candidate: Candidate) -> str:
+    """The reason to refuse what an earlier run has judged."""
+    verdict = ledger.seen(candidate)
+    return f"an earlier run tried this change: {verdict}" if verdict else ""

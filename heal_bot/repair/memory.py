@@ -1,0 +1,93 @@
+"""What a run remembers of earlier ones: digests of changes and their verdict, no free text."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from heal_bot.errors import UsageError
+from heal_bot.model import Attempt, Candidate, Memory
+
+_MAX_BYTES = 4 << 20
+_KEPT = 10_000
+# Verdicts that hold on another day: a time-out or a crash of the judge says nothing of the change.
+LASTING = frozenset({"regression", "rejected", "unconfirmed", "unchanged"})
+
+
+class _Tried(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    verdict: Literal[
+        "fixed", "improved", "unchanged", "regression", "rejected", "timeout", "error",
+        "unconfirmed",
+    ]  # fmt: skip
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tried: Annotated[tuple[_Tried, ...], Field(max_length=_KEPT)] = ()
+    lessons: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}(:[\w.<>]{1,200})?$")], ...],
+        Field(max_length=5),
+    ] = ()
+
+
+def digest(candidate: Candidate) -> str:
+    """Names a change by where it is and what it parses to, whatever its layout and comments."""
+    parts = [
+        [
+            *(edit.target.path, edit.target.qualname, edit.target.kind, edit.target.nth),
+            *(_normal(edit.new_source), *sorted(edit.imports)),
+        ]
+        for edit in candidate.edits
+    ]
+    return hashlib.sha256(json.dumps(sorted(parts, key=str)).encode()).hexdigest()
+
+
+def _normal(source: str) -> str:
+    """The syntax tree as text; the stripped text where it does not parse."""
+    lines = source.expandtabs().splitlines()
+    margin = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    text = "\n".join(line[margin:] if not line[:margin].strip() else line for line in lines)
+    try:
+        return ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source.strip()
+
+
+def load(path: Path | None) -> Memory:
+    """The memory in a file; empty when there is none. Raises UsageError when it is no memory."""
+    if path is None or not path.exists():
+        return Memory()
+    data = path.read_bytes()[: _MAX_BYTES + 1]
+    if len(data) > _MAX_BYTES:
+        raise UsageError(f"{path} is larger than {_MAX_BYTES} bytes; delete it to start afresh")
+    try:
+        file = _File.model_validate_json(data)
+    except ValidationError as error:
+        raise UsageError(
+            f"{path} is not a memory of heal-bot; delete it to start afresh"
+        ) from error
+    return Memory(tuple((t.digest, t.verdict) for t in file.tried), file.lessons)
+
+
+def dump(memory: Memory) -> str:
+    """The text of a memory file."""
+    tried = [{"digest": digest, "verdict": verdict} for digest, verdict in memory.tried[-_KEPT:]]
+    return json.dumps({"tried": tried, "lessons": list(memory.lessons)}, indent=1)
+
+
+def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
+    """The memory with this run's attempts; the newest verdict of a change counts."""
+    tried = dict(memory.tried)
+    for attempt in attempts:
+        if attempt.candidate.edits:
+            key = digest(attempt.candidate)
+            tried.pop(key, None)
+            tried[key] = attempt.verdict.status
+    return Memory(tuple(tried.items())[-_KEPT:], memory.lessons)
