@@ -77,13 +77,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A candidate judged on all failing tests of its cluster, or rejected by the rails."""
+    """A candidate judged on all failing tests of its cluster, or rejected by the rails.
+
+    `diff` is against the tree; where a rejected candidate does not apply, its new source.
+    """
 
     number: int
     cluster: str
     candidate: Candidate
     verdict: Verdict
     seconds: float = 0.0
+    diff: str = ""
 
 
 @dataclass(frozen=True, slots=True)

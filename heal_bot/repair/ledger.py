@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from heal_bot.events import AttemptJudged, Noted, ProposalConfirmed, Run
 from heal_bot.model import (
@@ -19,6 +19,7 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.memory import LASTING, digest
+from heal_bot.source import edit
 
 _PARTIAL = 30
 
@@ -71,7 +72,9 @@ class Ledger:
         self, run: Run, cluster: Cluster, candidate: Candidate, verdict: Verdict, seconds: float
     ) -> Attempt:
         """Enter an attempt and tell it."""
-        attempt = Attempt(len(self.attempts) + 1, cluster.id, candidate, verdict, seconds)
+        number = len(self.attempts) + 1
+        diff = _diff(self.tree, candidate)
+        attempt = Attempt(number, cluster.id, candidate, verdict, seconds, diff)
         self.attempts.append(attempt)
         if verdict.status == "improved":
             ranked = sorted(
@@ -114,8 +117,7 @@ class Ledger:
 
     def _unconfirm(self, winner: Attempt, verdict: Verdict) -> None:
         """Replace the verdict of an attempt that did not hold in the cold run."""
-        changed = Attempt(winner.number, winner.cluster, winner.candidate, verdict, winner.seconds)
-        self.attempts[winner.number - 1] = changed
+        self.attempts[winner.number - 1] = replace(winner, verdict=verdict)
         kept = self._partial.get(winner.cluster, [])
         self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
 
@@ -125,6 +127,14 @@ class Ledger:
         if note not in self.notes:
             self.notes.append(note)
             run.emit(Noted(stage="repair", message=note))
+
+
+def _diff(tree: Tree, candidate: Candidate) -> str:
+    """The diff of a candidate; what does not apply is shown as it was proposed."""
+    try:
+        return edit.diff_all(tree, edit.patched(tree, candidate))
+    except edit.EditError:
+        return "\n".join(change.new_source for change in candidate.edits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,196 @@
+"""The whole story: a failed run goes in, an outcome with at most one verified patch comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from heal_bot.errors import UsageError
+from heal_bot.events import Noted, Planned, Run
+from heal_bot.intake import junit, tests
+from heal_bot.locate import ranking
+from heal_bot.model import (
+    Baseline,
+    Cluster,
+    Collection,
+    Cost,
+    Environment,
+    Failure,
+    HealRequest,
+    Memory,
+    Outcome,
+    Report,
+    Trust,
+)
+from heal_bot.ports import Proposer, Runner, Store, Tree, Workspace
+from heal_bot.repair import loop, memory
+from heal_bot.repair.ledger import Ledger
+from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.confirm import confirm
+from heal_bot.verify.trial import open_session
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """What the pipeline reaches the world through."""
+
+    workspace: Workspace
+    runner: Runner
+    proposers: tuple[Proposer, ...]
+    store: Store
+
+
+def heal(
+    run: Run,
+    request: HealRequest,
+    edges: Edges,
+    root: Path,
+    remembered: Memory,
+    limits: loop.Limits,
+) -> Outcome:
+    """Heal what `request` names; `root` is where its reports lie.
+
+    Expected failures are outcomes; HealBotError is raised only where nothing can be said.
+    """
+    started = run.clock()
+    if request.trust is Trust.REFUSED:
+        return Outcome(request, "refused", "done", f"{request.actor} may not ask here", Report(()))
+    report = junit.read(run, root, request.reports) if request.reports else Report(())
+    if request.reports and not report.cases:
+        return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
+    workspace, runner = edges.workspace, edges.runner
+    tree = workspace.checkout(run, request.base_sha)
+    env = workspace.provision(run, tree, report.hints)
+    runner.preflight(run, env)
+    failures, report = _failures(run, request, report, tree, env, runner)
+    baseline = reproduce(run, failures, tree, env, runner)
+    if not baseline.confirmed:
+        return _unconfirmed(request, report, baseline)
+    _plan(run, baseline)
+    clusters = ranking.locate(run, baseline, tree, request.targets)
+    ledger = Ledger(tree, remembered, request.instruction)
+    judge = partial(open_session, run, runner, tree, env, baseline)
+    limits = replace(limits, confirmation_seconds=2 * baseline.suite.seconds)
+    conclude = partial(_outcome, run, started, request, report, baseline, clusters, edges, ledger)
+    for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
+        verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
+        ledger.settle(run, proposal, verified)
+        edges.store.save(conclude())
+    return conclude()
+
+
+def _failures(
+    run: Run,
+    request: HealRequest,
+    report: Report,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+) -> tuple[tuple[Failure, ...] | None, Report]:
+    """The failing tests as runnable ids, or None when the baseline itself is the report."""
+    if not request.reports:
+        if not request.only:
+            return None, report
+        return tuple(
+            Failure(test, "", "", reason="named in the request") for test in request.only
+        ), (report)
+    collection: Collection = runner.collect(run, tree, env)
+    resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
+    wanted = resolved.failures
+    if request.only:
+        wanted = tuple(f for f in wanted if _is_meant(f.test, request.only))
+        if not wanted:
+            raise UsageError(
+                f"--only {request.only[0]}: no failing test of the report is meant;"
+                f" it names {resolved.failures[0].test} among others"
+            )
+    return wanted, replace(report, skipped=(*report.skipped, *resolved.skipped))
+
+
+def _is_meant(test: str, only: Sequence[str]) -> bool:
+    """Whether a node id is, or lies below, one of the names."""
+    return any(test == name or test.startswith((f"{name}::", f"{name}[")) for name in only)
+
+
+def _plan(run: Run, baseline: Baseline) -> None:
+    """Say before the search what the confirmations will take, and what is left."""
+    seconds = baseline.suite.seconds
+    run.emit(Planned(suite_seconds=seconds, confirmations=2, minutes_left=run.left() / 60))
+    for gap in baseline.suite.spectrum.gaps if baseline.suite.spectrum else ():
+        run.emit(Noted(stage="locate", message=gap, level="warning"))
+
+
+def _unconfirmed(request: HealRequest, report: Report, baseline: Baseline) -> Outcome:
+    """The outcome when no failure is worth a repair: which kind, and why."""
+    statuses = [item.status for item in baseline.reproduced]
+    if not statuses:
+        reason = "every test passes here"
+        return Outcome(request, "nothing_to_do", "done", reason, report, baseline)
+    ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
+    status = next(s for s in ranked if s in statuses)
+    first = next(i for i in baseline.reproduced if i.status == status)
+    reason = f"{first.failure.test}: {first.failure.reason or status}"
+    names = {"environment": "environment_error", "order_dependent": "flaky"}
+    return Outcome(request, names.get(status, status), "done", reason, report, baseline)
+
+
+def _outcome(
+    run: Run,
+    started: float,
+    request: HealRequest,
+    report: Report,
+    baseline: Baseline,
+    clusters: Sequence[Cluster],
+    edges: Edges,
+    ledger: Ledger,
+) -> Outcome:
+    """The outcome as the ledger stands now."""
+    patch = ledger.confirmed.patch if ledger.confirmed else None
+    stopped = ledger.stopped
+    if patch is not None:
+        status = "partly_healed" if patch.still_failing else "healed"
+        stopped = stopped if patch.still_failing else "done"
+        reason = f"{len(patch.fixed)} of {len(baseline.confirmed)} failing tests are fixed"
+    else:
+        status = "budget_exhausted" if stopped == "budget" else "not_healed"
+        reason = "no change made a failing test pass in a cold run without breaking another"
+    attempts = tuple(ledger.attempts)
+    return Outcome(
+        request=request,
+        status=status,
+        stopped=stopped,
+        reason=reason,
+        report=report,
+        baseline=baseline,
+        clusters=tuple(clusters),
+        searches=ledger.searches,
+        attempts=attempts,
+        patch=patch,
+        certificate=ledger.confirmed.certificate if ledger.confirmed else None,
+        memory=memory.extended(ledger.memory, attempts),
+        cost=_spent(edges.proposers),
+        seconds=run.clock() - started,
+        notes=(*ledger.notes, *_keyless(edges.proposers)),
+    )
+
+
+def _spent(proposers: Sequence[Proposer]) -> Cost:
+    """The sum of all tiers; dollars are unknown as soon as one price is."""
+    costs = [proposer.spent() for proposer in proposers]
+    prices = [cost.usd for cost in costs]
+    known = [price for price in prices if price is not None]
+    return Cost(
+        usd=sum(known) if len(known) == len(prices) else None,
+        input_tokens=sum(cost.input_tokens for cost in costs),
+        output_tokens=sum(cost.output_tokens for cost in costs),
+        cached_tokens=sum(cost.cached_tokens for cost in costs),
+    )
+
+
+def _keyless(proposers: Sequence[Proposer]) -> tuple[str, ...]:
+    """The remark that no model was asked."""
+    if any(proposer.name != "rules" for proposer in proposers):
+        return ()
+    return ("no model key was given: only the offline rules searched",)
