@@ -1,0 +1,183 @@
+"""The index of a source file: every target a patch could change, with its lines and exact text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from heal_bot.model import Target
+from heal_bot.source import guard
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A target with what the index knows beyond it.
+
+    `body_line` is the first line that runs when the target itself runs: a function's header
+    (decorators, defaults, annotations) runs in the scope around it. `names` are the names an
+    assignment binds.
+    """
+
+    target: Target
+    body_line: int
+    names: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Where the walk is: the prefix of qualified names, and what kind of scope it is."""
+
+    prefix: str
+    kind: str
+    globals: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Walk:
+    path: str
+    lines: tuple[str, ...]
+    seen: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def entry(
+        self, qualname: str, kind: str, first: int, last: int, names: tuple[str, ...] = ()
+    ) -> Entry:
+        nth = self.seen[qualname, kind]
+        self.seen[qualname, kind] += 1
+        source = "".join(self.lines[first - 1 : last])
+        return Entry(Target(self.path, qualname, nth, kind, first, last, source), first, names)
+
+    def statements(self, body: Sequence[ast.AST], scope: _Scope) -> Iterator[Entry]:
+        for node in body:
+            if isinstance(node, _Function):
+                yield from self.function(node, scope)
+            elif isinstance(node, ast.ClassDef):
+                name = _qualified(scope, node.name)
+                yield from self.statements(node.body, _Scope(f"{name}.", "class"))
+            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                yield from self.assignment(node, scope)
+            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+                yield from self.statements(_inner(node), scope)
+
+    def function(self, node: _Function, scope: _Scope) -> Iterator[Entry]:
+        qualname = _qualified(scope, node.name)
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        last = node.end_lineno or node.lineno
+        entry = self.entry(qualname, "function", first, last)
+        yield Entry(entry.target, node.body[0].lineno)
+        for name, default in _defaults(node.args):
+            lines = (name.lineno, default.end_lineno or default.lineno)
+            yield self.entry(f"{qualname}.{name.arg}", "default", *lines, (name.arg,))
+        declared = (n.names for n in ast.walk(node) if isinstance(n, ast.Global))
+        inner = _Scope(f"{qualname}.<locals>.", "function", frozenset().union(*declared))
+        yield from self.statements(node.body, inner)
+
+    def assignment(
+        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, scope: _Scope
+    ) -> Iterator[Entry]:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = tuple(name for target in targets for name in _bound(target))
+        if scope.kind == "function" or node.value is None or not names:
+            return
+        kind = "class_attribute" if scope.kind == "class" else "assignment"
+        last = node.end_lineno or node.lineno
+        yield self.entry(f"{scope.prefix}{names[0]}", kind, node.lineno, last, names)
+
+
+def index(path: str, text: str) -> tuple[Target, ...]:
+    """All targets of a file in source order; SourceRejected when the text cannot be parsed.
+
+    Functions of every nesting by their `__qualname__`; class attributes as `Class.name`; module
+    assignments by the first name they bind; default arguments as `function.parameter`.
+    """
+    return tuple(entry.target for entry in entries(path, text))
+
+
+@lru_cache(maxsize=512)
+def entries(path: str, text: str) -> tuple[Entry, ...]:
+    """What `index` returns, each with its body line and bound names."""
+    tree = guard.parse(text)
+    try:
+        return tuple(_Walk(path, lines(text)).statements(tree.body, _Scope("", "module")))
+    except RecursionError as error:
+        raise guard.SourceRejected(f"{path}: nested too deeply to index") from error
+
+
+def lines(text: str) -> tuple[str, ...]:
+    """The lines as Python counts them, each with its end (form feeds do not end a line)."""
+    return tuple(_LINE.findall(text))
+
+
+def at(targets: Sequence[Target], line: int) -> Target | None:
+    """The innermost function whose lines (decorators included) contain `line`."""
+    inside = [t for t in targets if t.kind == "function" and t.first_line <= line <= t.last_line]
+    return min(inside, key=lambda t: (t.last_line - t.first_line, -t.first_line), default=None)
+
+
+def find(
+    targets: Sequence[Target], qualname: str, kind: str = "function", nth: int = 0
+) -> Target | None:
+    """The target of that address, or None."""
+    wanted = (qualname, kind, nth)
+    return next((t for t in targets if (t.qualname, t.kind, t.nth) == wanted), None)
+
+
+def outermost(targets: Sequence[Target], target: Target) -> Target:
+    """The function around `target` that is in no other function; `target` itself without one."""
+    around = [
+        t
+        for t in targets
+        if t.kind == "function"
+        and t.first_line <= target.first_line
+        and target.last_line <= t.last_line
+    ]
+    return max(around, key=lambda t: t.last_line - t.first_line, default=target)
+
+
+def running(path: str, text: str, line: int) -> Target | None:
+    """The innermost function that runs when `line` is executed; None for module and class code.
+
+    Differs from `at` on a function's header, which the scope around it executes.
+    """
+    inside = [
+        e.target
+        for e in entries(path, text)
+        if e.target.kind == "function" and e.body_line <= line <= e.target.last_line
+    ]
+    return min(inside, key=lambda t: (t.last_line - t.first_line, -t.first_line), default=None)
+
+
+def _qualified(scope: _Scope, name: str) -> str:
+    return name if name in scope.globals else f"{scope.prefix}{name}"
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """Statements, handlers and cases directly inside a compound statement."""
+    parts = ("body", "handlers", "orelse", "finalbody", "cases")
+    return [child for part in parts for child in getattr(node, part, ())]
+
+
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if arguments.defaults:
+        yield from zip(positional[-len(arguments.defaults) :], arguments.defaults, strict=True)
+    for name, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            yield name, default
+
+
+def _bound(target: ast.expr) -> Iterator[str]:
+    """The names an assignment target binds or, for attributes and items, changes."""
+    while isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
+        target = target.value
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _bound(element)

@@ -1,0 +1,107 @@
+"""Caps on foreign source before any parser sees it."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from functools import lru_cache
+
+from heal_bot.errors import HealBotError
+
+MAX_BYTES = 2 << 20
+MAX_LINE = 100_000
+# libcst 1.9 ends the process on about 1,000 nested brackets. CPython itself refuses 200; the rest
+# is room for brackets in strings and comments, which are counted too so that no clever quoting
+# can hide real ones.
+MAX_BRACKETS = 300
+MAX_PREFIXES = 100
+MAX_CHAIN = 2_000
+
+_LINE = re.compile(r"\r\n|\r|\n")
+_PREFIX = re.compile(
+    r"(?:(?:[-+~]|(?:not|lambda|await)\b[ \t\f]*:?)(?:[ \t\f]|\\\r?\n)*){%d}" % (MAX_PREFIXES + 1)
+)
+_STEP = re.compile(
+    r"[(\[{]|[)\]}]|[,;\r\n]|[-+*/%@&|^<>=.!~:\"']+|\b(?:and|or|not|in|is|if|else)\b"
+)
+
+
+class SourceRejected(HealBotError):
+    """A source text is refused before parsing, or cannot be parsed; the message says why."""
+
+
+def check(text: str | bytes) -> str:
+    """The text within the caps, decoded by its byte order mark or PEP 263 cookie (else UTF-8).
+
+    A byte order mark stays as the first character. Raises SourceRejected with the reason.
+    """
+    if len(text) > MAX_BYTES:
+        raise SourceRejected(f"source of {len(text):,} bytes; at most {MAX_BYTES:,} are read")
+    decoded = _decode(text) if isinstance(text, bytes) else text
+    if "\0" in decoded:
+        raise SourceRejected("source holds a NUL character; it is no Python text")
+    longest = max(map(len, _LINE.split(decoded)))
+    if longest > MAX_LINE:
+        raise SourceRejected(f"source line of {longest:,} characters; at most {MAX_LINE:,}")
+    _check_nesting(decoded)
+    return decoded
+
+
+def parse(text: str | bytes) -> ast.Module:
+    """The syntax tree of a text within the caps; SourceRejected where it cannot be parsed."""
+    checked = check(text).removeprefix("\ufeff")
+    try:
+        with warnings.catch_warnings():
+            # A foreign file's invalid escapes are its own business.
+            warnings.simplefilter("ignore")
+            return ast.parse(checked)
+    except SyntaxError as error:
+        raise SourceRejected(f"source does not parse: {error.msg}, line {error.lineno}") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SourceRejected(f"source does not parse: {error}") from error
+
+
+def _decode(data: bytes) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode("utf-8" if encoding == "utf-8-sig" else encoding)
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise SourceRejected(
+            f"source is not {error.encoding}: byte {byte:#04x} at offset {error.start}"
+        ) from error
+    except (SyntaxError, LookupError) as error:
+        raise SourceRejected(f"source encoding: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _check_nesting(text: str) -> None:
+    """Refuse what makes parsers recurse: brackets, prefix operators, long chains of operators.
+
+    A chain is counted per bracket level and starts again at each comma, and outside brackets at
+    each line.
+    """
+    if _PREFIX.search(text):
+        raise SourceRejected(f"source chains more than {MAX_PREFIXES} prefix operators")
+    chains = [0]
+    for match in _STEP.finditer(text):
+        first = match.group()[0]
+        if first in ")]}":
+            if len(chains) > 1:
+                chains.pop()
+        elif first in ",;":
+            chains[-1] = 0
+        elif first in "\r\n":
+            if len(chains) == 1:
+                chains[0] = 0
+        else:
+            chains[-1] += len(match.group()) if first not in "aoniels" else 1
+            if first in "([{":
+                chains.append(0)
+            if len(chains) > MAX_BRACKETS:
+                raise SourceRejected(f"source nests more than {MAX_BRACKETS} brackets")
+            if chains[-1] > MAX_CHAIN:
+                raise SourceRejected(f"source chains more than {MAX_CHAIN:,} operators")
