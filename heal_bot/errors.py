@@ -31,6 +31,10 @@ class ForgeError(HealBotError):
     """GitHub refused or failed a request."""
 
 
+class ForgeForbiddenError(ForgeError):
+    """The token, a setting or a branch rule does not allow this; asking again changes nothing."""
+
+
 class LLMError(HealBotError):
     """A model call failed; `kind` says how and `retry_after` (seconds) when to come back.
 

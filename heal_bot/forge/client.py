@@ -1,0 +1,141 @@
+"""The connection to GitHub: PyGithub unmodified, retries that are safe, errors of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from heal_bot.errors import ForgeError, ForgeForbiddenError, UsageError
+from heal_bot.events import Noted, Run
+from heal_bot.text import Secret, one_line
+
+if TYPE_CHECKING:
+    from github import Github
+    from github.GithubException import GithubException
+
+T = TypeVar("T")
+# A repeated POST makes a second comment or pull request when the first answer was lost
+# (measured: a 502 after the effect gave two comments), so POST is never retried by the SDK.
+_REPEATABLE = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE"})
+_TRANSIENT = frozenset({429, 500, 502, 503, 504})
+_LONGEST_WAIT = 60.0
+_SECONDS = 20
+_TRIES = 3
+
+
+def connect(token: Secret, api_url: str) -> Github:
+    """A client for the API at `api_url`; nothing is asked yet.
+
+    Raises UsageError for a URL that would send the token in the clear.
+    """
+    parts = urlsplit(api_url)
+    local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    if parts.scheme != "https" and not (local and parts.scheme == "http"):
+        raise UsageError(f"GITHUB_API_URL is {one_line(api_url)!r}; it must be an https address")
+    if not token:
+        raise UsageError("GITHUB_TOKEN is empty; give a token that may write to the repository")
+    import github
+
+    return github.Github(
+        auth=github.Auth.Token(token.reveal()),
+        base_url=api_url.rstrip("/"),
+        timeout=_SECONDS,
+        user_agent="heal-bot",
+        per_page=100,
+        lazy=True,
+        retry=github.GithubRetry(
+            total=_TRIES,
+            allowed_methods=_REPEATABLE,
+            status_forcelist=sorted(_TRANSIENT),
+            backoff_factor=0.05 if local else 0.5,
+            max_rate_limit_wait=_LONGEST_WAIT,
+            retry_after_max=int(_LONGEST_WAIT),
+        ),
+        seconds_between_requests=None if local else 0.25,
+        seconds_between_writes=None if local else 1.0,
+    )
+
+
+@contextmanager
+def speaking(what: str) -> Iterator[None]:
+    """Turns what the SDK raises into a ForgeError that says what was asked."""
+    from github.GithubException import GithubException
+    from requests import RequestException
+
+    try:
+        yield
+    except GithubException as error:
+        raise _translated(what, error) from error
+    except RequestException as error:
+        reason = one_line(str(error)) or type(error).__name__
+        raise ForgeError(f"{what}: GitHub was not reached: {reason}") from error
+
+
+def _translated(what: str, error: GithubException) -> ForgeError:
+    words = error.data.get("message", "") if isinstance(error.data, dict) else str(error.data)
+    details = error.data.get("errors") if isinstance(error.data, dict) else None
+    text = one_line(f"{words} {details or ''}", 400)
+    if error.status == 401:
+        return ForgeForbiddenError(f"{what}: the token was refused ({text}); check GITHUB_TOKEN")
+    if error.status == 403 and not _limited(error):
+        return ForgeForbiddenError(
+            f"{what}: not allowed: {text}; give the job `contents: write` and"
+            " `pull-requests: write`, and allow Actions to create pull requests in the settings"
+        )
+    return ForgeError(f"{what}: GitHub answered {error.status}: {text}")
+
+
+def _limited(error: GithubException) -> bool:
+    """Whether a refusal is a rate limit."""
+    headers = {key.lower() for key in error.headers or {}}
+    return "retry-after" in headers or "rate limit" in str(error.data).lower()
+
+
+def found(what: str, look: Callable[[], T]) -> T | None:
+    """What `look` gives, or None when GitHub has no such thing."""
+    from github.GithubException import UnknownObjectException
+
+    with speaking(what):
+        try:
+            return look()
+        except UnknownObjectException:
+            return None
+
+
+def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[], T]) -> T:
+    """Make something that is not there yet: after a lost answer look before trying again.
+
+    Waits out a rate limit when it is short enough for the run; `look` may always answer None
+    for what may exist twice without harm.
+    """
+    from github.GithubException import GithubException
+    from requests import RequestException
+
+    for attempt in range(1, _TRIES + 1):
+        try:
+            return make()
+        except (GithubException, RequestException) as error:
+            status = error.status if isinstance(error, GithubException) else 0
+            limited = isinstance(error, GithubException) and _limited(error)
+            if status not in {0, 422, *_TRANSIENT} and not limited:
+                raise
+            there = look()
+            if there is not None:
+                return there
+            wait = _wait(error, attempt)
+            if status == 422 or attempt == _TRIES or wait > min(_LONGEST_WAIT, run.left()):
+                raise
+            message = f"{what}: GitHub answered {status or 'nothing'}, waiting {wait:.0f} s"
+            run.emit(Noted(stage="publish", message=message, level="warning"))
+            time.sleep(wait)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _wait(error: Exception, attempt: int) -> float:
+    """Seconds until the next try: what GitHub asks for, else a short growing pause."""
+    headers = getattr(error, "headers", None) or {}
+    asked = next((v for k, v in headers.items() if k.lower() == "retry-after"), "")
+    return float(asked) if str(asked).isdigit() else 0.2 * attempt * attempt

@@ -1,0 +1,189 @@
+"""Git objects and branches of a repository on GitHub, through the Git Data API alone."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from heal_bot.errors import ForgeError, ForgeForbiddenError
+from heal_bot.events import Run
+from heal_bot.forge.client import create, found, speaking
+from heal_bot.ports import ForgeCommit, ForgeFile
+
+if TYPE_CHECKING:
+    from github.GitCommit import GitCommit
+    from github.GitTree import GitTree
+    from github.Repository import Repository
+
+_MAX_FILE = 2 << 20
+_REGULAR = frozenset({"100644", "100755"})
+_MAX_COMMITS = 250
+
+
+@dataclass(frozen=True, slots=True)
+class GitObjects:
+    """The objects and branches; trees once read are kept, since a tree never changes."""
+
+    repository: Repository
+    _trees: dict[str, GitTree] = field(default_factory=dict)
+
+    def head(self, run: Run, branch: str) -> str | None:
+        """The commit a branch points to, or None."""
+        del run
+        return found(
+            f"branch {branch}",
+            lambda: self.repository.get_git_ref(f"heads/{branch}").object.sha,
+        )
+
+    def commit(self, run: Run, sha: str) -> ForgeCommit | None:
+        """A commit by its full id, or None."""
+        del run
+        return found(f"commit {sha}", lambda: _commit(self.repository.get_git_commit(sha)))
+
+    def ahead(self, run: Run, base: str, tip: str) -> tuple[ForgeCommit, ...] | None:
+        """The commits `tip` has and `base` has not; ForgeError when they are too many to read."""
+        del run
+        compared = found(f"compare {base}", lambda: self.repository.compare(base, tip))
+        if compared is None:
+            return None
+        with speaking(f"compare {base}"):
+            if compared.ahead_by > _MAX_COMMITS:
+                raise ForgeError(f"{tip} is {compared.ahead_by} commits ahead of {base[:12]}")
+            return tuple(
+                ForgeCommit(
+                    c.sha,
+                    c.commit.tree.sha,
+                    tuple(parent.sha for parent in c.parents),
+                    c.commit.message,
+                )
+                for c in compared.commits
+            )
+
+    def contains(self, run: Run, tip: str, sha: str) -> bool:
+        """Whether `sha` is `tip` or an ancestor of it."""
+        del run
+        compared = found(f"compare {sha}", lambda: self.repository.compare(sha, tip))
+        if compared is None:
+            return False
+        with speaking(f"compare {sha}"):
+            return compared.status in {"ahead", "identical"}
+
+    def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
+        """A regular file of a commit, or None; ForgeError when larger than 2 MiB."""
+        commit = self.commit(run, sha)
+        if commit is None:
+            return None
+        tree, parts = commit.tree, path.split("/")
+        for place, part in enumerate(parts):
+            entries = {entry.path: entry for entry in self._tree(tree).tree}
+            entry = entries.get(part)
+            last = place == len(parts) - 1
+            if entry is None or entry.type != ("blob" if last else "tree"):
+                return None
+            tree = entry.sha
+        if entry is None or entry.mode not in _REGULAR:
+            return None
+        if (entry.size or 0) > _MAX_FILE:
+            raise ForgeError(f"{path} has {entry.size} bytes; at most {_MAX_FILE} are read")
+        return ForgeFile(path, entry.mode, entry.sha, self._blob(entry.sha, path))
+
+    def _tree(self, sha: str) -> GitTree:
+        if sha not in self._trees:
+            with speaking(f"tree {sha}"):
+                self._trees[sha] = self.repository.get_git_tree(sha)
+                _ = self._trees[sha].tree
+        return self._trees[sha]
+
+    def _blob(self, sha: str, path: str) -> bytes:
+        with speaking(f"blob of {path}"):
+            blob = self.repository.get_git_blob(sha)
+            if blob.encoding != "base64":
+                raise ForgeError(f"{path}: GitHub sent encoding {blob.encoding!r}, not base64")
+            try:
+                return base64.b64decode(blob.content)
+            except binascii.Error as error:
+                raise ForgeError(f"{path}: GitHub sent broken base64") from error
+
+    def save(
+        self,
+        run: Run,
+        message: str,
+        base: ForgeCommit,
+        files: Sequence[ForgeFile],
+        parents: Sequence[str],
+    ) -> ForgeCommit:
+        """A commit of `base`'s tree with these files replaced.
+
+        Neither author nor committer is given, so that GitHub signs the commit of a bot token.
+        Repeating any of the three requests after a lost answer leaves at worst a loose object.
+        """
+        from github import InputGitTreeElement
+
+        repository = self.repository
+        with speaking("write the commit"):
+            elements = [
+                InputGitTreeElement(f.path, f.mode, "blob", sha=self._save_blob(run, f))
+                for f in files
+            ]
+            tree = create(
+                run,
+                "tree",
+                lambda: None,
+                lambda: repository.create_git_tree(elements, repository.get_git_tree(base.tree)),
+            )
+            above = [repository.get_git_commit(parent) for parent in parents]
+            made = create(
+                run,
+                "commit",
+                lambda: None,
+                lambda: repository.create_git_commit(message, tree, above),
+            )
+            return _commit(made)
+
+    def _save_blob(self, run: Run, file: ForgeFile) -> str:
+        content = base64.b64encode(file.data).decode()
+        return create(
+            run,
+            f"blob of {file.path}",
+            lambda: None,
+            lambda: self.repository.create_git_blob(content, "base64").sha,
+        )
+
+    def create_branch(self, run: Run, branch: str, sha: str) -> bool:
+        """Make a branch; False when it exists and points elsewhere."""
+        with speaking(f"create branch {branch}"):
+            made = create(
+                run,
+                f"branch {branch}",
+                lambda: self.head(run, branch),
+                lambda: self.repository.create_git_ref(f"refs/heads/{branch}", sha).object.sha,
+            )
+        return made == sha
+
+    def advance_branch(self, run: Run, branch: str, sha: str) -> bool:
+        """Fast-forward a branch; False when that would lose a commit."""
+        from github import GithubException
+
+        with speaking(f"advance branch {branch}"):
+            ref = self.repository.get_git_ref(f"heads/{branch}")
+            try:
+                ref.edit(sha, force=False)
+            except GithubException as error:
+                if error.status != 422:
+                    raise
+                words = str(error.data)
+                if "fast forward" in words:
+                    return False
+                raise ForgeForbiddenError(
+                    f"branch {branch} may not be moved: {words[:200]}"
+                ) from error
+        return True
+
+
+def _commit(commit: GitCommit) -> ForgeCommit:
+    return ForgeCommit(
+        commit.sha, commit.tree.sha, tuple(parent.sha for parent in commit.parents), commit.message
+    )
