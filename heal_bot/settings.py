@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -111,6 +112,18 @@ def load(
         name = str(first["loc"][0]).replace("_", "-") if first["loc"] else "settings"
         given = "" if "key" in name or "token" in name else f" (given: {first['input']!r})"
         raise UsageError(f"{name}: {first['msg']}{one_line(given)}") from error
+
+
+def from_process(config: Path | None, options: Mapping[str, object]) -> Settings:
+    """Settings of this process: its environment, the file a person names, the options given."""
+    try:
+        data = config.read_bytes() if config is not None else None
+    except OSError as error:
+        raise UsageError(f"--config {config}: {error.strerror}") from error
+    given = dict(options)
+    if isinstance(listed := given.get("proposers"), str):
+        given["proposers"] = tuple(name.strip() for name in listed.split(",") if name.strip())
+    return load(os.environ, data, given)
 
 
 def _from_file(config: bytes | None) -> dict[str, Any]:

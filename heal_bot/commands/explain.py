@@ -1,0 +1,67 @@
+"""`heal-bot explain`: what a bundle holds, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heal_bot import bundle
+from heal_bot.outcome import FailureRecord, OutcomeRecord
+from heal_bot.text import for_log, one_line
+
+
+@click.command("explain")
+@click.argument("folder", metavar="BUNDLE", type=click.Path(path_type=Path))
+def command(folder: Path) -> None:
+    """Tell what was red, who was suspected, what was tried, and what came of it."""
+    for line in explained(bundle.read(folder)):
+        click.echo(for_log(line))
+
+
+def explained(record: OutcomeRecord) -> list[str]:
+    """The outcome as lines of plain text."""
+    lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
+    for failure in record.failures:
+        lines += _failure(failure, record)
+    if record.patch is not None:
+        lines += ["the verified change:", *record.patch.diff.splitlines(), ""]
+    if record.certificate is not None:
+        lines += _certificate(record)
+    tried = sum(search.tried for search in record.searches)
+    lines.append(f"{tried} candidates were tried, {len(record.attempts)} attempts recorded")
+    lines += [f"note: {one_line(note, 400)}" for note in record.notes]
+    return lines
+
+
+def _failure(failure: FailureRecord, record: OutcomeRecord) -> list[str]:
+    lines = [f"{failure.status}: {one_line(failure.test, 400)}"]
+    lines.append(f"  {one_line(f'{failure.kind}: {failure.message}', 300)}")
+    if failure.reason:
+        lines.append(f"  why: {one_line(failure.reason, 300)}")
+    for rank, suspect in enumerate(failure.suspects[:3], 1):
+        evidence = "; ".join(one_line(text) for text in suspect.evidence)
+        where = f"{suspect.path}:{suspect.first_line} {suspect.qualname}"
+        lines.append(f"  suspect {rank}: {one_line(where)} ({suspect.score:.2f}): {evidence}")
+    mine = [a for a in record.attempts if a.cluster in failure.cluster_ids]
+    for attempt in mine[:10]:
+        detail = one_line(attempt.detail or attempt.rationale, 200)
+        lines.append(
+            f"  attempt {attempt.number} by {attempt.proposer}: {attempt.verdict}: {detail}"
+        )
+    return [*lines, ""]
+
+
+def _certificate(record: OutcomeRecord) -> list[str]:
+    certificate = record.certificate
+    assert certificate is not None
+    suite, isolation = certificate.full_suite, certificate.isolation
+    lines = [
+        f"verified {certificate.verify_runs} times in a fresh checkout of"
+        f" {certificate.base_sha[:12]} with Python {certificate.environment.python}:"
+        f" {suite.passed} passed, {suite.failed} failed, {suite.skipped} skipped",
+        f"isolation {isolation.mode}: {', '.join(isolation.layers)}",
+    ]
+    lines += [f"missing: {layer}" for layer in isolation.missing]
+    lines += [f"doubt: {one_line(doubt, 400)}" for doubt in certificate.doubts]
+    return [*lines, ""]

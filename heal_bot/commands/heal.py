@@ -1,0 +1,127 @@
+"""`heal-bot heal`: a failed run in, a bundle out."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from heal_bot import bundle, settings, wiring
+from heal_bot.events import Event
+from heal_bot.report import console
+
+
+@click.command("heal")
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    show_default="here",
+    help="The git repository whose tests are red.",
+)
+@click.option(
+    "--junit",
+    multiple=True,
+    metavar="GLOB",
+    help="JUnit XML of the failed run, relative to here or to the repository; repeatable."
+    " Without it the sandboxed baseline is the report.",
+)
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path),
+    help="The interpreter of the tests; by default $VIRTUAL_ENV or .venv.",
+)
+@click.option(
+    "--proposers",
+    metavar="LIST",
+    help="Tiers in order: rules,claude,gemini,openai. By default rules and every model"
+    " whose key is set.",
+)
+@click.option("--model", metavar="NAME", help="The model of the model tiers.")
+@click.option("--only", multiple=True, metavar="ID", help="Heal these tests alone; repeatable.")
+@click.option("--target", multiple=True, metavar="PATH::NAME", help="A function to suspect first.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("heal-bot-bundle"),
+    show_default=True,
+    help="The bundle to write.",
+)
+@click.option("--instruction", help="A hint in words for the model tiers.")
+@click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
+@click.option("--max-usd", type=float, help="What the model tiers may cost (1).")
+@click.option("--max-attempts", type=int, help="Model attempts per cause (10).")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["strict", "reduced"]),
+    help="What to do where the kernel lacks a layer (strict: refuse).",
+)
+@click.option(
+    "--request",
+    "request_file",
+    type=click.Path(path_type=Path),
+    help="A request as `heal-bot action` writes it.",
+)
+@click.option("--config", type=click.Path(path_type=Path), help="A settings file.")
+@click.option("--memory", type=click.Path(path_type=Path), help="A memory file, read and updated.")
+@click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines.")
+def command(
+    repo: Path,
+    junit: tuple[str, ...],
+    python: Path | None,
+    only: tuple[str, ...],
+    target: tuple[str, ...],
+    out: Path,
+    request_file: Path | None,
+    config: Path | None,
+    memory: Path | None,
+    quiet: bool,
+    as_json: bool,
+    **options: object,
+) -> None:
+    """Repair what a failed test run names, and write a bundle.
+
+    The patch in the bundle was confirmed by cold runs of the whole suite in a fresh checkout. No
+    patch is a result too: the exit code is 0 and the bundle says why.
+    """
+    bundle.check_writable(out)
+    job = wiring.Job(
+        repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
+        request_file=request_file, memory=memory,
+    )  # fmt: skip
+    chosen = settings.from_process(config, options)
+    record = wiring.heal(job, chosen, _sink(quiet, as_json), _stop_on_signals())
+    if as_json:
+        click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
+        return
+    for line in console.closing(record, str(out)):
+        click.echo(line)
+
+
+def _sink(quiet: bool, as_json: bool) -> Callable[[Event], None]:
+    """Where events are printed."""
+
+    def show(event: Event) -> None:
+        text = console.json_line(event) if as_json else console.line(event)
+        if text:
+            click.echo(text)
+
+    return (lambda event: None) if quiet else show
+
+
+def _stop_on_signals() -> Callable[[], bool]:
+    """Whether the user asked to end; the first signal ends the search, the second the program."""
+    asked: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+        click.echo("heal-bot: ending with what is verified; once more to stop at once", err=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, note)
+    return lambda: bool(asked)

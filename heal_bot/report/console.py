@@ -1,0 +1,84 @@
+"""Events as lines for a terminal or a log."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from heal_bot.events import (
+    AttemptJudged,
+    ClusterStarted,
+    Event,
+    ModelSpoke,
+    Noted,
+    Planned,
+    ProposalConfirmed,
+    SearchProgressed,
+    SuiteFinished,
+)
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.text import for_log, one_line
+
+_QUIET_STEPS = frozenset({"delta", "candidate"})
+
+
+def line(event: Event) -> str:
+    """The event as one line of text; '' for those that only programs need."""
+    match event:
+        case Planned():
+            text = (
+                f"plan: the suite takes {event.suite_seconds:.1f} s,"
+                f" {event.confirmations} confirmations, {event.minutes_left:.1f} minutes left"
+            )
+        case SuiteFinished():
+            end = "" if event.ended == "finished" else f", {event.ended}"
+            text = (
+                f"{event.purpose}: {event.passed} passed, {event.failed} failed"
+                f" in {event.seconds:.1f} s{end}"
+            )
+        case ClusterStarted():
+            tests = "1 failing test" if event.tests == 1 else f"{event.tests} failing tests"
+            text = f"cause {event.cluster}: {tests}; suspects: {', '.join(event.suspects)}"
+        case SearchProgressed():
+            text = f"  {event.proposer}: {event.tried} candidates, best fixes {event.best_fixed}"
+        case AttemptJudged():
+            detail = f": {event.detail}" if event.detail else ""
+            text = (
+                f"  attempt {event.number} ({event.proposer}, {event.family}):"
+                f" {event.verdict}, fixes {event.fixed}{detail}"
+            )
+        case ProposalConfirmed():
+            detail = f": {event.detail}" if event.detail else f", fixes {event.fixed}"
+            text = f"cold confirmation: {event.status}{detail}"
+        case ModelSpoke():
+            if event.kind in _QUIET_STEPS:
+                return ""
+            text = f"  {event.provider} {event.model}: {event.kind} {event.detail}".rstrip()
+        case Noted():
+            text = event.message if event.level == "info" else f"{event.level}: {event.message}"
+    return (
+        for_log(one_line(text, 500))
+        if not text.startswith("  ")
+        else ("  " + for_log(one_line(text, 500)))
+    )
+
+
+def json_line(event: Event) -> str:
+    """The event as one line of JSON."""
+    return json.dumps(asdict(event))
+
+
+def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
+    """The last lines of a run: what it came to, and the next step."""
+    lines = [f"{record.status}: {one_line(record.reason, 500)}"]
+    for failure in record.failures:
+        reason = f" ({one_line(failure.reason, 160)})" if failure.reason else ""
+        lines.append(f"  {failure.status}: {one_line(failure.test)}{reason}")
+    lines.append(f"bundle: {where}")
+    if record.patch is not None:
+        lines.append(
+            f"next: heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
+        )
+    elif record.attempts or record.searches:
+        lines.append(f"next: heal-bot explain {where}")
+    return tuple(for_log(text) for text in lines)

@@ -1,0 +1,224 @@
+"""The composition root: settings become real edges, and the pipeline runs on them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from heal_bot import bundle, pipeline
+from heal_bot.errors import HealBotError, ProvisionError, SandboxError, UsageError
+from heal_bot.events import Event, Run
+from heal_bot.intake import request as requests
+from heal_bot.model import HealRequest, Outcome, Report
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.ports import Model, Proposer
+from heal_bot.repair import loop, memory
+from heal_bot.repair.rules.proposer import Rules
+from heal_bot.report import console, markdown
+from heal_bot.report.record import flatten
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.settings import Settings
+from heal_bot.text import Secret
+from heal_bot.workspace.local import LocalWorkspace
+from heal_bot.workspace.repository import Repository
+from heal_bot.workspace.tree import checkout, dirty
+
+# A warm session keeps a slot per core while the confirmation of its winner needs its own.
+_SLOTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the command line asks of `heal`, beside the settings."""
+
+    repo: Path
+    out: Path
+    junit: tuple[str, ...] = ()
+    python: Path | None = None
+    only: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    request_file: Path | None = None
+    memory: Path | None = None
+
+
+@dataclass(slots=True)
+class BundleStore:
+    """Keeps the bundle on disk up to date with what is verified."""
+
+    folder: Path
+    secrets: tuple[Secret, ...]
+    events: list[Event] = field(default_factory=list)
+
+    def save(self, outcome: Outcome) -> OutcomeRecord:
+        """Replace the bundle by the outcome as it stands."""
+        record = flatten(outcome, self.secrets)
+        texts = {
+            "attempts.jsonl": _lines(a.model_dump_json() for a in record.attempts),
+            "events.jsonl": _lines(console.json_line(event) for event in self.events),
+            "memory.json": memory.dump(outcome.memory),
+            "pull_request.md": markdown.pull_request(record)[1],
+        }
+        if record.patch is not None:
+            texts["patch.diff"] = record.patch.diff
+        bundle.write(self.folder, record, texts)
+        return record
+
+
+def heal(
+    job: Job,
+    settings: Settings,
+    sink: Callable[[Event], None],
+    stopped: Callable[[], bool],
+) -> OutcomeRecord:
+    """Run the pipeline on the real world and return what it wrote as the bundle.
+
+    The sandbox's supervisor is started before anything else, so that it holds no key.
+    """
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="heal-bot-", dir=settings.scratch_dir or None
+        ) as scratch,
+        Sandbox.start(settings.sandbox, _SLOTS, _folder(settings.scratch_dir)) as sandbox,
+    ):
+        store = BundleStore(job.out, settings.secrets)
+        run = _run(settings, store, sink, stopped)
+        repository = Repository.of(run, job.repo, Path(scratch))
+        request = _request(run, job, settings, repository, Path(scratch))
+        remembered = memory.load(job.memory)
+        workspace = LocalWorkspace(
+            repository,
+            Path(scratch),
+            given=job.python,
+            candidates=_interpreters(settings, repository.source),
+            cache=_cache(settings),
+        )
+        runner = SuiteRunner(sandbox)
+        edges = pipeline.Edges(workspace, runner, _proposers(settings), store)
+        limits = loop.Limits(attempts=settings.max_attempts)
+        try:
+            outcome = pipeline.heal(run, request, edges, repository.source, remembered, limits)
+        except (SandboxError, ProvisionError) as error:
+            outcome = _failed(request, error)
+        if job.memory is not None:
+            job.memory.write_text(memory.dump(outcome.memory), encoding="utf-8")
+        return store.save(outcome)
+
+
+def _run(
+    settings: Settings,
+    store: BundleStore,
+    sink: Callable[[Event], None],
+    stopped: Callable[[], bool],
+) -> Run:
+    """The run: events go to the bundle and to whoever listens."""
+
+    def both(event: Event) -> None:
+        store.events.append(event)
+        sink(event)
+
+    run = Run(both, stopped=stopped)
+    return replace(run, deadline=run.clock() + settings.max_minutes * 60)
+
+
+def _request(
+    run: Run, job: Job, settings: Settings, repository: Repository, scratch: Path
+) -> HealRequest:
+    """The request in the file, or one for the HEAD of the repository, which must be clean."""
+    if job.request_file is not None:
+        return requests.load(job.request_file)
+    if changed := dirty(repository.source, checkout(run, repository, repository.head, scratch)):
+        raise UsageError(
+            f"{changed[0]} differs from the commit {repository.head[:12]}"
+            f" ({len(changed)} files do); commit or stash first, a patch needs a fixed base"
+        )
+    return HealRequest(
+        repo=settings.github_repository,
+        base_sha=repository.head,
+        base_ref=repository.branch,
+        tested_sha=repository.head,
+        reports=tuple(_pattern(pattern, job.repo) for pattern in job.junit),
+        only=job.only,
+        targets=job.targets,
+        instruction=settings.instruction,
+    )
+
+
+def _pattern(pattern: str, repo: Path) -> str:
+    """A pattern as an absolute one: relative to here when that matches, else to the repository."""
+    if Path(pattern).is_absolute():
+        return pattern
+    here = Path.cwd()
+    return str((here if any(here.glob(pattern)) else repo.resolve()) / pattern)
+
+
+def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:
+    """Where the target's Python may be: the active environment, then the repository's own."""
+    active = (Path(settings.virtual_env),) if settings.virtual_env else ()
+    return (*active, source / ".venv", source / "venv")
+
+
+def _cache(settings: Settings) -> Path:
+    """Where copies of interpreters are kept between runs; every uid must be able to reach it."""
+    if settings.cache_dir:
+        return Path(settings.cache_dir)
+    return Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
+
+
+def _folder(name: str) -> Path | None:
+    return Path(name) if name else None
+
+
+def _proposers(settings: Settings) -> tuple[Proposer, ...]:
+    """The tiers in their order; the models that follow each other are one chain."""
+    tiers = settings.tiers()
+    models = tuple(_model(name, settings) for name in tiers if name != "rules")
+    chosen: list[Proposer] = [Rules()] if "rules" in tiers else []
+    if models:
+        chosen.append(_model_tier(models, settings))
+    return tuple(chosen)
+
+
+def _model_tier(models: Sequence[Model], settings: Settings) -> Proposer:
+    from heal_bot.repair.llm.budget import Budget
+    from heal_bot.repair.llm.proposer import ModelProposer
+
+    return ModelProposer(models, Budget(usd=settings.max_usd), secrets=settings.secrets)
+
+
+def _model(name: str, settings: Settings) -> Model:
+    """The client of one provider; UsageError when its key is missing."""
+    if name == "claude":
+        from heal_bot.models.claude import Claude
+
+        key = _key(name, settings.anthropic_api_key, "ANTHROPIC_API_KEY")
+        return Claude(key, settings.model, settings.anthropic_base_url)
+    if name == "gemini":
+        from heal_bot.models.gemini import Gemini
+
+        key = _key(name, settings.gemini_api_key, "GEMINI_API_KEY")
+        return Gemini(key, settings.model, settings.gemini_base_url)
+    from heal_bot.models.openai_compatible import OpenAICompatible
+
+    if not settings.openai_base_url:
+        _key(name, settings.openai_api_key, "OPENAI_API_KEY")
+    return OpenAICompatible(settings.openai_api_key, settings.model, settings.openai_base_url)
+
+
+def _key(name: str, key: Secret, variable: str) -> Secret:
+    if not key:
+        raise UsageError(f"proposer {name} needs a key: set {variable}, or leave {name} out")
+    return key
+
+
+def _failed(request: HealRequest, error: HealBotError) -> Outcome:
+    """The outcome when nothing could be run."""
+    status = "sandbox_error" if isinstance(error, SandboxError) else "environment_error"
+    return Outcome(request, status, "done", str(error), Report(()))
+
+
+def _lines(rows: Iterable[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
