@@ -1,0 +1,142 @@
+"""A commit's files as git lists and hands them out: entries, blobs, changed lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from heal_bot.errors import UsageError, WorkspaceError
+from heal_bot.events import Run
+from heal_bot.workspace.repository import Repository
+
+# Caps for what a commit may hold: beyond them a checkout per run would take minutes.
+MAX_FILES = 200_000
+MAX_FILE = 256 << 20
+MAX_TOTAL = 4 << 30
+_BATCH = 32 << 20
+_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A path of a commit; mode as git writes it: 100644, 100755, 120000 (link), 160000 (module)."""
+
+    path: str
+    mode: str
+    blob: str
+    size: int
+
+
+def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
+    """All entries of a commit, sorted by path; UsageError when it is beyond the caps."""
+    listed = repository.git.run(
+        run, repository.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
+    )
+    found = []
+    for line in listed.split(b"\0")[:-1]:
+        head, _, raw = line.partition(b"\t")
+        mode, _, blob, size = head.decode().split()
+        path = os.fsdecode(raw)
+        _refuse_odd(path)
+        found.append(Entry(path, mode, blob, 0 if size == "-" else int(size)))
+    total = sum(entry.size for entry in found)
+    if len(found) > MAX_FILES or total > MAX_TOTAL or any(e.size > MAX_FILE for e in found):
+        raise UsageError(
+            f"commit {sha[:12]} holds {len(found)} files of {total >> 20} MiB, more than heal-bot "
+            f"checks out ({MAX_FILES} files, {MAX_TOTAL >> 30} GiB, {MAX_FILE >> 20} MiB a file)"
+        )
+    return tuple(sorted(found, key=lambda entry: entry.path))
+
+
+def blobs(
+    run: Run, repository: Repository, wanted: Sequence[Entry]
+) -> Iterator[tuple[Entry, bytes]]:
+    """The bytes of each entry, in order, a few MiB at a time."""
+    batch: list[Entry] = []
+    size = 0
+    for entry in wanted:
+        if batch and size + entry.size > _BATCH:
+            yield from _batch(run, repository, batch)
+            batch, size = [], 0
+        batch.append(entry)
+        size += entry.size
+    if batch:
+        yield from _batch(run, repository, batch)
+
+
+def changed_lines(
+    run: Run, repository: Repository, since: str, sha: str
+) -> dict[str, frozenset[int]]:
+    """Lines of each Python file of `sha` that are new or different since commit `since`."""
+    arguments = ("--unified=0", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
+    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", "--text")
+    told = repository.git.attempt(
+        run,
+        repository.folder,
+        "diff",
+        *arguments,
+        *prefixes,
+        "--end-of-options",
+        since,
+        sha,
+        "--",
+        "*.py",
+    )
+    if not told.ok:
+        return {}
+    changed: dict[str, set[int]] = {}
+    lines: set[int] = set()
+    left = 0
+    for line in told.stdout.split(b"\n"):
+        if left > 0:
+            left -= line[:1] in {b"+", b"-"}
+        elif line.startswith(b"+++ b/"):
+            lines = changed.setdefault(os.fsdecode(line[6:].rstrip(b"\t")), set())
+        elif line.startswith(b"+++ "):
+            lines = set()
+        elif hunk := _HUNK.match(line):
+            first, count = int(hunk[1]), int(hunk[2] if hunk[2] is not None else 1)
+            lines.update(range(first, first + count))
+            removed = re.match(rb"@@ -\d+(?:,(\d+))?", line)
+            left = count + (int(removed[1]) if removed and removed[1] is not None else 1)
+    return {path: frozenset(found) for path, found in changed.items() if found}
+
+
+def base_of(run: Run, repository: Repository, since: str, sha: str) -> str | None:
+    """Where the changes under test began: the merge base with `since`, else the first parent.
+
+    None when the history at hand does not reach that far.
+    """
+    asked = (
+        ("merge-base", "--end-of-options", since, sha)
+        if since and since != sha
+        else ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")
+    )
+    told = repository.git.attempt(run, repository.folder, *asked)
+    return told.stdout.decode().strip() or None if told.ok else None
+
+
+def _batch(
+    run: Run, repository: Repository, batch: Sequence[Entry]
+) -> Iterator[tuple[Entry, bytes]]:
+    names = "".join(f"{entry.blob}\n" for entry in batch).encode()
+    cap = sum(entry.size for entry in batch) + 256 * len(batch) + 4096
+    data = repository.git.run(
+        run, repository.folder, "cat-file", "--batch", stdin=names, cap=cap, seconds=300
+    )
+    at = 0
+    for entry in batch:
+        end = data.index(b"\n", at)
+        header = data[at:end].decode().split()
+        if header[1:] != ["blob", str(entry.size)]:
+            raise WorkspaceError(f"object {entry.blob} of {entry.path} is missing: {header}")
+        yield entry, data[end + 1 : end + 1 + entry.size]
+        at = end + 1 + entry.size + 1
+
+
+def _refuse_odd(path: str) -> None:
+    parts = path.split("/")
+    if any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
+        raise WorkspaceError(f"the commit holds a path that leads astray: {path!r}")

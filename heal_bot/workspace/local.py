@@ -1,0 +1,64 @@
+"""The Workspace port on this machine: our repository, a scratch folder, an interpreter found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heal_bot.errors import WorkspaceError
+from heal_bot.events import Noted, Run
+from heal_bot.model import Environment, PatchedFile, RunHints
+from heal_bot.ports import Tree
+from heal_bot.workspace.interpreter import choose
+from heal_bot.workspace.provision import provision
+from heal_bot.workspace.repository import Repository
+from heal_bot.workspace.tree import GitTree, checkout
+
+
+@dataclass(frozen=True, slots=True)
+class LocalWorkspace:
+    """Checkouts below `scratch`, environments below `cache`.
+
+    `python` is the path a user gave (it must work), `candidates` are looked at in order without
+    it. `since` names the commit before the changes under test, when known.
+    """
+
+    repository: Repository
+    scratch: Path
+    cache: Path
+    python: Path | None = None
+    candidates: tuple[Path, ...] = ()
+    since: str = ""
+
+    def checkout(self, run: Run, sha: str) -> GitTree:
+        """A fresh checkout of a commit, a branch, or HEAD."""
+        commit = self.repository.resolve(run, sha)
+        tree = checkout(run, self.repository, commit, self.scratch, self.since)
+        for note in tree.notes:
+            run.emit(Noted(stage="workspace", message=note, level="warning"))
+        return tree
+
+    def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> GitTree:
+        """A fresh checkout of the tree's commit with these files replaced."""
+        if not isinstance(tree, GitTree):
+            raise WorkspaceError(f"{tree.root} was not checked out by this workspace")
+        return tree.with_files(run, files, self.scratch)
+
+    def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
+        """The target's interpreter and packages, laid out where the sandbox can read them."""
+        python = choose(self.python, self.candidates)
+        if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
+            run.emit(
+                Noted(
+                    stage="workspace",
+                    message=f"the report comes from Python {hints.python}, here is "
+                    f"{python.version} ({python.given})",
+                    level="warning",
+                )
+            )
+        return provision(run, python, self.repository.source, tree, self.cache)
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2]) + "."

@@ -1,0 +1,112 @@
+"""From an interpreter on this machine to an Environment that the sandbox can use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from heal_bot.events import Noted, Run
+from heal_bot.model import Environment
+from heal_bot.ports import Tree
+from heal_bot.workspace import elf
+from heal_bot.workspace.installation import (
+    build_environment,
+    copy_interpreter,
+    leave_library,
+    leave_package,
+)
+from heal_bot.workspace.interpreter import Interpreter, readable_by_others
+from heal_bot.workspace.replica import fingerprint
+from heal_bot.workspace.store import Store
+
+# Part of every cache key: raise it when the layout of an installation changes.
+_LAYOUT = "1"
+_LOCK = re.compile(
+    r"(?:uv|poetry|pdm)\.lock|pylock(?:\.[^/.]+)?\.toml|Pipfile\.lock|requirements[^/]*\.txt"
+)
+
+
+def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Path) -> Environment:
+    """The environment of `python` for the tree, laid out below `cache` unless it is there already.
+
+    `source` is the user's working folder: what is installed from it (editable) becomes a path of
+    the checkout. ProvisionError when something is missing, with the remedy.
+    """
+    store = Store.at(cache)
+    base, program = python.base, python.program
+    if must_copy(python, source):
+        name = f"python-{python.version}-{_key(_fingerprint(python))}"
+        store.get(name, lambda work, _: copy_interpreter(python, work))
+        base = store.folder / name
+        program = base / "bin" / f"python{python.short}"
+    prints = [fingerprint(folder, leave_package) for folder in python.packages]
+    scripts = fingerprint(python.prefix / "bin", lambda path: path.endswith("/"))
+    key = _key(*prints, scripts, str(program), str(source), str(store.folder))
+    final = store.folder / f"venv-{python.version}-{key}"
+
+    def build(work: Path, goal: Path) -> dict[str, Any]:
+        return build_environment(python, program, source, work, goal)
+
+    record = store.get(final.name, build)
+    for note in record["notes"]:
+        run.emit(Noted(stage="workspace", message=note, level="warning"))
+    return Environment(
+        python=str(final / "bin/python"),
+        version=python.version,
+        prefix=str(final),
+        base_prefix=str(base),
+        roots=(str(final), str(base)),
+        paths=_paths(tree, record["paths"]),
+        lock_hash=_lock_hash(tree),
+        manifest_hash=record["manifest"],
+        notes=tuple(record["notes"]),
+    )
+
+
+def must_copy(python: Interpreter, source: Path) -> bool:
+    """Whether the interpreter cannot be used where it is.
+
+    It lies in the checkout, or we are root, so tests run as another user, and that user cannot
+    reach it or a folder its loader looks into.
+    """
+    if python.base.is_relative_to(source):
+        return True
+    if os.geteuid() != 0:
+        return False
+    link = elf.linkage(python.program.read_bytes())
+    searched = link.search.split(":") if link is not None else []
+    places = [python.program, python.library, python.library / "os.py"]
+    places += [Path(p) for p in searched if p.startswith("/") and Path(p).is_dir()]
+    return not all(readable_by_others(place) for place in places)
+
+
+def _fingerprint(python: Interpreter) -> str:
+    status = python.program.stat()
+    return f"{python.program} {status.st_size} {status.st_mtime_ns} " + fingerprint(
+        python.library, leave_library
+    )
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\n".join((_LAYOUT, *parts)).encode()).hexdigest()[:20]
+
+
+def _paths(tree: Tree, editable: list[str]) -> tuple[str, ...]:
+    """Folders of the checkout for sys.path: what was installed from it, then src, then its root."""
+    files = tree.paths()
+    there = [p for p in editable if p == "." or any(f.startswith(f"{p}/") for f in files)]
+    if any(f.startswith("src/") for f in files) and "src/__init__.py" not in files:
+        there.append("src")
+    return tuple(dict.fromkeys((*there, ".")))
+
+
+def _lock_hash(tree: Tree) -> str:
+    """SHA-256 over the lock and requirements files at the top of the tree; empty without any."""
+    names = [path for path in tree.paths() if _LOCK.fullmatch(path)]
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(f"{name}\0".encode() + hashlib.sha256(tree.read(name)).digest())
+    return digest.hexdigest() if names else ""

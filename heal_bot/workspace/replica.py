@@ -1,0 +1,141 @@
+"""Folders copied byte by byte: nothing shared with the original, no link out, a hash of it all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PIECE = 1 << 20
+Change = Callable[[str, bytes], bytes | None]
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What was copied: a line per file; `hash()` names the whole.
+
+    Compiled files (__pycache__) are copied, because a read-only folder cannot make them, but not
+    counted, because they differ from machine to machine.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    def hash(self) -> str:
+        """SHA-256 over the sorted lines."""
+        return hashlib.sha256("\n".join(sorted(self.lines)).encode()).hexdigest()
+
+
+def walk(top: Path, leave: Callable[[str], bool]) -> Iterator[tuple[str, int, os.stat_result]]:
+    """Files and links below `top`: relative path, descriptor of its folder, status.
+
+    `leave` says which relative paths (folders with a slash at the end) are passed over.
+    """
+    for folder, inner, files, place in os.fwalk(top, follow_symlinks=False):
+        below = os.path.relpath(folder, top)
+        prefix = "" if below == "." else f"{below}/"
+        links = [
+            name
+            for name in inner
+            if stat.S_ISLNK(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode)
+        ]
+        inner[:] = sorted(
+            name for name in inner if name not in links and not leave(f"{prefix}{name}/")
+        )
+        for name in sorted(files + links):
+            if not leave(prefix + name):
+                yield prefix + name, place, os.stat(name, dir_fd=place, follow_symlinks=False)
+
+
+def fingerprint(top: Path, leave: Callable[[str], bool]) -> str:
+    """SHA-256 over path, size, time and inode of every file: changes when a file does."""
+    digest = hashlib.sha256(str(top).encode())
+    for path, _, status in walk(top, leave):
+        digest.update(
+            f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}\n".encode(
+                errors="surrogateescape"
+            )
+        )
+    return digest.hexdigest()
+
+
+def copy(
+    top: Path,
+    target: Path,
+    manifest: Manifest,
+    leave: Callable[[str], bool],
+    change: Change | None = None,
+    label: str = "",
+) -> None:
+    """Copy what is below `top` to `target`, times kept, as ours: 0644, 0755 where executable.
+
+    `change(path, bytes)` may replace what is copied, None leaves it out; it sees files up to
+    1 MiB. Files that exist in `target` already stay (the first folder of sys.path wins). Links
+    are kept when they stay below `top`; other links and special files go to `manifest.skipped`.
+    """
+    real = top.resolve()
+    for path, place, status in walk(top, leave):
+        goal = target / path
+        if os.path.lexists(goal):
+            continue
+        name = path.rpartition("/")[2]
+        if stat.S_ISLNK(status.st_mode):
+            if not _link(real, goal, path, os.readlink(name, dir_fd=place)):
+                manifest.skipped.append(path)
+        elif stat.S_ISREG(status.st_mode):
+            _file(place, name, goal, status, manifest, change, label + path)
+        else:
+            manifest.skipped.append(path)
+
+
+def _link(top: Path, goal: Path, path: str, text: str) -> bool:
+    end = os.path.realpath(top / path)
+    if text.startswith("/") or not end.startswith(f"{top}/"):
+        return False
+    _folder(goal.parent)
+    goal.symlink_to(text)
+    return True
+
+
+def _file(
+    place: int,
+    name: str,
+    goal: Path,
+    status: os.stat_result,
+    manifest: Manifest,
+    change: Change | None,
+    label: str,
+) -> None:
+    digest = hashlib.sha256()
+    mode = 0o755 if status.st_mode & stat.S_IXUSR else 0o644
+    source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
+    try:
+        data: bytes | None = os.read(source, _PIECE)
+        whole = len(data or b"") == status.st_size
+        if change is not None and whole and data is not None:
+            data = change(label, data)
+        if data is None:
+            return
+        _folder(goal.parent)
+        out = os.open(goal, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        with os.fdopen(out, "wb") as stream:
+            while data:
+                digest.update(data)
+                stream.write(data)
+                data = b"" if whole else os.read(source, _PIECE)
+            os.fchmod(out, mode)
+    finally:
+        os.close(source)
+    os.utime(goal, ns=(status.st_mtime_ns, status.st_mtime_ns))
+    if "__pycache__/" not in label:
+        manifest.lines.append(f"{label} {mode:o} {digest.hexdigest()}")
+
+
+def _folder(path: Path) -> None:
+    if not path.is_dir():
+        _folder(path.parent)
+        path.mkdir(mode=0o755)
+        path.chmod(0o755)
