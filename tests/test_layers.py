@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "heal_bot"
 BASE = {"model", "errors", "text", "events"}
-MIDDLE = {"ports", "settings", "bundle", "outcome", "source", "process"}
+MIDDLE = {"ports", "forge_port", "settings", "bundle", "outcome", "source", "process"}
 STAGES = {"intake", "locate", "repair", "verify", "report"}
 EDGES = {"sandbox", "workspace", "models", "forge"}
 TOP = {"pipeline", "publish", "wiring", "commands", "api", "cli"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heal_bot.errors import ForgeError, ForgeForbiddenError
 from heal_bot.events import Run
 from heal_bot.forge.client import create, found, speaking
-from heal_bot.ports import ForgeCommit, ForgeFile
+from heal_bot.forge_port import ForgeCommit, ForgeFile
 
 if TYPE_CHECKING:
     from github.GitCommit import GitCommit
@@ -107,41 +107,40 @@ class GitObjects:
             except binascii.Error as error:
                 raise ForgeError(f"{path}: GitHub sent broken base64") from error
 
-    def save(
-        self,
-        run: Run,
-        message: str,
-        base: ForgeCommit,
-        files: Sequence[ForgeFile],
-        parents: Sequence[str],
-    ) -> ForgeCommit:
-        """A commit of `base`'s tree with these files replaced.
+    def save_tree(self, run: Run, base: ForgeCommit, files: Sequence[ForgeFile]) -> str:
+        """The id of `base`'s tree with these files replaced.
 
-        Neither author nor committer is given, so that GitHub signs the commit of a bot token.
-        Repeating any of the three requests after a lost answer leaves at worst a loose object.
+        Repeated after a lost answer this leaves at worst loose objects.
         """
         from github import InputGitTreeElement
 
-        repository = self.repository
-        with speaking("write the commit"):
+        with speaking("write the tree"):
             elements = [
                 InputGitTreeElement(f.path, f.mode, "blob", sha=self._save_blob(run, f))
                 for f in files
             ]
-            tree = create(
+            above = self.repository.get_git_tree(base.tree)
+            return create(
                 run,
                 "tree",
                 lambda: None,
-                lambda: repository.create_git_tree(elements, repository.get_git_tree(base.tree)),
+                lambda: self.repository.create_git_tree(elements, above).sha,
             )
-            above = [repository.get_git_commit(parent) for parent in parents]
-            made = create(
+
+    def save_commit(self, run: Run, message: str, tree: str, parents: Sequence[str]) -> ForgeCommit:
+        """A commit; no branch points to it yet.
+
+        Neither author nor committer is given, so that GitHub signs the commit of a bot token.
+        """
+        with speaking("write the commit"):
+            whole = self.repository.get_git_tree(tree)
+            above = [self.repository.get_git_commit(parent) for parent in parents]
+            return create(
                 run,
                 "commit",
                 lambda: None,
-                lambda: repository.create_git_commit(message, tree, above),
+                lambda: _commit(self.repository.create_git_commit(message, whole, above)),
             )
-            return _commit(made)
 
     def _save_blob(self, run: Run, file: ForgeFile) -> str:
         content = base64.b64encode(file.data).decode()

@@ -10,7 +10,7 @@ from heal_bot.errors import UsageError
 from heal_bot.events import Run
 from heal_bot.forge.client import connect, create, found, speaking
 from heal_bot.forge.git import GitObjects
-from heal_bot.ports import ForgePull
+from heal_bot.forge_port import ForgePull
 from heal_bot.text import Secret, one_line
 
 if TYPE_CHECKING:

@@ -1,0 +1,76 @@
+"""What a patched file really changes, recomputed from its two versions and trusted for nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from heal_bot.errors import HealBotError
+from heal_bot.model import Edit, Target
+from heal_bot.source import edit, functions, guard, imports
+
+
+class RecheckError(HealBotError):
+    """A patched file that differs from its base in more than the targets it names."""
+
+
+def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[Edit, ...]:
+    """The edits that turn `before` into `after`, all on targets named by qualified name.
+
+    The edits are read off both versions and applied again to `before`: only when that gives
+    `after` byte for byte is nothing else changed. Raises RecheckError, or SourceRejected where a
+    version cannot be parsed.
+    """
+    new = functions.index(path, after)
+    changed: list[tuple[Target, Target]] = []
+    for old in functions.index(path, before):
+        twin = functions.find(new, old.qualname, old.kind, old.nth)
+        if old.qualname in named and twin is not None and twin.source != old.source:
+            changed.append((old, twin))
+    if not changed:
+        raise RecheckError(f"{path}: none of the functions named is changed")
+    outer = [(old, twin) for old, twin in changed if not _inside(old, changed)]
+    added = _added(path, before, after, [twin for _, twin in outer])
+    found = tuple(
+        Edit(old, twin.source, added if place == 0 else ())
+        for place, (old, twin) in enumerate(outer)
+    )
+    try:
+        again = edit.splice(before, found)
+    except edit.EditError as error:
+        raise RecheckError(f"{path}: {error}") from error
+    if again != after:
+        raise RecheckError(f"{path}: something outside the functions named is changed")
+    return found
+
+
+def _inside(target: Target, changed: Sequence[tuple[Target, Target]]) -> bool:
+    """Whether another changed target holds this one."""
+    return any(
+        other is not target
+        and other.first_line <= target.first_line
+        and target.last_line <= other.last_line
+        and (other.last_line - other.first_line, other.kind != "function")
+        > (target.last_line - target.first_line, target.kind != "function")
+        for other, _ in changed
+    )
+
+
+def _added(path: str, before: str, after: str, twins: Sequence[Target]) -> tuple[str, ...]:
+    """The top-level imports only `after` has; each must bind a name that the new code reads."""
+    tree = guard.parse(after)
+    nodes = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+    known = [ast.dump(n) for n in guard.parse(before).body]
+    fresh = [n for n in nodes if ast.dump(n) not in known]
+    added = imports.missing(before, [ast.unparse(n) for n in fresh])
+    words = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name)
+        and any(twin.first_line <= node.lineno <= twin.last_line for twin in twins)
+    }
+    for node in fresh:
+        for alias in node.names:
+            if (alias.asname or alias.name).partition(".")[0] not in words:
+                raise RecheckError(f"{path}: the import of {alias.name} is not needed")
+    return added
