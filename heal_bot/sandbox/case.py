@@ -1,0 +1,171 @@
+"""One job in the supervisor's hands: running, then lingering, dying, and over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heal_bot.sandbox import isolate, processes, watch
+from heal_bot.sandbox.job import Ended, Job
+
+# An honest helper (a resource tracker) ends by itself a moment after its program.
+_LINGER = 0.3
+_DYING = 15.0
+_CHUNK = 1 << 16
+
+
+@dataclass(slots=True)
+class Case:
+    """State of a job; the supervisor reads its pipes and calls `step` until `over`.
+
+    `uid` None means without root: then every descendant of the supervisor belongs to the job,
+    because such a supervisor has one slot only.
+    """
+
+    id: int
+    slot: int
+    job: Job
+    uid: int | None
+    roots: tuple[Path, ...]
+    pid: int
+    output: int
+    errors: int
+    kept: watch.Output
+    started: float = field(default_factory=time.monotonic)
+    status: int | None = None
+    how: str = ""
+    detail: str = ""
+    survivors: int = 0
+    peak: int = 0
+    complaint: bytearray = field(default_factory=bytearray)
+    linger_until: float = 0.0
+    dying_until: float = 0.0
+    over: bool = False
+    clean: bool = True
+    scratch_pace: watch.Pace = field(default_factory=lambda: watch.Pace(0.5))
+
+    def read(self, fd: int) -> bool:
+        """Take what a pipe has; False at its end."""
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return True
+        if fd == self.errors:
+            self.complaint += data[:4096]
+        else:
+            self.kept.add(data)
+            if self.kept.total > self.job.limits.output_bytes:
+                self.end("output", f"more than {self.job.limits.output_bytes} bytes of output")
+        return bool(data)
+
+    def end(self, how: str, detail: str) -> None:
+        """Decide, once, why the job ends before its program did."""
+        if not self.how:
+            self.how, self.detail = how, detail
+
+    def members(self, table: dict[int, processes.Process]) -> list[int]:
+        """The job's live processes."""
+        found = [pid for pid in processes.below(os.getpid(), table) if not table[pid].zombie]
+        if self.uid is None:
+            return found
+        # Between fork and the uid drop the program's own process still has ours.
+        return [pid for pid in found if pid == self.pid or processes.real_uid(pid) == self.uid]
+
+    def measure(self, table: dict[int, processes.Process], available: int) -> None:
+        """Compare memory and disk with the limits; `available` is what the machine has left."""
+        if self.how or self.status is not None:
+            return
+        limits = self.job.limits
+        used = sum(table[pid].memory for pid in self.members(table))
+        used += watch.shared_memory(self.uid)
+        self.peak = max(self.peak, used)
+        if used > limits.memory:
+            self.end("memory", f"more than {limits.memory >> 20} MiB resident in all processes")
+        elif available < watch.MEMORY_FLOOR:
+            self.end("memory", "the machine had less than 256 MiB left")
+        now = time.monotonic()
+        if self.scratch_pace.due(now):
+            excess = watch.excess_scratch(self.roots, limits)
+            self.scratch_pace.done(now)
+            if excess:
+                self.end("scratch", excess)
+
+    def step(self, now: float) -> None:
+        """Go on to the next phase when this one is done."""
+        if not self.how and self.status is None and now - self.started > self.job.limits.wall:
+            self.end("timeout", f"still running after {self.job.limits.wall:g} s")
+        if self.dying_until:
+            self._die(now)
+        elif self.how:
+            self._kill(now)
+        elif self.status is not None:
+            self._linger(now)
+
+    def _linger(self, now: float) -> None:
+        """The program ended by itself: give what it left behind a moment, then count it."""
+        left = len(self.members(processes.table()))
+        if left and not self.linger_until:
+            self.linger_until = now + _LINGER
+        if not left or now > self.linger_until:
+            self.survivors = left
+            self._kill(now)
+
+    def _kill(self, now: float) -> None:
+        self.dying_until = now + _DYING
+        self._die(now)
+
+    def _die(self, now: float) -> None:
+        """Kill until nothing is left; give up after a while, which spoils the slot."""
+        if self.status is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        table = processes.table()
+        if self.uid is not None:
+            if self.members(table):
+                processes.kill_uid(self.uid)
+        else:
+            processes.kill_below(os.getpid(), frozenset())
+        left = len(self.members(processes.table()))
+        if not left and self.status is not None:
+            self.over = True
+        elif now > self.dying_until:
+            self.over, self.clean = True, False
+            self.how, self.detail = "sandbox_error", f"{left} processes could not be killed"
+
+    def ended(self) -> Ended:
+        """The result, after the last bytes of the pipes were read."""
+        for fd in (self.output, self.errors):
+            os.set_blocking(fd, False)
+            with contextlib.suppress(OSError):
+                for _ in range(64):
+                    if not self.read(fd):
+                        break
+        how, code, detail = self._verdict()
+        return Ended(
+            how=how,
+            code=code,
+            detail=detail,
+            output=self.kept.kept(),
+            seconds=time.monotonic() - self.started,
+            peak_memory=self.peak,
+            survivors=self.survivors,
+        )
+
+    def _verdict(self) -> tuple[str, int, str]:
+        status = self.status or 0
+        code = os.waitstatus_to_exitcode(status)
+        complaint = bytes(self.complaint)
+        if self.how == "sandbox_error":
+            return self.how, code, self.detail
+        if self.how == "killed" and not complaint.startswith(isolate.READY):
+            return self.how, code, self.detail
+        if complaint != isolate.READY:
+            reason = complaint.removeprefix(isolate.READY).decode(errors="replace")
+            return "sandbox_error", code, reason or f"set-up ended early with code {code}"
+        if self.how:
+            return self.how, code, self.detail
+        return ("exited" if code >= 0 else "signalled"), code, ""

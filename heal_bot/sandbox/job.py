@@ -1,0 +1,111 @@
+"""What is asked of the sandbox and what comes back: plain values that cross a socket as JSON."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Profile = Literal["test", "setup", "loopback"]
+PROFILES: tuple[Profile, ...] = ("test", "setup", "loopback")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a job may use; seconds and bytes.
+
+    `memory` bounds the resident memory of all its processes together, `data` is RLIMIT_DATA of
+    each (not the address space: interpreters reserve far more than they touch), `cpu` is per
+    process (only `wall` bounds all of them), `output_bytes` ends the job, `kept_bytes` of it
+    (half head, half tail) come back.
+    """
+
+    wall: float = 600.0
+    cpu: int = 600
+    memory: int = 4 << 30
+    data: int = 2 << 30
+    processes: int = 128
+    open_files: int = 512
+    file_bytes: int = 256 << 20
+    scratch_bytes: int = 1 << 30
+    scratch_files: int = 100_000
+    output_bytes: int = 64 << 20
+    kept_bytes: int = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A program to run in a slot.
+
+    `read` are roots it may read and execute beyond the system's own. `channels` are descriptors
+    of the caller that the program gets as 3, 4, …; the caller closes its own copies.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    read: tuple[Path, ...] = ()
+    channels: tuple[int, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    profile: Profile = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a job ended.
+
+    how: exited | signalled | timeout | memory | scratch | output | killed | sandbox_error.
+    `code` is the exit code, or minus the signal. `output` is stdout and stderr as written,
+    clipped in the middle. `survivors` counts processes left behind when the program ended by
+    itself (all killed). After `sandbox_error` nothing that ran can be believed.
+    """
+
+    how: str
+    code: int
+    detail: str = ""
+    output: bytes = b""
+    seconds: float = 0.0
+    peak_memory: int = 0
+    survivors: int = 0
+
+
+def job_to_wire(job: Job) -> dict[str, Any]:
+    """The job without its descriptors, which travel beside the message."""
+    return {
+        "argv": list(job.argv),
+        "env": dict(job.env),
+        "cwd": str(job.cwd),
+        "read": [str(path) for path in job.read],
+        "limits": dataclasses.asdict(job.limits),
+        "profile": job.profile,
+    }
+
+
+def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
+    """The job as the supervisor sees it; ValueError for an unknown profile."""
+    if data["profile"] not in PROFILES:
+        raise ValueError(f"unknown sandbox profile {data['profile']!r}; one of {PROFILES}")
+    return Job(
+        argv=tuple(data["argv"]),
+        env=data["env"],
+        cwd=Path(data["cwd"]),
+        read=tuple(Path(path) for path in data["read"]),
+        channels=channels,
+        limits=Limits(**data["limits"]),
+        profile=data["profile"],
+    )
+
+
+def ended_to_wire(ended: Ended) -> dict[str, Any]:
+    """The result with its output in base64."""
+    fields = dataclasses.asdict(ended)
+    fields["output"] = base64.b64encode(ended.output).decode("ascii")
+    return fields
+
+
+def ended_from_wire(data: Mapping[str, Any]) -> Ended:
+    """The inverse of `ended_to_wire`."""
+    return Ended(**{**data, "output": base64.b64decode(data["output"])})

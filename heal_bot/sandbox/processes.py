@@ -1,0 +1,129 @@
+"""The processes of a job: found below the supervisor, measured, killed, reaped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+# A killer has its own real uid, so that those it kills cannot kill it first.
+_KILLER_OFFSET = -1000
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A line of the process table; `memory` is resident bytes."""
+
+    parent: int
+    zombie: bool
+    memory: int
+
+
+def table() -> dict[int, Process]:
+    """All processes one can see, by pid."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                found[int(name)] = _read(name)
+    return found
+
+
+def _read(pid: str) -> Process:
+    # The command may hold spaces and parentheses; what follows the last one is regular.
+    fields = Path("/proc", pid, "stat").read_bytes().rpartition(b")")[2].split()
+    return Process(int(fields[1]), fields[0] in {b"Z", b"X"}, int(fields[21]) * _PAGE)
+
+
+def below(root: int, processes: dict[int, Process]) -> list[int]:
+    """The descendants of `root`, parents before children."""
+    children: dict[int, list[int]] = {}
+    for pid, process in processes.items():
+        children.setdefault(process.parent, []).append(pid)
+    found, waiting = [], list(children.get(root, ()))
+    while waiting:
+        pid = waiting.pop()
+        found.append(pid)
+        waiting += children.get(pid, ())
+    return found
+
+
+def real_uid(pid: int) -> int | None:
+    """The real uid, read from `status`: the owner of /proc/<pid> lies when it is not dumpable."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc", str(pid), "status").read_text().splitlines():
+            if line.startswith("Uid:"):
+                return int(line.split()[1])
+    return None
+
+
+def threads_of(uid: int) -> int:
+    """How many threads a user has: RLIMIT_NPROC counts them all."""
+    total = 0
+    for pid in table():
+        if real_uid(pid) == uid:
+            with contextlib.suppress(OSError):
+                total += len(os.listdir(f"/proc/{pid}/task"))
+    return total
+
+
+def kill_uid(uid: int) -> None:
+    """Kill every process of a uid at once, by a child that has taken that uid to signal all.
+
+    Root only. The signal reaches all of them in one pass of the kernel, so a process that forks
+    without end cannot slip through.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            killer = uid + _KILLER_OFFSET
+            os.setgroups([])
+            os.setresgid(killer, killer, killer)
+            os.setresuid(killer, uid, killer)
+            os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    wait_for(pid, 5.0)
+
+
+def kill_below(root: int, spare: frozenset[int]) -> None:
+    """Kill the descendants of `root` except `spare`, taking away their right to fork first."""
+    for pid in below(root, table()):
+        if pid not in spare:
+            with contextlib.suppress(OSError):
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def wait_for(pid: int, seconds: float) -> int | None:
+    """Reap one child within `seconds`, killing it at the end; its status, or None."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            done, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if done:
+            return status
+        if time.monotonic() > end:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            end += 1.0
+            if seconds < 0:
+                return None
+            seconds = -1.0
+        time.sleep(0.0005)
+
+
+def available_memory() -> int:
+    """Bytes the machine can still give out."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 1 << 62

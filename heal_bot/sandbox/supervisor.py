@@ -1,0 +1,284 @@
+"""The supervisor: starts, limits, kills and reaps sandboxes for one client; holds no secret.
+
+A separate program (`python -I -m heal_bot.sandbox.supervisor FD MODE SLOTS SCRATCH`) with one
+thread. It never waits for its client nor, without a bound, for a job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import os
+import resource
+import selectors
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from heal_bot.sandbox import isolate, processes, watch
+from heal_bot.sandbox.case import Case
+from heal_bot.sandbox.guard import post
+from heal_bot.sandbox.job import Ended, Job, Profile, ended_to_wire, job_from_wire
+from heal_bot.sandbox.policy import Layers
+from heal_bot.sandbox.slots import SCRATCH_PARTS, remove_tree
+from heal_bot.sandbox.wire import Wire
+
+FIRST_UID = 64_000
+_UIDS = 500
+_OPEN_FILES = 1024
+_TICK, _BUSY_TICK = 0.1, 0.01
+
+
+def claim_uids(count: int) -> tuple[tuple[int, ...], list[socket.socket]]:
+    """Uids that no other supervisor of this machine uses, and the locks that say so.
+
+    A lock is the name of an abstract socket: it needs no folder and ends with its holders.
+    """
+    uids: list[int] = []
+    locks: list[socket.socket] = []
+    for uid in range(FIRST_UID, FIRST_UID + _UIDS):
+        lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            lock.bind(f"\0heal-bot-slot-{uid}")
+        except OSError as error:
+            lock.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+            continue
+        uids.append(uid)
+        locks.append(lock)
+        if len(uids) == count:
+            break
+    return tuple(uids), locks
+
+
+def probe(uid: int) -> Layers:
+    """What this machine offers; each attempt is made, none is assumed."""
+    abi, landlock_reason = 0, ""
+    try:
+        import landlockpy
+
+        abi = landlockpy.abi_version()
+        landlock_reason = "" if abi else "the kernel has none or it is switched off"
+    except OSError as error:
+        landlock_reason = error.strerror or str(error)
+    seccomp_reason = isolate.seccomp_absent()
+    try:
+        from heal_bot.sandbox.filters import compile_filter
+
+        compile_filter("test")
+    except (RuntimeError, OSError, ValueError) as error:
+        seccomp_reason = seccomp_reason or str(error)
+    return Layers(
+        landlock=abi,
+        landlock_reason=landlock_reason,
+        seccomp_reason=seccomp_reason,
+        uid_reason=isolate.uid_absent(uid),
+        namespace=isolate.namespace_possible(),
+    )
+
+
+class Supervisor:
+    """The event loop and the jobs in it."""
+
+    def __init__(self, wire: Wire, mode: str, slots: int, scratch: Path) -> None:
+        self._wire = wire
+        self._mode = mode
+        self._scratch = scratch
+        self._uids, self._locks = claim_uids(slots)
+        self._layers = probe(self._uids[0])
+        self._cases: dict[int, Case] = {}
+        self._spoiled: set[int] = set()
+        self._filters: dict[Profile, bytes] = {}
+        self._selector = selectors.DefaultSelector()
+        self._pace = watch.Pace(_TICK)
+        self._guard, self._guard_line = (-1, -1) if self._layers.uid_reason else post(self._uids)
+        self._polite = False
+
+    def serve(self) -> None:
+        """Answer the client until it goes; then end every job and, if it died, its scratch."""
+        self._wire.queue({"op": "hello", "uids": self._uids, **dataclasses.asdict(self._layers)})
+        self._selector.register(self._wire.socket, selectors.EVENT_READ)
+        wake = self._wake_on_child()
+        serving = True
+        while serving or self._cases:
+            for key, _ in self._selector.select(self._patience()):
+                if key.fileobj is self._wire.socket:
+                    serving = self._listen()
+                elif key.fd == wake:
+                    with contextlib.suppress(BlockingIOError):
+                        os.read(wake, 4096)
+                else:
+                    self._drain(key)
+            self._reap()
+            self._step()
+            with contextlib.suppress(OSError):
+                self._wire.flush()
+            if not serving:
+                for case in self._cases.values():
+                    case.end("killed", "the client is gone")
+        if not self._polite:
+            with contextlib.suppress(OSError):
+                for folder in self._scratch.iterdir():
+                    remove_tree(folder)
+                self._scratch.rmdir()
+        if self._guard_line >= 0:
+            os.close(self._guard_line)
+
+    def _wake_on_child(self) -> int:
+        reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        self._selector.register(reader, selectors.EVENT_READ)
+        return reader
+
+    def _patience(self) -> float | None:
+        """How long nothing may happen before we look ourselves."""
+        if not self._cases:
+            return None if self._wire.flush() else _BUSY_TICK
+        ending = any(case.how or case.status is not None for case in self._cases.values())
+        return _BUSY_TICK if ending else _TICK
+
+    def _listen(self) -> bool:
+        """Take the client's messages; False when it is gone."""
+        messages = self._wire.receive()
+        if messages is None:
+            self._selector.unregister(self._wire.socket)
+            return False
+        for message, fds in messages:
+            if message["op"] == "start":
+                self._start(message, fds)
+            elif message["op"] == "kill" and message["id"] in self._cases:
+                self._cases[message["id"]].end("killed", "ended by the caller")
+            elif message["op"] == "bye":
+                self._polite = True
+        return True
+
+    def _start(self, message: dict[str, Any], fds: tuple[int, ...]) -> None:
+        refusal = self._refusal(message["slot"])
+        try:
+            if refusal:
+                self._tell(message["id"], Ended("sandbox_error", -1, refusal))
+                return
+            job = job_from_wire(message["job"], fds)
+            case = self._launch(message["id"], message["slot"], Path(message["root"]), job)
+            self._cases[case.id] = case
+            for fd in (case.output, case.errors):
+                os.set_blocking(fd, False)
+                self._selector.register(fd, selectors.EVENT_READ, case)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            self._tell(message["id"], Ended("sandbox_error", -1, f"not started: {error}"))
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _refusal(self, slot: int) -> str:
+        if slot in self._spoiled:
+            return f"slot {slot} holds processes that could not be killed"
+        if any(case.slot == slot for case in self._cases.values()):
+            return f"slot {slot} already runs a job"
+        return self._layers.refusal() if self._mode == "strict" else ""
+
+    def _launch(self, number: int, slot: int, root: Path, job: Job) -> Case:
+        uid = None if self._layers.uid_reason else self._uids[slot]
+        roots = tuple(root / part for part in SCRATCH_PARTS)
+        plan = isolate.Plan(
+            job=job,
+            uid=uid,
+            write=roots,
+            bpf=self._filter(job.profile),
+            landlock=self._layers.landlock > 0,
+            own_network=job.profile == "loopback" and self._layers.namespace,
+            thread_count=0 if uid is not None else processes.threads_of(os.getuid()),
+            supervisor=os.getpid(),
+        )
+        out_read, out_write = os.pipe2(os.O_CLOEXEC)
+        err_read, err_write = os.pipe2(os.O_CLOEXEC)
+        pid = os.fork()
+        if pid == 0:
+            isolate.run_isolated(plan, out_write, err_write)
+        os.close(out_write)
+        os.close(err_write)
+        kept = watch.Output(job.limits.kept_bytes)
+        return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept)
+
+    def _filter(self, profile: Profile) -> bytes:
+        if self._layers.seccomp_reason:
+            return b""
+        if profile not in self._filters:
+            from heal_bot.sandbox.filters import compile_filter
+
+            self._filters[profile] = compile_filter(profile, own_network=self._layers.namespace)
+        return self._filters[profile]
+
+    def _drain(self, key: selectors.SelectorKey) -> None:
+        case: Case = key.data
+        if not case.read(key.fd) or (case.how and key.fd == case.output):
+            self._selector.unregister(key.fd)
+
+    def _reap(self) -> None:
+        """Collect every dead child, orphans of the jobs included: zombies count as processes."""
+        owners = {case.pid: case for case in self._cases.values()}
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    break
+                if pid in owners:
+                    owners[pid].status = status
+                elif pid == self._guard:
+                    os.close(self._guard_line)
+                    self._guard, self._guard_line = post(self._uids)
+
+    def _step(self) -> None:
+        """Measure when it is time, let each job go on, tell of those that are over."""
+        now = time.monotonic()
+        if self._cases and self._pace.due(now):
+            table, available = processes.table(), processes.available_memory()
+            for case in self._cases.values():
+                case.measure(table, available)
+            self._pace.done(now)
+        for case in list(self._cases.values()):
+            case.step(now)
+            if case.over:
+                self._close(case)
+
+    def _close(self, case: Case) -> None:
+        self._reap()
+        del self._cases[case.id]
+        if not case.clean:
+            self._spoiled.add(case.slot)
+        for fd in (case.output, case.errors):
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(fd)
+        self._tell(case.id, case.ended(), clean=case.clean)
+        os.close(case.output)
+        os.close(case.errors)
+
+    def _tell(self, number: int, ended: Ended, *, clean: bool = True) -> None:
+        result = ended_to_wire(ended)
+        self._wire.queue({"op": "ended", "id": number, "clean": clean, "ended": result})
+
+
+def main(argv: list[str]) -> int:
+    """Serve the client behind descriptor `argv[0]`; the other arguments are mode, slots, scratch."""
+    fd, mode, slots, scratch = argv
+    if mode not in {"strict", "reduced"}:
+        raise ValueError(f"unknown isolation mode {mode!r}; strict or reduced")
+    isolate.become_subreaper()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    files = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = socket.socket(fileno=int(fd))
+    connection.set_inheritable(False)
+    Supervisor(Wire(connection), mode, int(slots), Path(scratch)).serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
