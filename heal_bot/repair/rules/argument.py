@@ -1,0 +1,181 @@
+"""Arguments: `merge(b, a)` becomes `merge(a, b)`.
+
+Neighbours exchange (1.5; 2.2 at a distance), one drops (2.2), one is repeated from a parameter of
+the function itself (2.8), a keyword appears or changes (`reverse=True`, `key=`; 2.4).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Cut, Text, says
+
+_KEYWORDS = {
+    "sorted": ("reverse=True", "key=len", "key=str", "key=str.lower", "key=lambda x: x[1]",
+               "key=lambda x: x[0]", "key=lambda x: -x"),
+    "sort": ("reverse=True", "key=len", "key=str.lower", "key=lambda x: x[1]",
+             "key=lambda x: x[0]"),
+    "max": ("key=len", "default=0", "default=None"),
+    "min": ("key=len", "default=0", "default=None"),
+    "round": ("2", "1"),
+    "enumerate": ("start=1", "1"),
+    "split": ('" "', '","', "1"),
+    "rsplit": ("1",),
+    "next": ("None",),
+    "sum": ("[]", "start=1"),
+    "zip": ("strict=True",),
+    "open": ('encoding="utf-8"',),
+    "dumps": ("sort_keys=True", "indent=2", "ensure_ascii=False"),
+    "int": ("2", "16"),
+    "pop": ("0", "None"),
+    "replace": ("1",),
+    "index": ("1",),
+}  # fmt: skip
+
+
+def exchanges(scope: Scope) -> Iterator[Change]:
+    """Two arguments of a call, elements of a tuple or list, or key and value change places."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(args=parts) if len(parts) > 1:
+                cost = 1.5
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) if 1 < len(parts) <= 8:
+                cost = 1.9
+            case ast.Subscript(slice=ast.Slice(lower=ast.expr() as a, upper=ast.expr() as b)):
+                parts, cost = [a, b], 2.6
+            case ast.DictComp(key=key, value=value):
+                parts, cost = [key, value], 2.0
+            case _:
+                continue
+        for i, one in enumerate(parts):
+            for j in range(i + 1, len(parts)):
+                other = parts[j]
+                first, second = site.segment(one), site.segment(other)
+                starred = any(isinstance(x, ast.Starred) for x in (one, other))
+                if first != second and not starred:
+                    line = site.line(node)
+                    why = says(f"{first}, {second}", f"{second}, {first}", line)
+                    here = site.put(one, site.text(other), 0)
+                    there = site.put(other, site.text(one), 0)
+                    dear = cost + (0.0 if j == i + 1 else 0.7)
+                    yield Change((*here.cuts, *there.cuts), dear, line, why)
+
+
+def drops(scope: Scope) -> Iterator[Change]:
+    """An argument, keyword or element goes: 2.2 to 2.8."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(args=args, keywords=keywords):
+                parts: list[ast.expr | ast.keyword] = [*args, *keywords]
+                cost = 2.2
+            case ast.List(elts=elements) | ast.Set(elts=elements):
+                parts, cost = [*elements], 2.8
+            case _:
+                continue
+        if len(parts) > 12 or (isinstance(node, ast.Set) and len(parts) < 2):
+            continue
+        for at, part in enumerate(parts):
+            if at + 1 < len(parts):
+                cut = Cut(_start(scope, part), _start(scope, parts[at + 1]), "")
+            elif at:
+                cut = Cut(_end(scope, parts[at - 1]), _end(scope, part), "")
+            else:
+                cut = Cut(_start(scope, part), _end(scope, part), "")
+            line = site.line(node)
+            gone = site.source[_start(scope, part) : _end(scope, part)].decode()
+            yield Change((cut,), cost, line, says(gone, "", line).replace("` `", "nothing"))
+
+
+def _start(scope: Scope, part: ast.expr | ast.keyword) -> int:
+    return scope.site.starts[part.lineno - 1] + part.col_offset
+
+
+def _end(scope: Scope, part: ast.expr | ast.keyword) -> int:
+    return scope.site.starts[(part.end_lineno or 1) - 1] + (part.end_col_offset or 0)
+
+
+def additions(scope: Scope) -> Iterator[Change]:
+    """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own: 2.4."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+            continue
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        given = {k.arg for k in node.keywords}
+        usual = [k for k in _KEYWORDS.get(name, ()) if k.partition("=")[0] not in given]
+        options = [(k, 2.4) for k in usual]
+        options += [(n, 3.0) for n in _missing(scope, node, name)]
+        for text, cost in options:
+            yield _added(scope, node, text, cost)
+
+
+def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
+    """Names in scope for a parameter that a known callee takes and the call does not give."""
+    callee = scope.around.functions.get(name) or scope.around.methods.get(name)
+    own = scope.site.function
+    if callee is None and own is not None and own.name == name:
+        callee = own
+    if callee is None:
+        return []
+    params = [a.arg for a in (*callee.args.posonlyargs, *callee.args.args)]
+    bound = isinstance(node.func, ast.Attribute) and params[:1] in (["self"], ["cls"])
+    rest = params[len(node.args) + bound :]
+    given = {k.arg for k in node.keywords}
+    names = scope.visible(node)
+    found = [f"{p}={p}" for p in rest if p in names and p not in given]
+    if rest and not node.keywords:
+        found = [rest[0], *found] if rest[0] in names else found
+        found += [n for n in names if n != rest[0]][:12]
+    return found
+
+
+def _added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
+    site, line = scope.site, scope.site.line(node)
+    last: ast.expr | ast.keyword = node.func
+    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+    for part in parts:
+        if _end(scope, part) > _end(scope, last):
+            last = part
+    why = f"the call on line {line} gets the argument `{text}`"
+    if last is node.func:
+        end = site.end(node) - 1
+        return Change((Cut(end, end, text),), cost, line, why)
+    if isinstance(last, ast.GeneratorExp) and site.end(last) == site.end(node):
+        begin, end = site.start(last), site.end(last)
+        return Change((Cut(begin, begin, "("), Cut(end, end, f", {text})")), cost, line, why)
+    end = _end(scope, last)
+    tail = site.source[end : site.end(node) - 1]
+    if tail.lstrip().startswith(b")"):
+        end += tail.index(b")") + 1
+    positional = "=" not in text.partition("lambda")[0]
+    if positional and node.keywords:
+        first = _start(scope, node.keywords[0])
+        return Change((Cut(first, first, f"{text}, "),), cost, line, why)
+    return Change((Cut(end, end, f", {text}"),), cost, line, why)
+
+
+def replaced(scope: Scope) -> Iterator[Change]:
+    """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`, 2.8."""
+    site = scope.site
+    for node in site.nodes:
+        if isinstance(node, ast.Name | ast.Constant | ast.Starred):
+            continue
+        place = site.places[node]
+        match place.parent:
+            case ast.Call() | ast.keyword() if place.field in {"args", "value"}:
+                cost = 2.7
+            case ast.Subscript() if place.field == "slice" and not isinstance(node, ast.Slice):
+                cost = 2.9
+            case ast.Assign() | ast.Return() | ast.Compare() | ast.For() | ast.BinOp():
+                cost = 3.2
+            case _:
+                continue
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            continue
+        inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        for name in scope.visible(node):
+            yield site.put(node, Text(name), cost - (0.5 if name in inside else 0.0))

@@ -1,0 +1,141 @@
+"""Arithmetic and bitwise operators: `a - b` becomes `a + b`, `n //= 2` becomes `n -= 2`.
+
+The usual mistakes cost 1.2 to 1.8 (`+` and `-`, `*` and `/`, `/` and `//`, `&` and `|`), the rest
+2.4 and more. Operands swap (`a - b` to `b - a`, 1.8) or drop (`a + 1` to `a`, 2.0).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Text, binary, level, says
+
+SIGN: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.MatMult: "@",
+}  # fmt: skip
+_OTHERS: dict[str, tuple[tuple[str, float], ...]] = {
+    "+": (("-", 1.2), ("*", 1.8), ("//", 2.8), ("%", 2.8), ("/", 2.8), ("|", 2.8), ("**", 3.2)),
+    "-": (("+", 1.2), ("*", 2.4), ("//", 2.6), ("%", 2.8), ("/", 2.6)),
+    "*": (("**", 1.6), ("+", 1.6), ("/", 1.7), ("//", 1.8), ("-", 2.6), ("%", 2.8)),
+    "/": (("//", 1.2), ("*", 1.6), ("%", 2.0), ("-", 2.6), ("+", 2.8)),
+    "//": (("/", 1.2), ("%", 1.3), ("*", 1.8), ("-", 2.4), ("+", 2.8), (">>", 3.2)),
+    "%": (("//", 1.3), ("/", 1.8), ("*", 2.6), ("-", 2.6), ("+", 2.8)),
+    "**": (("*", 1.4), ("+", 2.8), ("//", 2.8)),
+    "<<": ((">>", 1.2), ("*", 2.8)),
+    ">>": (("<<", 1.2), ("//", 2.8)),
+    "&": (("|", 1.2), ("^", 1.4), ("-", 2.4), ("and", 2.6)),
+    "|": (("&", 1.2), ("^", 1.4), ("+", 2.6), ("or", 2.6)),
+    "^": (("&", 1.2), ("|", 1.3), ("**", 1.8)),
+    "@": (("*", 1.6),),
+}
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
+
+
+def _plain(node: ast.expr) -> bool:
+    """Whether exchanging the operator alone cannot regroup the operands."""
+    return not isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp | ast.BoolOp | ast.Compare)
+
+
+def operators(scope: Scope) -> Iterator[Change]:
+    """Every other operator for every binary operation."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.BinOp) or _is_text(node.left) or _is_text(node.right):
+            continue
+        old, line = SIGN[type(node.op)], site.line(node)
+        for new, cost in _OTHERS[old]:
+            simple = _plain(node.left) and _plain(node.right)
+            if simple and _weight(new) >= max(level(node), site.required(node)):
+                cut = site.operator(node.left, node.right, old, new)
+                if cut:
+                    yield Change((cut,), cost, line, says(old, new, line))
+            else:
+                whole = binary(site.text(node.left), new, site.text(node.right))
+                yield site.put(node, whole, cost)
+
+
+def _weight(sign: str) -> int:
+    return binary(Text("a"), sign, Text("b")).level
+
+
+def augmented(scope: Scope) -> Iterator[Change]:
+    """`total += x` with every other operator, and as a plain assignment."""
+    site = scope.site
+    for node in site.statements:
+        if not isinstance(node, ast.AugAssign):
+            continue
+        old, line = SIGN[type(node.op)], site.line(node)
+        others = [(new, cost) for new, cost in _OTHERS[old] if new not in {"and", "or"}]
+        for new, cost in others:
+            cut = site.operator(node.target, node.value, f"{old}=", f"{new}=")
+            if cut:
+                yield Change((cut,), cost, line, says(f"{old}=", f"{new}=", line))
+        cut = site.operator(node.target, node.value, f"{old}=", "=")
+        if cut:
+            yield Change((cut,), 2.4, line, says(f"{old}=", "=", line))
+
+
+def accumulations(scope: Scope) -> Iterator[Change]:
+    """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.6 to 3.6."""
+    site = scope.site
+    for node in site.statements:
+        match node:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target]):
+                line = site.line(node)
+                for new, cost in (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8)):
+                    cut = site.operator(target, node.value, "=", new)
+                    if cut:
+                        yield Change((cut,), cost, line, says("=", new, line))
+                own, value = site.text(target), site.text(node.value)
+                for name in ("max", "min"):
+                    both = Text(f"{name}({own.code}, {value.at(1)})")
+                    yield site.put(node.value, both, 3.6)
+
+
+def operands(scope: Scope) -> Iterator[Change]:
+    """Operands exchanged (only where order matters), or one of them dropped."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.BinOp):
+            continue
+        left, right = site.text(node.left), site.text(node.right)
+        sign = SIGN[type(node.op)]
+        if sign in {"-", "/", "//", "%", "**", "<<", ">>"} or (
+            sign == "+" and not _numeric(node.left) and not _numeric(node.right)
+        ):
+            cost = 1.8 if sign != "+" else 2.4
+            yield site.put(node, binary(right, sign, left), cost)
+        yield site.put(node, left, 2.0)
+        yield site.put(node, right, 2.6)
+
+
+def _numeric(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def regrouped(scope: Scope) -> Iterator[Change]:
+    """`a + b / 2` becomes `(a + b) / 2`, and brackets removed likewise: 2.2."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.BinOp):
+            continue
+        sign = SIGN[type(node.op)]
+        match node:
+            case ast.BinOp(left=a, right=ast.BinOp(left=b, op=inner, right=c)):
+                other = SIGN[type(inner)]
+                grouped = binary(binary(site.text(a), sign, site.text(b)), other, site.text(c))
+                yield site.put(node, grouped, 2.2)
+        match node:
+            case ast.BinOp(left=ast.BinOp(left=a, op=inner, right=b), right=c):
+                other = SIGN[type(inner)]
+                grouped = binary(site.text(a), other, binary(site.text(b), sign, site.text(c)))
+                yield site.put(node, grouped, 2.2)

@@ -1,0 +1,108 @@
+"""Attributes and methods: `items.append(x)` becomes `items.extend(x)`, `a.first` `a.last`.
+
+Methods that are taken for each other cost 1.5, attributes of the same class 2.4 to 2.9 by how
+alike they are spelt, and an attribute that becomes a plain read or a call 3.0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Cut, Text, says
+
+_FAMILIES = (
+    ("append", "extend", "insert", "add", "remove", "appendleft"),
+    ("add", "update", "discard", "remove", "union"),
+    ("lower", "upper", "title", "capitalize", "casefold", "swapcase", "strip"),
+    ("strip", "lstrip", "rstrip", "split"),
+    ("split", "rsplit", "splitlines", "partition", "rpartition"),
+    ("find", "rfind", "index", "rindex", "count"),
+    ("startswith", "endswith"),
+    ("ljust", "rjust", "center", "zfill"),
+    ("keys", "values", "items", "copy"),
+    ("pop", "popleft", "popitem", "remove", "get"),
+    ("get", "pop", "setdefault"),
+    ("intersection", "union", "difference", "symmetric_difference", "issubset", "issuperset"),
+    ("isdigit", "isalpha", "isalnum", "isspace", "isnumeric", "isdecimal", "isidentifier"),
+    ("isupper", "islower", "istitle"),
+    ("removeprefix", "removesuffix", "strip", "lstrip", "rstrip"),
+    ("match", "search", "fullmatch", "findall", "finditer"),
+    ("group", "groups"),
+    ("days", "seconds", "total_seconds"),
+    ("floor", "ceil", "trunc"),
+    ("heappush", "heappop", "heappushpop", "heapreplace"),
+    ("now", "utcnow", "today"),
+    ("encode", "decode"),
+    ("isoformat", "strftime"),
+    ("sort", "reverse"),
+    ("read", "readline", "readlines"),
+)
+
+
+def _relatives(name: str) -> list[str]:
+    found = (m for group in _FAMILIES if name in group for m in group if m != name)
+    return list(dict.fromkeys(found))
+
+
+def swaps(scope: Scope) -> Iterator[Change]:
+    """Another attribute or method on the same object."""
+    site = scope.site
+    used = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
+    for node in site.nodes:
+        if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Del):
+            continue
+        place = site.places[node]
+        called = isinstance(place.parent, ast.Call) and place.field == "func"
+        options = dict.fromkeys(_relatives(node.attr), 1.6)
+        own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+        callables = set(scope.around.methods)
+        for name in scope.around.attributes if own else used:
+            if (name in callables) == called or not own:
+                alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
+                options.setdefault(name, (2.6 if own else 3.0) - 0.8 * alike)
+        if own and called:
+            for name in callables:
+                alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
+                options.setdefault(name, 2.8 - 0.8 * alike)
+        options.pop(node.attr, None)
+        end, line = site.end(node), site.line(node)
+        for name, cost in sorted(options.items()):
+            cut = Cut(end - len(node.attr.encode()), end, name)
+            yield Change((cut,), cost, line, says(f".{node.attr}", f".{name}", line))
+
+
+def receivers(scope: Scope) -> Iterator[Change]:
+    """`a.items` for `b.items` is a variable's swap; here the attribute goes: `node.next` to `node`."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            continue
+        place = site.places[node]
+        if isinstance(place.parent, ast.Call) and place.field == "func":
+            if isinstance(place.parent.func, ast.Attribute) and not place.parent.args:
+                yield site.put(place.parent, site.text(node.value), 2.4)
+            continue
+        yield site.put(node, site.text(node.value), 2.8)
+
+
+def extensions(scope: Scope) -> Iterator[Change]:
+    """An attribute used elsewhere in the function is read from a name: `node` to `node.next`, 2.8."""
+    site = scope.site
+    reads: dict[str, None] = {}
+    for node in site.nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            place = site.places[node]
+            if not (isinstance(place.parent, ast.Call) and place.field == "func"):
+                reads[node.attr] = None
+    for node in site.nodes:
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            continue
+        place = site.places[node]
+        if isinstance(place.parent, ast.Call) and place.field == "func":
+            continue
+        for attr in reads:
+            if not (isinstance(place.parent, ast.Attribute) and place.parent.attr == attr):
+                yield site.put(node, Text(f"{node.id}.{attr}"), 3.0)

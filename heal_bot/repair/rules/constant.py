@@ -1,0 +1,156 @@
+"""Constants: `limit = 10` becomes `limit = 9`, `"a"` becomes `"b"`, `True` becomes `False`.
+
+Integers step by one (1.3), turn to 0, 1, -1 or their negative, double or halve, or take a value
+that a failing test expects or a sibling uses (1.8 to 2.6). Text takes expected text, changes case
+or edges. Booleans flip (1.2). A constant may become a name in scope (2.8) and a name a constant.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Text
+
+
+def _literal(value: object) -> Text:
+    negative = isinstance(value, int | float) and not isinstance(value, bool) and value < 0
+    code = repr(value)
+    if isinstance(value, str) and '"' not in value and "'" not in code[1:-1]:
+        code = f'"{code[1:-1]}"'
+    return Text(code, 13 if negative else 15 if type(value) in {int, float} else 16)
+
+
+def numbers(scope: Scope) -> Iterator[Change]:
+    """Other numbers for every number."""
+    site = scope.site
+    own = {n.value for n in site.nodes if isinstance(n, ast.Constant) and type(n.value) is int}
+    wanted = [*scope.evidence.of(int), *scope.evidence.of(float)]
+    for node in site.nodes:
+        if not isinstance(node, ast.Constant) or type(node.value) not in {int, float}:
+            continue
+        value = node.value
+        if not isinstance(value, int | float):
+            continue
+        if isinstance(site.places[node].parent, ast.UnaryOp):
+            yield from _signs(scope, node)
+        options: dict[object, float] = {}
+        if isinstance(value, int):
+            near = {value + 1: 1.3, value - 1: 1.3, 0: 1.6, 1: 1.6, -value: 2.0, -1: 2.2, 2: 2.2,
+                    value * 2: 2.6, value // 2: 2.8, value * 10: 2.6, value // 10: 2.8,
+                    value + 2: 2.6, value - 2: 2.6}  # fmt: skip
+            for option, cost in near.items():
+                options.setdefault(option, cost)
+            for option in sorted(own):
+                options.setdefault(option, 2.4)
+        else:
+            for other in (value * 10, value / 10, value * 2, value / 2, -value, value + 1, 0.0):
+                options.setdefault(other, 2.2)
+        for rank, expected in enumerate(wanted):
+            options.setdefault(expected, 2.6 + rank * 0.1)
+        for new, cost in options.items():
+            if new != value:
+                yield site.put(node, _literal(new), cost)
+
+
+def _signs(scope: Scope, node: ast.Constant) -> Iterator[Change]:
+    parent = scope.site.places[node].parent
+    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub):
+        yield scope.site.put(parent, scope.site.text(node), 1.6)
+
+
+def booleans(scope: Scope) -> Iterator[Change]:
+    """`True` for `False` and the other way round; None for either."""
+    site = scope.site
+    for node in site.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield site.put(node, Text(str(not node.value)), 1.2)
+            yield site.put(node, Text("None"), 3.2)
+        elif isinstance(node, ast.Constant) and node.value is None:
+            for code in ("False", "True", "0", '""', "[]", "{}"):
+                yield site.put(node, Text(code), 3.0)
+
+
+def texts(scope: Scope) -> Iterator[Change]:
+    """Other text for every short text: what tests expect, siblings, case, edges, one character."""
+    site = scope.site
+    own = [n.value for n in site.nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    wanted = [t for t in scope.evidence.of(str) if isinstance(t, str)]
+    for node in site.nodes:
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        value = node.value
+        if len(value) > 200 or "\n" in site.segment(node):
+            continue
+        options: dict[str, float] = {}
+        for other in own:
+            options.setdefault(other, 2.2)
+        for rank, other in enumerate(wanted):
+            options.setdefault(other, 2.2 + rank * 0.15)
+        changes = (value.strip(), value + " ", " " + value, value.lower(), value.upper(),
+                   value.title(), "", " ", value[1:], value[:-1])  # fmt: skip
+        for rank, other in enumerate(changes):
+            options.setdefault(other, 2.2 + rank * 0.12)
+        for other in _grown(value, wanted):
+            options.setdefault(other, 2.8)
+        for code, cost in options.items():
+            if code != value:
+                yield site.put(node, _literal(code), cost)
+
+
+def _grown(value: str, wanted: list[str]) -> Iterator[str]:
+    """The text with one punctuation mark of the expected texts added or put in place of its own."""
+    marks = dict.fromkeys(c for t in wanted for c in t[:80] if not c.isalnum())
+    if 0 < len(value) <= 24:
+        for mark in list(marks)[:8]:
+            yield value + mark
+            yield mark + value
+            for at, char in enumerate(value):
+                if not char.isalnum() and char != mark and char not in "{}%":
+                    yield value[:at] + mark + value[at + 1 :]
+
+
+def patterns(scope: Scope) -> Iterator[Change]:
+    """Small steps in regular expressions: `+` for `*`, greedy to lazy, anchors, `\\w` for `\\d`: 2.6."""
+    site = scope.site
+    for node in site.nodes:
+        match site.places[node].parent, node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))), ast.Constant(value=str(v)):
+                prefix = "r" if "\\" in v else ""
+                for other in _patterns(v):
+                    code = repr(other).replace("\\\\", "\\") if prefix else repr(other)
+                    yield site.put(node, Text(prefix + code), 2.6)
+
+
+def _patterns(value: str) -> Iterator[str]:
+    if len(value) > 120:
+        return
+    for at, char in enumerate(value):
+        if char in "*+?" and at and value[at - 1] != "\\":
+            for other in {"*", "+", "?", "", "+?", "*?"} - {char}:
+                yield value[:at] + other + value[at + 1 :]
+    for old, new in ((r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), ("a-z", "a-zA-Z"),
+                     ("A-Z", "a-zA-Z"), (r"\w", r"\S"), ("0-9", "0-9a-z"), (".", r"\.")):  # fmt: skip
+        if old in value:
+            yield value.replace(old, new)
+    yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)
+
+
+def named(scope: Scope) -> Iterator[Change]:
+    """A constant becomes a name in scope, 2.6: `return 0` to `return total`."""
+    site = scope.site
+    kinds = {int: "number", float: "number", str: "text", bool: "boolean"}
+    for node in site.nodes:
+        if not isinstance(node, ast.Constant):
+            continue
+        if isinstance(site.places[node].parent, ast.Expr | ast.UnaryOp | ast.Dict):
+            continue
+        kind = kinds.get(type(node.value), "")
+        for rank, name in enumerate(scope.visible(node)):
+            known = scope.kinds.get(name, set())
+            fits = 0.0 if kind in known else 0.4 if not known else 1.2
+            yield site.put(node, Text(name), 2.6 + fits + rank * 0.05)
+        for name, value in scope.around.constants.items():
+            if isinstance(value, ast.Constant) and type(value.value) is type(node.value):
+                yield site.put(node, Text(name), 3.4)

@@ -1,0 +1,72 @@
+"""What the failures tell: exception types, and the constants that tests expect."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from heal_bot.model import Failure
+
+_LITERAL = re.compile(
+    r"""(?<![\w.])-?\d{1,9}(?:\.\d{1,9})?(?![\w.])|'(?:[^'\\\n]|\\.){0,40}'"""
+    r"""|"(?:[^"\\\n]|\\.){0,40}"|\b(?:True|False|None)\b"""
+)
+_EXPECTED = re.compile(r"(?:==|!=| is | in |<=|>=|<|>)\s*(.{1,200})")
+_MOST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Exception types of the failures, their messages, and constants, expected ones first."""
+
+    kinds: frozenset[str]
+    messages: tuple[str, ...]
+    constants: tuple[object, ...]
+
+    def of(self, kind: type) -> tuple[object, ...]:
+        """The constants of exactly this type."""
+        return tuple(c for c in self.constants if type(c) is kind)
+
+    def names(self) -> tuple[str, ...]:
+        """Identifiers that NameError, AttributeError, KeyError and ImportError messages quote."""
+        found = (n for m in self.messages for n in re.findall(r"'([A-Za-z_]\w{0,60})'", m[:600]))
+        return tuple(dict.fromkeys(found))
+
+
+def _literals(text: str) -> list[object]:
+    values: list[object] = []
+    for found in _LITERAL.findall(text[:2000]):
+        try:
+            values.append(ast.literal_eval(found))
+        except (ValueError, SyntaxError):
+            continue
+    return values
+
+
+def _simple(kind: str) -> str:
+    return kind.rpartition(".")[2]
+
+
+def gather(failures: Iterable[Failure]) -> Evidence:
+    """Read kinds and constants from failure messages (clipped by whoever made them)."""
+    some = tuple(failures)[:20]
+    right: list[object] = []
+    rest: list[object] = []
+    for failure in some:
+        for line in failure.message[:3000].splitlines():
+            for expected in _EXPECTED.findall(line):
+                right += _literals(expected)
+            rest += _literals(line)
+    unique: dict[tuple[type, object], object] = {}
+    for value in right + rest:
+        unique.setdefault((type(value), value), value)
+    counted: dict[type, int] = {}
+    kept: list[object] = []
+    for value in unique.values():
+        counted[type(value)] = counted.get(type(value), 0) + 1
+        if counted[type(value)] <= _MOST:
+            kept.append(value)
+    kinds = frozenset(_simple(f.kind) for f in some if f.kind)
+    return Evidence(kinds, tuple(f.message for f in some), tuple(kept))

@@ -1,0 +1,59 @@
+"""Whole statements put into a source: before or after another, or as its new first line."""
+
+from __future__ import annotations
+
+import ast
+
+from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.text import Change, Cut
+from heal_bot.text import one_line
+
+
+def newline(site: Site) -> str:
+    """The line ending the source uses."""
+    return "\r\n" if b"\r\n" in site.source[:2000] else "\n"
+
+
+def block(site: Site, lines: tuple[str, ...], indent: str) -> str:
+    """Lines at an indentation; a leading tab in a line is one step further in."""
+    step = "\t" if "\t" in indent else "    "
+    end = newline(site)
+    return "".join(f"{indent}{line.replace(chr(9), step)}{end}" for line in lines)
+
+
+def before(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:
+    """The change that puts lines before a statement that begins its line."""
+    span = site.whole(anchor)
+    if span is None and not _begins(site, anchor):
+        return None
+    begin = site.starts[_first(anchor) - 1]
+    text = block(site, lines, site.indent(anchor))
+    why = f"`{one_line(' '.join(lines), 80)}` comes before line {site.line(anchor)}"
+    return Change((Cut(begin, begin, text),), cost, site.line(anchor), why)
+
+
+def after(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:
+    """The change that puts lines after a statement, at its indentation."""
+    if not _begins(site, anchor):
+        return None
+    stop = anchor.end_lineno or 1
+    indent, end = site.indent(anchor), newline(site)
+    why = f"`{one_line(' '.join(lines), 80)}` comes after line {stop + site.offset}"
+    text = block(site, lines, indent)
+    if stop < len(site.starts) and site.starts[stop] <= len(site.source):
+        at = site.starts[stop]
+        if site.source[site.end(anchor) : at].strip()[:1] == b";":
+            return None
+        return Change((Cut(at, at, text),), cost, site.line(anchor), why)
+    at = len(site.source)
+    return Change((Cut(at, at, end + text.removesuffix(end)),), cost, site.line(anchor), why)
+
+
+def _begins(site: Site, statement: ast.stmt) -> bool:
+    begin = site.starts[_first(statement) - 1]
+    return not site.source[begin : site.start(statement)].strip()
+
+
+def _first(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", None)
+    return int(decorators[0].lineno) if decorators else statement.lineno

@@ -1,0 +1,74 @@
+"""All families, each with the least cost any of its changes has: the order families open in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from heal_bot.repair.rules import (
+    argument,
+    arithmetic,
+    attribute,
+    boolean,
+    boundary,
+    callee,
+    comparison,
+    constant,
+    guards,
+    returning,
+    variable,
+    wrapping,
+)
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A named generator of changes; none of them costs less than `floor`."""
+
+    name: str
+    floor: float
+    changes: Callable[[Scope], Iterator[Change]]
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family("comparison", 1.0, comparison.comparisons),
+    Family("boolean constant", 1.2, constant.booleans),
+    Family("number", 1.3, constant.numbers),
+    Family("arithmetic operator", 1.2, arithmetic.operators),
+    Family("augmented assignment", 1.2, arithmetic.augmented),
+    Family("boolean operator", 1.3, boolean.operators),
+    Family("off by one", 1.4, boundary.steps),
+    Family("negation", 1.5, boolean.negations),
+    Family("argument order", 1.5, argument.exchanges),
+    Family("function", 1.5, callee.swaps),
+    Family("method", 1.5, attribute.swaps),
+    Family("method for function", 1.6, callee.to_methods),
+    Family("bound", 1.7, boundary.missing_bounds),
+    Family("branch order", 1.8, boolean.flipped_branches),
+    Family("operand", 1.8, arithmetic.operands),
+    Family("variable", 1.9, variable.swaps),
+    Family("missing call", 1.9, wrapping.insertions),
+    Family("forgotten return", 1.9, returning.forgotten),
+    Family("condition operand", 2.0, boolean.dropped_operands),
+    Family("await", 2.0, wrapping.awaited),
+    Family("text", 2.2, constant.texts),
+    Family("grouping", 2.2, arithmetic.regrouped),
+    Family("argument drop", 2.2, argument.drops),
+    Family("attribute for name", 2.2, variable.attributes_for_names),
+    Family("return value", 2.2, returning.returns),
+    Family("name order", 2.4, variable.exchanges),
+    Family("accumulation", 2.4, arithmetic.accumulations),
+    Family("missing argument", 2.4, argument.additions),
+    Family("attribute drop", 2.4, attribute.receivers),
+    Family("filter", 2.4, boolean.fixed_conditions),
+    Family("guard", 2.2, guards.early),
+    Family("superfluous call", 2.5, wrapping.removals),
+    Family("operand order", 2.6, comparison.swapped_operands),
+    Family("constant for name", 2.6, constant.named),
+    Family("pattern", 2.6, constant.patterns),
+    Family("normalisation", 2.6, guards.defaults),
+    Family("name for expression", 2.2, argument.replaced),
+    Family("attribute read", 3.0, attribute.extensions),
+)
