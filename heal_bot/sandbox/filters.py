@@ -36,23 +36,84 @@ _BY_NUMBER = {
 }
 _FORBIDDEN = (
     # Other processes' memory and descriptors.
-    "ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp process_madvise process_mrelease "
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "pidfd_getfd",
+    "kcmp",
+    "process_madvise",
+    "process_mrelease",
     # Large kernel surfaces with a history, keys, kernel log.
-    "io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd "
-    "add_key request_key keyctl syslog fanotify_init quotactl acct swapon swapoff reboot "
-    "init_module finit_module delete_module kexec_load "
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "add_key",
+    "request_key",
+    "keyctl",
+    "syslog",
+    "fanotify_init",
+    "quotactl",
+    "acct",
+    "swapon",
+    "swapoff",
+    "reboot",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
     # File systems and namespaces.
-    "mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig fsmount "
-    "fspick mount_setattr open_tree_attr name_to_handle_at open_by_handle_at "
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "unshare",
+    "setns",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "open_tree_attr",
+    "name_to_handle_at",
+    "open_by_handle_at",
     # Objects that outlive their processes or escape the memory count.
-    "shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl "
-    "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr "
-    "memfd_create memfd_secret "
-).split()
+    "shmget",
+    "shmat",
+    "shmctl",
+    "shmdt",
+    "semget",
+    "semop",
+    "semctl",
+    "semtimedop",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "mq_open",
+    "mq_unlink",
+    "mq_timedsend",
+    "mq_timedreceive",
+    "mq_notify",
+    "mq_getsetattr",
+    "memfd_create",
+    "memfd_secret",
+)
 _MISSING = ("clone3", "fchmodat2", "openat2", "file_setattr")
 _NO_XATTR = (
-    "setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat"
-).split()
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+    "setxattrat",
+    "removexattrat",
+)
 _NAMESPACES = (
     0x00020000,  # mount
     0x02000000,  # cgroup

@@ -12,8 +12,9 @@ from heal_bot.sandbox import processes
 def post(uids: tuple[int, ...]) -> tuple[int, int]:
     """Fork the guard of these uids; its pid, and the descriptor whose closing calls it to act.
 
-    The descriptor is closed by the supervisor's death and must never reach another program. Root only: without a uid of their own the processes
-    of a job cannot be told from others once their supervisor is gone.
+    The descriptor is closed by the supervisor's death and must never reach another program. Root
+    only: without a uid of their own the processes of a job cannot be told from others once their
+    supervisor is gone.
     """
     reader, writer = os.pipe()
     pid = os.fork()

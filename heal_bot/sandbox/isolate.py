@@ -149,7 +149,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
         if plan.bpf:
             _load(plan.bpf)
         os.write(errors, READY)
-        os.execve(plan.job.argv[0], plan.job.argv, dict(plan.job.env))
+        os.execve(plan.job.argv[0], plan.job.argv, dict(plan.job.env))  # noqa: S606
     except (OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
         os.write(errors, f"{type(error).__name__}: {error}".encode(errors="replace")[:2000])
     finally:

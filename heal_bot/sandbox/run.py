@@ -217,8 +217,8 @@ class Sandbox:
             if os.geteuid() == 0:
                 links.append(_Link(mode, slots, folder, "supervisor"))
             else:
-                for number in range(slots):
-                    links.append(_Link(mode, 1, folder, f"supervisor-{number}"))
+                for number in range(slots):  # one by one, so that a failure stops the others
+                    links.append(_Link(mode, 1, folder, f"supervisor-{number}"))  # noqa: PERF401
             refusal = links[0].layers.refusal()
             if mode == "strict" and refusal:
                 raise SandboxError(f"{refusal}; {_REMEDY}")
@@ -245,7 +245,7 @@ class Sandbox:
             self._leave(slot)
 
     def _leave(self, slot: Slot) -> None:
-        """Take a slot back: nothing runs in it and nothing lies in it, or it is never used again."""
+        """Take a slot back, empty of processes and files; else it is never used again."""
         running = self._busy.pop(slot.index, None)
         usable = False
         try:

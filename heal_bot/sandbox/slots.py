@@ -110,9 +110,7 @@ def remove_tree(root: Path) -> None:
     except FileNotFoundError:
         return
     try:
-        waiting, count = [], 0
-        for name in _empty(top, None, None):
-            waiting.append(name)
+        waiting, count = _empty(top, None, None), 0
         while waiting:
             name = waiting.pop()
             os.chmod(name, 0o700, dir_fd=top)

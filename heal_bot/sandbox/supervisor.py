@@ -265,7 +265,7 @@ class Supervisor:
 
 
 def main(argv: list[str]) -> int:
-    """Serve the client behind descriptor `argv[0]`; the other arguments are mode, slots, scratch."""
+    """Serve the client behind descriptor `argv[0]`; the rest is mode, slots, scratch."""
     fd, mode, slots, scratch = argv
     if mode not in {"strict", "reduced"}:
         raise ValueError(f"unknown isolation mode {mode!r}; strict or reduced")
