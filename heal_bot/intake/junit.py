@@ -1,0 +1,223 @@
+"""JUnit XML files, from any writer and in any state, to one Report."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from junitparser.xunit2 import TestCase
+
+from heal_bot.errors import UsageError
+from heal_bot.events import Run
+from heal_bot.intake.archive import Document, documents
+from heal_bot.intake.document import Parsed, parse
+from heal_bot.intake.files import Place, find, opened
+from heal_bot.intake.hints import hints_of
+from heal_bot.intake.legs import leg_of
+from heal_bot.intake.message import kind_of, message_of
+from heal_bot.intake.suites import Found
+from heal_bot.model import Report, ReportedCase
+from heal_bot.text import one_line
+
+_REMARKS = 50
+_SUBTESTS = re.compile(r"contains \d{1,6} failed subtests?")
+_PHASES = (
+    ("collection failure", "collect"),
+    ("failed on setup", "setup"),
+    ("failed on teardown", "teardown"),
+)
+_UNITTEST_PHASE = re.compile(r"(setUp|tearDown)(?:Class|Module) \(")
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What the files gave so far."""
+
+    cases: list[ReportedCase] = field(default_factory=list)
+    passed: int = 0
+    seconds: float = 0.0
+    documents: int = 0
+    reports: int = 0
+    flags: dict[str, None] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+def read(
+    run: Run,
+    root: Path,
+    patterns: Sequence[str],
+    *,
+    absolute: bool = False,
+    not_before: float | None = None,
+) -> Report:
+    """Read every report that the paths and globs name beneath `root` into one Report.
+
+    Cases are those that did not pass; several tries of one test in a file are merged, the last
+    one decides. Every file is a leg. With `absolute`, absolute paths outside of `root` are read
+    too (for paths a person typed). A file last written before `not_before` (epoch seconds) is
+    flagged `stale`.
+
+    Flags: partial, interrupted, ends_with_failure, repaired, stale, empty, retried, capped,
+    clipped, legs. UsageError when a pattern matches nothing or no file yields a test report.
+    """
+    gathered = _Gathered()
+    for place in find(root, patterns, absolute=absolute):
+        file = opened(place)
+        if isinstance(file, str):
+            gathered.remarks.append(f"{one_line(place.name)} {file}")
+            continue
+        with os.fdopen(file.descriptor, "rb") as stream:
+            if not_before is not None and file.modified < not_before:
+                gathered.flags["stale"] = None
+                gathered.remarks.append(f"{one_line(place.name)} is older than the run it is for")
+            for document in documents(stream, one_line(place.name, 300)):
+                _add(run, gathered, document)
+    if not gathered.reports:
+        raise UsageError(_nothing(gathered, find(root, patterns, absolute=absolute)))
+    return _report(gathered)
+
+
+def _nothing(gathered: _Gathered, places: Sequence[Place]) -> str:
+    why = gathered.remarks[0] if gathered.remarks else f"{one_line(places[0].name)} is empty"
+    return f"{why}; give a JUnit XML report, as pytest --junitxml=report.xml writes it"
+
+
+def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
+    """Read one document into what was gathered; problems become remarks and flags."""
+    if isinstance(document, str):
+        gathered.remarks.append(document)
+        gathered.flags["partial"] = None
+        return
+    parsed = parse(run, document)
+    suites = parsed.suites
+    known = suites.root in {"", "testsuites", "testsuite", "testcase", "properties"}
+    if not suites.cases and (parsed.error or not known):
+        why = parsed.error or f"is not a test report (its root is <{one_line(suites.root, 60)}>)"
+        gathered.remarks.append(f"{document.name} {why}")
+        gathered.flags["partial"] = None
+        return
+    if parsed.error:
+        gathered.remarks.append(
+            f"{document.name} {parsed.error}; its {suites.cases} complete cases were read"
+        )
+    gathered.reports += 1
+    gathered.passed += suites.passed
+    gathered.flags.update(dict.fromkeys(parsed.flags))
+    if not suites.cases:
+        gathered.flags["empty"] = None
+        gathered.remarks.append(f"{document.name} holds no test case")
+    if suites.last_failed and suites.cases > 1:
+        gathered.flags["ends_with_failure"] = None
+    for name, value in suites.properties.items():
+        gathered.properties.setdefault(name, value)
+    leg = leg_of(document.name, suites.properties)
+    gathered.cases += _merged(parsed, leg.label(), gathered)
+
+
+def _merged(parsed: Parsed, leg: str, gathered: _Gathered) -> Iterator[ReportedCase]:
+    """The cases of one document, attempts of one test merged: the last decides.
+
+    A failed call and a failed teardown of one test are two cases with one key (pytest); the call
+    is kept, the teardown only noted in its text.
+    """
+    merged: dict[tuple[int, str, str], ReportedCase] = {}
+    for found in parsed.found:
+        case = _case(found, leg)
+        key = (found.suite, case.classname, case.name)
+        earlier = merged.pop(key, None)
+        if earlier is not None and earlier.outcome in {"failed", "error"}:
+            if case.phase == "teardown" and earlier.phase != "teardown":
+                case = replace(earlier, text=f"{earlier.text}\n\n{case.message}")
+            else:
+                case = replace(case, attempts=earlier.attempts + case.attempts)
+        merged[key] = case
+    passes = parsed.suites.passes()
+    for key, case in merged.items():
+        gathered.seconds += case.seconds
+        if parsed.suites.passed_last(*key):
+            gathered.flags["retried"] = None
+            gathered.remarks.append(
+                f"{_label(case)} failed and then passed in {leg}; only its last try counts"
+            )
+            continue
+        tries = case.attempts + passes.get(hash(key), 0)
+        if tries > 1:
+            gathered.flags["retried"] = None
+        yield replace(case, attempts=tries)
+
+
+def _label(case: ReportedCase) -> str:
+    return one_line(f"{case.classname}::{case.name}", 200)
+
+
+def _case(found: Found, leg: str) -> ReportedCase:
+    """The pruned element, read by junitparser, as a case of ours; lenient with numbers."""
+    case = TestCase.fromelem(found.element)  # type: ignore[no-untyped-call]
+    attributes = found.element.attrib
+    results = case.result
+    worst = [r for r in results if r._tag != "skipped"] or results
+    shown = [r for r in worst if not _SUBTESTS.search(r.message or "")] or worst
+    first = shown[0]
+    message, text = first.message or "", first.text or ""
+    classname, name = case.classname or "", case.name or ""
+    outcome = {"failure": "failed", "error": "error"}.get(first._tag, "skipped")
+    skipped = outcome == "skipped"
+    return ReportedCase(
+        classname=classname,
+        name=name,
+        outcome=outcome,
+        file=attributes.get("file", ""),
+        line=_integer(attributes.get("line", "")),
+        phase=_phase(classname, name, message),
+        kind="" if skipped else kind_of(first.type or "", message, text),
+        message=one_line(message, 200) if skipped else message_of(message, text),
+        text=text,
+        seconds=_seconds(attributes.get("time", "")),
+        leg=leg,
+        attempts=1 + found.retries,
+    )
+
+
+def _phase(classname: str, name: str, message: str) -> str:
+    if match := _UNITTEST_PHASE.match(classname) or _UNITTEST_PHASE.match(name):
+        return "setup" if match[1] == "setUp" else "teardown"
+    return next((phase for start, phase in _PHASES if message.startswith(start)), "call")
+
+
+def _integer(value: str) -> int | None:
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
+
+
+def _seconds(value: str) -> float:
+    """A time that may use a decimal or grouping comma; 0 for what is no finite number."""
+    plain = value.strip()[:32]
+    plain = plain.replace(",", "") if "." in plain else plain.replace(",", ".")
+    try:
+        seconds = float(plain)
+    except ValueError:
+        return 0.0
+    return seconds if math.isfinite(seconds) and 0 <= seconds < 1e9 else 0.0
+
+
+def _report(gathered: _Gathered) -> Report:
+    cases = tuple(gathered.cases)
+    flags = dict(gathered.flags)
+    if "interrupted" in flags:
+        flags["partial"] = None
+    if len({case.leg for case in cases}) > 1:
+        flags["legs"] = None
+    remarks = gathered.remarks[:_REMARKS]
+    if len(gathered.remarks) > _REMARKS:
+        remarks.append(f"and {len(gathered.remarks) - _REMARKS} more remarks")
+    return Report(
+        cases=cases,
+        passed=gathered.passed,
+        flags=tuple(flags),
+        hints=hints_of(cases, gathered.properties, gathered.seconds),
+        skipped=tuple(remarks),
+    )

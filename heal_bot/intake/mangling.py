@@ -1,0 +1,113 @@
+"""pytest's own way from node ids to (classname, name), applied forward to collected tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    """What pytest writes for characters XML forbids: `#x1B` and `#xD800`."""
+    return _ILLEGAL.sub(
+        lambda m: f"#x{ord(m[0]):02X}" if ord(m[0]) < 256 else f"#x{ord(m[0]):04X}", text
+    )
+
+
+def mangled(test: str) -> tuple[str, str]:
+    """(classname, name) of a node id as pytest 9 writes them, without `--junit-prefix`."""
+    path, separator, tail = test.partition("::")
+    if not separator:
+        return "", xml_text(_dotted(path))
+    plain, bracket, parameters = tail.partition("[")
+    names = [_dotted(path), *plain.split("::")]
+    return ".".join(names[:-1]), xml_text(names[-1] + bracket + parameters)
+
+
+def mangled_before_9(test: str) -> tuple[str, str]:
+    """The same up to pytest 8, which splits at the first bracket even when a folder has it."""
+    plain, bracket, parameters = test.partition("[")
+    names = plain.split("::")
+    names[0] = _dotted(names[0])
+    return ".".join(names[:-1]), xml_text(names[-1] + bracket + parameters)
+
+
+def _dotted(path: str) -> str:
+    return path.replace("/", ".").removesuffix(".py")
+
+
+def split(test: str) -> tuple[str, str]:
+    """The file of a node id and the rest behind the first `::`."""
+    path, _, rest = test.partition("::")
+    return path, rest
+
+
+class Index:
+    """Collected node ids by the names pytest gives them in XML."""
+
+    def __init__(self, tests: Iterable[str]) -> None:
+        self._by_name: dict[str, list[tuple[str, str]]] = {}
+        self.tests = frozenset(tests)
+        for test in sorted(self.tests):
+            for classname, name in {mangled(test), mangled_before_9(test)}:
+                self._by_name.setdefault(name, []).append((classname, test))
+
+    def find(self, classname: str, name: str) -> tuple[str, ...]:
+        """The tests of this name whose class name fits best, several when they fit equally.
+
+        An equal class name wins. Else one must end with the other at a dot: the XML's is longer
+        by `--junit-prefix` or a folder above the checkout, shorter when the run started in a
+        subfolder. Of those that agree the longest wins.
+        """
+        named = self._by_name.get(name, ())
+        equal = [test for ours, test in named if ours == classname]
+        if equal:
+            return _unique(equal)
+        above = [(len(ours), test) for ours, test in named if _ends(classname, ours)]
+        if above:
+            longest = max(length for length, _ in above)
+            return _unique(test for length, test in above if length == longest)
+        return _unique(test for ours, test in named if classname and _ends(ours, classname))
+
+    def beneath(self, classname: str) -> tuple[str, ...]:
+        """All tests of a class (or module) by its dotted name, equal or ending at a dot."""
+        found: dict[str, list[str]] = {}
+        for named in self._by_name.values():
+            for ours, test in named:
+                if ours == classname or _ends(ours, classname) or _ends(classname, ours):
+                    found.setdefault(ours, []).append(test)
+        best = classname if classname in found else max(found, key=len, default="")
+        return _unique(found.get(best, ()))
+
+    def parametrized(self, classname: str, function: str) -> tuple[str, ...]:
+        """The parametrised tests of a function, whatever their parameters."""
+        return _unique(
+            test
+            for name, named in self._by_name.items()
+            if name.startswith(f"{function}[")
+            for ours, test in named
+            if ours == classname or _ends(ours, classname) or _ends(classname, ours)
+        )
+
+
+def _ends(longer: str, shorter: str) -> bool:
+    return bool(shorter) and longer.endswith(f".{shorter}")
+
+
+def _unique(tests: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tests))
+
+
+def agreeing(tests: Sequence[str], file: str) -> tuple[str, ...]:
+    """Those whose path agrees with the XML's `file` best, or all when `file` says nothing."""
+    wanted = file.replace("\\", "/").removeprefix("./")
+    if not wanted:
+        return tuple(tests)
+    same = [t for t in tests if split(t)[0] == wanted]
+    near = same or [t for t in tests if _agree(split(t)[0], wanted)]
+    return tuple(near or tests)
+
+
+def _agree(ours: str, theirs: str) -> bool:
+    return ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")

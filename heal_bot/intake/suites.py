@@ -1,0 +1,235 @@
+"""The SAX target that keeps what did not pass, and counts the rest, in bounded memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+DEPTH = 256
+_RESULTS = frozenset({"failure", "error", "skipped"})
+_RETRIES = frozenset({"rerunFailure", "rerunError", "flakyFailure", "flakyError"})
+_HEAD, _TAIL = 40 << 10, 24 << 10
+_BUDGET = 16 << 20
+_SPARE = 1 << 10
+_MESSAGE = 8 << 10
+_NAME = 16 << 10
+_CASES = 20_000
+_SKIPPED = 1_000
+_KEYS = 4_000_000
+_PROPERTIES = 200
+
+
+class TooDeep(Exception):
+    """Elements are nested deeper than any report nests them."""
+
+
+class HasDoctype(Exception):
+    """A document type declaration; the document is read again without it."""
+
+
+@dataclass(slots=True)
+class _Text:
+    """Character data of one element: its head and its tail, the middle is counted."""
+
+    head: list[str] = field(default_factory=list)
+    tail: str = ""
+    kept: int = 0
+    cut: int = 0
+
+    def add(self, data: str) -> None:
+        room = _HEAD - self.kept
+        if room > 0:
+            self.head.append(data[:room])
+            self.kept += min(len(data), room)
+            data = data[room:]
+        if data:
+            joined = self.tail + data
+            self.tail = joined[-_TAIL:]
+            self.cut += len(joined) - len(self.tail)
+
+    def value(self) -> str:
+        gap = f"\n[…{self.cut} characters cut…]\n" if self.cut else ""
+        return "".join(self.head) + gap + self.tail
+
+
+@dataclass(slots=True)
+class _Open:
+    """The test case that is being read."""
+
+    attributes: Mapping[str, str]
+    results: list[tuple[str, Mapping[str, str], _Text]] = field(default_factory=list)
+    retries: int = 0
+
+
+@dataclass(slots=True)
+class Found:
+    """A non-passing case as a pruned element; `suite` numbers the suites of the document."""
+
+    suite: int
+    element: etree._Element
+    retries: int
+
+
+class Suites:
+    """Target of an lxml parser: `kept` gets each non-passing case as soon as it is complete.
+
+    Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
+    element's name), `last_failed` (whether the last case did not pass), `flags`, and
+    `times(classname, name)` for how often a passing case had this name.
+    """
+
+    def __init__(self, kept: Callable[[Found], None]) -> None:
+        self._kept = kept
+        self._depth = 0
+        self._suite = 0
+        self._suites: list[int] = []
+        self._case: _Open | None = None
+        self._case_depth = 0
+        self._text: _Text | None = None
+        self._left = _BUDGET
+        self._keys = array("q")
+        self._failed: dict[tuple[int, str, str], bool] = {}
+        self._room = {True: _CASES, False: _SKIPPED}
+        self.cases = 0
+        self.passed = 0
+        self.skipped = 0
+        self.root = ""
+        self.last_failed = False
+        self.flags: dict[str, None] = {}
+        self.properties: dict[str, str] = {}
+
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        """Called before any declaration of an entity is read."""
+        raise HasDoctype
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """An element begins; namespaces are ignored."""
+        self._depth += 1
+        if self._depth > DEPTH:
+            raise TooDeep
+        if tag[0] == "{":
+            tag = tag.rpartition("}")[2]
+        case = self._case
+        if case is not None:
+            if self._depth == self._case_depth + 1:
+                self._result(case, tag, attributes)
+        elif tag == "testcase":
+            self._case = _Open(attributes)
+            self._case_depth = self._depth
+        else:
+            self._container(tag, attributes)
+
+    def _container(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self.root = self.root or tag[:80]
+        if tag in {"testsuite", "testsuites"}:
+            self._suite += 1
+            self._suites.append(self._suite)
+        elif tag == "property" and len(self.properties) < _PROPERTIES:
+            name, value = attributes.get("name"), attributes.get("value")
+            if name and value:
+                self.properties.setdefault(name[:200], value[:2000])
+
+    def _result(self, case: _Open, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in _RESULTS:
+            self._text = _Text()
+            if len(case.results) < _PROPERTIES:
+                case.results.append((tag, attributes, self._text))
+        elif tag in _RETRIES:
+            case.retries += 1
+
+    def data(self, data: str) -> None:
+        """Character data, in pieces of any size."""
+        if self._text is not None:
+            self._text.add(data)
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        depth = self._depth
+        self._depth = depth - 1
+        if self._case is not None:
+            if depth == self._case_depth:
+                self._finish(self._case)
+            elif depth == self._case_depth + 1:
+                self._text = None
+        elif tag.endswith(("testsuite", "testsuites")) and self._suites:
+            self._suites.pop()
+
+    def close(self) -> None:
+        """The document ends."""
+
+    def cut(self) -> None:
+        """The document ended early: an open case that already shows a failure is kept."""
+        if self._case is not None and any(tag != "skipped" for tag, _, _ in self._case.results):
+            self._finish(self._case)
+        self._case = self._text = None
+
+    @property
+    def depth(self) -> int:
+        """How many elements are open."""
+        return self._depth
+
+    def _finish(self, case: _Open) -> None:
+        self._case = self._text = None
+        self.cases += 1
+        get = case.attributes.get
+        suite = self._suites[-1] if self._suites else 0
+        classname, name = get("classname") or "", get("name") or ""
+        self.last_failed = bool(case.results)
+        if not case.results:
+            if not name and not classname:
+                self.flags["interrupted"] = None
+                return
+            self.passed += 1
+            if len(self._keys) < _KEYS:
+                self._keys.append(hash((suite, classname, name)))
+            if self._failed and (suite, classname, name) in self._failed:
+                self._failed[suite, classname, name] = True
+            return
+        failed = any(tag != "skipped" for tag, _, _ in case.results)
+        self.last_failed = failed
+        self.skipped += not failed
+        if failed:
+            self._failed[suite, classname[:_NAME], name[:_NAME]] = False
+        if self._room[failed] <= 0:
+            self.flags["capped" if failed else "skips capped"] = None
+            return
+        self._room[failed] -= 1
+        self._kept(Found(suite, self._pruned(case), case.retries))
+
+    def _pruned(self, case: _Open) -> etree._Element:
+        """The case as a small tree of its own: capped attributes, results and texts."""
+        element = etree.Element("testcase")
+        for key in ("classname", "name", "file", "line", "time"):
+            if (value := case.attributes.get(key)) is not None:
+                element.set(key, value[:_NAME])
+        for tag, attributes, text in case.results:
+            child = etree.SubElement(element, tag)
+            for key in ("message", "type"):
+                if (value := attributes.get(key)) is not None:
+                    child.set(key, self._afford(value[:_MESSAGE]))
+            child.text = "" if tag == "skipped" else self._afford(text.value())
+        return element
+
+    def _afford(self, text: str) -> str:
+        """The text within what the document's budget leaves, and a little beyond it."""
+        if len(text) > self._left:
+            self.flags["clipped"] = None
+            text = text[: max(_SPARE, self._left)]
+        self._left = max(0, self._left - len(text))
+        return text
+
+    def passed_last(self, suite: int, classname: str, name: str) -> bool:
+        """Whether a case of this name passed after it had failed."""
+        return self._failed.get((suite, classname, name), False)
+
+    def passes(self) -> dict[int, int]:
+        """How often each failing key passed as well, by the key's hash."""
+        wanted = {hash(key): 0 for key in self._failed}
+        if wanted:
+            for key in self._keys:
+                if key in wanted:
+                    wanted[key] += 1
+        return wanted

@@ -1,0 +1,166 @@
+"""What a report names, as runnable tests of the checkout; or the reason why it names none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.errors import UsageError
+from heal_bot.events import Noted, Run
+from heal_bot.intake import dialects, trace
+from heal_bot.intake.join import Join, Joined
+from heal_bot.intake.layout import Layout
+from heal_bot.intake.legs import parse
+from heal_bot.intake.message import LIMIT, kind_of
+from heal_bot.intake.static import Sources
+from heal_bot.model import CaseResult, Collection, Failure, Frame, Report, ReportedCase, SuiteRun
+from heal_bot.text import clip, one_line, printable
+
+_REMARKS = 50
+_FAILING = frozenset({"failed", "error"})
+_STALE = "the test is marked to fail strictly and passes: the mark, not the code, is out of date"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The failures to heal, remarks on the rest, and why there is nothing to do, if so."""
+
+    failures: tuple[Failure, ...]
+    skipped: tuple[str, ...] = ()
+    nothing: str = ""
+
+
+def resolve(
+    run: Run,
+    report: Report,
+    collection: Collection,
+    paths: Sequence[str],
+    read: Callable[[str], bytes],
+) -> Resolved:
+    """Join the report's failing cases with the tests pytest collects in the checkout.
+
+    One failure per test: of several legs the first one on Linux is kept and the others are
+    named in its reason. A report of a runner that pytest cannot stand in for gives no failure
+    and says so in `nothing`. UsageError when cases fail and none of them is in the repository.
+    """
+    failing = [case for case in report.cases if case.outcome in _FAILING]
+    layout = Layout(paths)
+    join = Join(collection, layout, Sources(paths, read))
+    meant: dict[str, list[ReportedCase]] = {}
+    missed: list[tuple[ReportedCase, Joined]] = []
+    for case in failing:
+        if _is_no_test(case):
+            continue
+        joined = join.find(case)
+        for test in joined.tests:
+            meant.setdefault(test, []).append(case)
+        if not joined.tests:
+            missed.append((case, joined))
+    failures = tuple(_failure(test, cases, layout) for test, cases in meant.items())
+    remarks = [*_coverage(report, collection), *_missed(missed)]
+    for remark in remarks:
+        run.emit(Noted(stage="intake", message=remark, level="warning"))
+    if failures:
+        return Resolved(failures, tuple(remarks))
+    return Resolved((), tuple(remarks), _nothing(failing, missed))
+
+
+def _is_no_test(case: ReportedCase) -> bool:
+    """pytest's own record of an internal error, or a case that was never begun."""
+    return (case.classname, case.name) in {("pytest", "internal"), ("", "")}
+
+
+def _nothing(failing: Sequence[ReportedCase], missed: Sequence[tuple[ReportedCase, Joined]]) -> str:
+    """Why nothing can be done; UsageError when the report does not fit the repository."""
+    if not missed:
+        return "the run broke inside the test runner" if failing else "the report names no failure"
+    runners = {dialects.foreign(case) for case, _ in missed}
+    if "" not in runners:
+        return f"the report comes from {', '.join(sorted(runners))}, whose tests pytest cannot run"
+    case, joined = missed[0]
+    raise UsageError(
+        f"the report names {_label(case)}: {joined.reason};"
+        " check that the report and the commit belong together"
+    )
+
+
+def _label(case: ReportedCase) -> str:
+    return one_line("::".join(part for part in (case.classname, case.name) if part), 200)
+
+
+def _missed(missed: Iterable[tuple[ReportedCase, Joined]]) -> list[str]:
+    lines = list(dict.fromkeys(f"{_label(case)}: {joined.reason}" for case, joined in missed))
+    more = [f"and {len(lines) - _REMARKS} more tests not found"] if len(lines) > _REMARKS else []
+    return lines[:_REMARKS] + more
+
+
+def _coverage(report: Report, collection: Collection) -> list[str]:
+    """Say so when a report ends with a failure and leaves out much of what is collected."""
+    named = report.passed + len(report.cases)
+    if "ends_with_failure" not in report.flags or named >= len(collection.tests):
+        return []
+    return [
+        f"the report may have stopped early: it ends with a failure and names {named}"
+        f" of {len(collection.tests)} collected tests"
+    ]
+
+
+def _failure(test: str, cases: Sequence[ReportedCase], layout: Layout) -> Failure:
+    """One failure from all cases that mean this test."""
+    order = {"linux": 0, "": 0, "macos": 1, "windows": 2}
+    case = min(cases, key=lambda c: (order.get(parse(c.leg).system, 0), c.phase != "call"))
+    return Failure(
+        test=test,
+        kind=case.kind,
+        message=case.message,
+        frames=_frames(case, layout),
+        reason=_reason(cases, case),
+    )
+
+
+def _frames(case: ReportedCase, layout: Layout) -> tuple[Frame, ...]:
+    return trace.located_frames(case.text, layout)
+
+
+def _reason(cases: Sequence[ReportedCase], case: ReportedCase) -> str:
+    """Our remark: phase, retries, legs."""
+    parts = []
+    if case.kind in {"XPASS(strict)", "UnexpectedSuccess"}:
+        parts.append(_STALE)
+    if case.phase != "call":
+        parts.append(
+            {"collect": "its file cannot be collected"}.get(case.phase, f"fails in {case.phase}")
+        )
+    if (tries := max(c.attempts for c in cases)) > 1:
+        parts.append(f"the report shows {tries} tries")
+    legs = list(dict.fromkeys(c.leg for c in cases))
+    systems = {parse(leg).system for leg in legs}
+    if systems and systems <= {"windows", "macos"}:
+        parts.append(f"reported only on {' and '.join(sorted(systems))}, by {', '.join(legs[:4])}")
+    elif len(legs) > 1:
+        parts.append(f"reported by {len(legs)} legs: {', '.join(legs[:4])}")
+    return one_line("; ".join(parts), 500)
+
+
+def from_run(result: SuiteRun) -> tuple[Failure, ...]:
+    """The failures of a sandboxed run, as if it had been reported: one per test, call first.
+
+    Files that could not be collected are failures of the whole file.
+    """
+    found: dict[str, Failure] = {}
+    for path, message in result.errors:
+        text = clip(printable(message), LIMIT)
+        reason = "its file cannot be collected"
+        found.setdefault(path, Failure(path, kind_of("", message, message), text, reason=reason))
+    for case in result.results:
+        if case.outcome in _FAILING and case.test not in found:
+            found[case.test] = _of_case(case)
+        elif case.outcome in _FAILING and case.phase == "call":
+            found[case.test] = replace(_of_case(case), reason=found[case.test].reason)
+    return tuple(found.values())
+
+
+def _of_case(case: CaseResult) -> Failure:
+    reason = "" if case.phase == "call" else f"fails in {case.phase}"
+    message = clip(printable(case.message), LIMIT)
+    return Failure(case.test, case.kind, message, case.frames, reason)
