@@ -114,6 +114,12 @@ def lines(text: str) -> tuple[str, ...]:
     return tuple(_LINE.findall(text))
 
 
+def indentation(source: str) -> str:
+    """The white space before the first line that is not blank."""
+    first = next((line for line in lines(source) if line.strip()), "")
+    return first[: len(first) - len(first.lstrip(" \t\f"))].rpartition("\f")[2]
+
+
 def at(targets: Sequence[Target], line: int) -> Target | None:
     """The innermost function whose lines (decorators included) contain `line`."""
     inside = [t for t in targets if t.kind == "function" and t.first_line <= line <= t.last_line]

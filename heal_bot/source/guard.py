@@ -22,7 +22,8 @@ MAX_CHAIN = 2_000
 
 _LINE = re.compile(r"\r\n|\r|\n")
 _PREFIX = re.compile(
-    r"(?:(?:[-+~]|(?:not|lambda|await)\b[ \t\f]*:?)(?:[ \t\f]|\\\r?\n)*){%d}" % (MAX_PREFIXES + 1)
+    r"(?:(?:[-+~]|(?:not|lambda|await)\b[ \t\f]*:?)(?:[ \t\f]|\\\r?\n)*)"
+    f"{{{MAX_PREFIXES + 1}}}"
 )
 _STEP = re.compile(
     r"[(\[{]|[)\]}]|[,;\r\n]|[-+*/%@&|^<>=.!~:\"']+|\b(?:and|or|not|in|is|if|else)\b"

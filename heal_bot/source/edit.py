@@ -1,0 +1,182 @@
+"""Edits applied to text: exact splices, patched files, unified diffs."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from heal_bot.errors import HealBotError
+from heal_bot.model import Candidate, Edit, PatchedFile
+from heal_bot.ports import Tree
+from heal_bot.source import functions, guard, imports
+from heal_bot.source.minimal import minimal
+
+__all__ = ["EditError", "diff", "diff_all", "minimal", "patched", "splice", "text_of"]
+
+
+class EditError(HealBotError):
+    """An edit that cannot be applied; the message names the target and why."""
+
+
+def splice(text: str, edits: Sequence[Edit]) -> str:
+    """The text with each edit's target lines replaced and missing imports added.
+
+    Everything outside the targets' lines stays byte for byte; new lines end as the file's lines
+    do. Raises EditError when a target does not hold its source any more, when two edits overlap,
+    or when an import would rebind a name.
+    """
+    lines = list(functions.lines(text))
+    newline = _newline(lines)
+    ordered = sorted(edits, key=lambda edit: edit.target.first_line)
+    for before, after in itertools.pairwise(ordered):
+        if after.target.first_line <= before.target.last_line:
+            raise EditError(
+                f"edits overlap: {before.target.qualname} and {after.target.qualname}"
+                f" in {after.target.path}; put both changes into the outer one"
+            )
+    wanted = tuple(line for edit in edits for line in edit.imports)
+    added = imports.missing(text, wanted) if wanted else ()
+    place = imports.place(text) if added else 0
+    for edit in reversed(ordered):
+        target = edit.target
+        if added and place >= target.last_line:
+            lines[place:place] = _import_lines(lines, place, added, newline)
+            added = ()
+        if "".join(lines[target.first_line - 1 : target.last_line]) != target.source:
+            raise EditError(
+                f"{target.path}: {target.qualname} is not in lines"
+                f" {target.first_line}-{target.last_line} any more; index the file again"
+            )
+        lines[target.first_line - 1 : target.last_line] = _replacement(edit, newline)
+    if added:
+        lines[place:place] = _import_lines(lines, place, added, newline)
+    return "".join(lines)
+
+
+def patched(tree: Tree, candidate: Candidate) -> tuple[PatchedFile, ...]:
+    """The files of the tree that the candidate changes, by path; EditError when it cannot apply."""
+    by_path: defaultdict[str, list[Edit]] = defaultdict(list)
+    for edit in candidate.edits:
+        by_path[edit.target.path].append(edit)
+    files = []
+    for path, edits in sorted(by_path.items()):
+        old = text_of(tree, path)
+        new = splice(old, edits)
+        if new != old:
+            files.append(PatchedFile(path, tree.blob(path), new))
+    return tuple(files)
+
+
+def text_of(tree: Tree, path: str) -> str:
+    """A file of the tree as text that encodes to the same bytes in UTF-8.
+
+    Raises EditError for a file the tree does not have or that is not UTF-8: patched files are
+    written as UTF-8, and SourceRejected for one beyond the caps.
+    """
+    try:
+        data = tree.read(path)
+    except KeyError as error:
+        raise EditError(f"{path} is not in commit {tree.sha[:12]}; index that commit") from error
+    try:
+        text, same = _decoded(data)
+    except guard.SourceRejected as error:
+        raise guard.SourceRejected(f"{path}: {error}") from error
+    if not same:
+        raise EditError(f"{path} is not UTF-8; only UTF-8 sources are changed")
+    return text
+
+
+def diff(path: str, old: str, new: str) -> str:
+    """The change as a unified diff that `git apply` accepts; empty when there is none.
+
+    Lines end at newlines alone, as git counts them, so a carriage return is part of its line.
+    """
+    if old == new:
+        return ""
+    before, after = _quoted(f"a/{path}"), _quoted(f"b/{path}")
+    old_lines, new_lines = _git_lines(old), _git_lines(new)
+    body = difflib.unified_diff(old_lines, new_lines, before, after)
+    text = "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in body
+    )
+    return f"diff --git {before} {after}\n{text}"
+
+
+def diff_all(tree: Tree, files: Iterable[PatchedFile]) -> str:
+    """The diffs of all files against the tree, one after the other."""
+    return "".join(
+        diff(file.path, text_of(tree, file.path), file.content)
+        for file in sorted(files, key=lambda file: file.path)
+    )
+
+
+@lru_cache(maxsize=256)
+def _decoded(data: bytes) -> tuple[str, bool]:
+    """The checked text, and whether it encodes to the same bytes in UTF-8."""
+    text = guard.check(data)
+    return text, text.encode("utf-8", "surrogatepass") == data
+
+
+def _replacement(edit: Edit, newline: str) -> list[str]:
+    """The new source as lines with the file's line end, and the old state of the last one."""
+    old, new = edit.target.source, edit.new_source
+    if not new.strip():
+        raise EditError(f"{edit.target.qualname} would be removed; only changes are made")
+    if functions.indentation(old) != functions.indentation(new):
+        raise EditError(
+            f"{edit.target.qualname} starts at indentation {functions.indentation(old)!r},"
+            f" its new source at {functions.indentation(new)!r}"
+        )
+    bare = [line.rstrip("\r\n") for line in functions.lines(new)]
+    while not bare[-1].strip():
+        bare.pop()
+    ended = [line + newline for line in bare]
+    if not old.endswith(("\n", "\r")):
+        ended[-1] = bare[-1]
+    return ended
+
+
+def _import_lines(
+    lines: Sequence[str], place: int, added: Sequence[str], newline: str
+) -> list[str]:
+    """The import lines for that place, set apart from code that is no import."""
+    block = [line + newline for line in added]
+    before = lines[place - 1] if place else newline
+    if not before.endswith(("\n", "\r")):
+        block[0] = newline + block[0]
+    elif before.strip() and not before.startswith(("import ", "from ")) and _ends_docstring(before):
+        block.insert(0, newline)
+    after = lines[place] if place < len(lines) else newline
+    if after.strip() and not after.startswith(("import ", "from ")):
+        block.append(newline)
+    return block
+
+
+def _ends_docstring(line: str) -> bool:
+    return line.rstrip().endswith(('"', "'"))
+
+
+def _newline(lines: Sequence[str]) -> str:
+    """The line end most lines have; a newline for a text without any."""
+    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
+    return max(("\n", "\r\n", "\r"), key=ends.count)
+
+
+def _git_lines(text: str) -> list[str]:
+    parts = text.split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _quoted(name: str) -> str:
+    """A path as git writes it in diffs: C-quoted where it holds anything unusual."""
+    if all(" " <= char <= "~" and char not in '"\\' for char in name):
+        return name
+    escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    octal = (
+        escapes.get(chr(byte), chr(byte)) if byte < 128 else f"\\{byte:03o}"
+        for byte in name.encode("utf-8", "surrogateescape")
+    )
+    return '"' + "".join(octal) + '"'

@@ -1,0 +1,127 @@
+"""A reprinted function made small again: the old lines wherever the code says the same."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import textwrap
+import tokenize
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.source import functions, guard
+
+_BLANK = {tokenize.NL, tokenize.COMMENT}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A logical line: what it says at which depth, the lines before it, its own lines."""
+
+    key: tuple[int, str]
+    leading: tuple[str, ...]
+    lines: tuple[str, ...]
+    comment: str
+
+
+def minimal(old_source: str, new_source: str) -> str:
+    """`new_source` with the lines of `old_source` kept where a logical line's code is equal.
+
+    Comments, quotes, wrapping and blank lines of unchanged code survive; a changed line keeps the
+    comments above and behind it. The result has the same syntax tree as `new_source`; where that
+    cannot be shown (text that this Python cannot parse) it is `new_source` itself.
+    """
+    try:
+        wanted = _tree(new_source)
+        old_units, tail = _units(old_source)
+        new_units, _ = _units(new_source)
+    except (guard.SourceRejected, tokenize.TokenError, SyntaxError):
+        return new_source
+    merged = "".join(_merged(old_units, new_units)) + "".join(tail)
+    try:
+        return merged if _tree(merged) == wanted else new_source
+    except guard.SourceRejected:
+        return new_source
+
+
+def _merged(old: Sequence[_Unit], new: Sequence[_Unit]) -> list[str]:
+    matcher = difflib.SequenceMatcher(None, [u.key for u in old], [u.key for u in new], False)
+    merged: list[str] = []
+    for what, old_from, old_to, new_from, new_to in matcher.get_opcodes():
+        before, after = old[old_from:old_to], new[new_from:new_to]
+        if what == "equal":
+            for unit in before:
+                merged += [*unit.leading, *unit.lines]
+            continue
+        for number, unit in enumerate(after):
+            counterpart = before[number] if number < len(before) else None
+            merged += _changed(unit, counterpart)
+    return merged
+
+
+def _changed(unit: _Unit, counterpart: _Unit | None) -> list[str]:
+    """A new line, with the comments of the old line whose place it takes."""
+    if counterpart is None or counterpart.key[0] != unit.key[0]:
+        return [*unit.leading, *unit.lines]
+    leading = unit.leading if any(map(str.strip, unit.leading)) else counterpart.leading
+    lines = unit.lines
+    if counterpart.comment and not unit.comment and len(lines) == 1:
+        lines = (f"{lines[0].rstrip()}{counterpart.comment}{_end(lines[0])}",)
+    return [*leading, *lines]
+
+
+def _units(source: str) -> tuple[list[_Unit], tuple[str, ...]]:
+    """The logical lines of a source, and the comment lines after the last of them."""
+    lines = functions.lines(source)
+    body = "".join(f"{line.rstrip(chr(13) + chr(10))}\n" for line in lines)
+    indented = body[:1] in {" ", "\t"}
+    shift = 1 if indented else 0
+    reader = io.StringIO(f"if 1:\n{body}" if indented else body).readline
+    units: list[_Unit] = []
+    depth, start, done, comment = 0, None, shift, ""
+    for token in tokenize.generate_tokens(reader):
+        if token.type == tokenize.INDENT:
+            depth += 1
+        elif token.type == tokenize.DEDENT:
+            depth -= 1
+        elif token.type == tokenize.COMMENT and start == token.start[0]:
+            gap = len(token.line[: token.start[1]]) - len(token.line[: token.start[1]].rstrip())
+            comment = " " * gap + token.string
+        elif token.type == tokenize.NEWLINE and start is not None:
+            if start > shift:
+                own = lines[start - 1 - shift : token.start[0] - shift]
+                leading = lines[done - shift : start - 1 - shift]
+                units.append(_Unit((depth, _key("".join(own))), leading, own, comment))
+            start, done, comment = None, token.start[0], ""
+        elif token.type not in _BLANK and token.type != tokenize.ENDMARKER and start is None:
+            start = token.start[0]
+    return units, tuple(lines[done - shift :])
+
+
+def _key(line: str) -> str:
+    """What a logical line says: its syntax tree where it has one, its tokens otherwise."""
+    text = textwrap.dedent(line).strip()
+    word = text.split(None, 1)[0].rstrip(":") if text else ""
+    wrapped = {
+        "elif": f"if 0: pass\n{text} pass",
+        "else": f"if 0: pass\n{text} pass",
+        "except": f"try: pass\n{text} pass",
+        "finally": f"try: pass\n{text} pass",
+        "case": f"match 0:\n {text} pass",
+    }.get(word, f"{text}\ndef f(): pass" if text.startswith("@") else text)
+    for attempt in (wrapped, f"{text} pass", f"def f():\n {text}", f"async def f():\n {text} pass"):
+        try:
+            return f"{word if word in {'elif', 'else'} else ''}{ast.dump(guard.parse(attempt))}"
+        except guard.SourceRejected:
+            continue
+    return " ".join(text.split())
+
+
+def _tree(source: str) -> str:
+    text = f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source
+    return ast.dump(guard.parse(text))
+
+
+def _end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]

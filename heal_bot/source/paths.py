@@ -1,0 +1,116 @@
+"""Which files are tests, and which are build, configuration or test machinery."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from heal_bot.ports import Tree
+from heal_bot.source import guard
+
+_TEST_FOLDERS = frozenset({"tests", "test"})
+_TEST_FILES = ("test_*.py", "*_test.py", "conftest.py", "tests.py")
+_PROTECTED_NAMES = frozenset(
+    """
+    setup.py noxfile.py conftest.py sitecustomize.py usercustomize.py versioneer.py hatch_build.py
+    fabfile.py tasks.py dodo.py conanfile.py
+    """.split()  # noqa: SIM905
+)
+_PROTECTED_FOLDERS = frozenset(
+    ["site-packages", "node_modules", "__pycache__", "build", "dist", "venv", "env", "docs"]
+)
+_CONFIGURATION = ("pyproject.toml", "pytest.toml", "pytest.ini", "tox.ini", "setup.cfg")
+_PLUGIN_OPTION = re.compile(r"-p[\s=,\"']*([A-Za-z_][\w.]*)")
+
+
+def is_test(path: str, collected: Iterable[str] = ()) -> bool:
+    """Whether a file is a test or test support: by its name, its folder, or collected node ids.
+
+    A module that was collected for its doctests only is none.
+    """
+    parts = PurePosixPath(path)
+    if any(part in _TEST_FOLDERS for part in parts.parts[:-1]):
+        return True
+    if any(fnmatch(parts.name, pattern) for pattern in _TEST_FILES):
+        return True
+    return any(
+        node.partition("::")[0] == path and not _is_doctest(path, node.partition("::")[2])
+        for node in collected
+    )
+
+
+def is_protected(path: str) -> bool:
+    """Whether a file is never patched whatever it holds: no source, hidden, built, or packaging."""
+    parts = PurePosixPath(path)
+    return (
+        parts.suffix != ".py"
+        or parts.is_absolute()
+        or any(part.startswith(".") or part in _PROTECTED_FOLDERS for part in parts.parts[:-1])
+        or parts.name.startswith(".")
+        or parts.name in _PROTECTED_NAMES
+    )
+
+
+def plugins(tree: Tree) -> frozenset[str]:
+    """The files of the tree that its configuration names as pytest plugins or build backends."""
+    paths = tree.paths()
+    modules: set[str] = set()
+    for path in paths:
+        name = PurePosixPath(path).name
+        if name in _CONFIGURATION or name == "conftest.py":
+            modules.update(_named(name, tree.read(path)))
+    return frozenset(path for path in paths if modules and _is_module(path, modules))
+
+
+@lru_cache(maxsize=256)
+def _named(name: str, data: bytes) -> frozenset[str]:
+    """The modules a configuration file or conftest names."""
+    text = data.decode("utf-8", "replace")[: guard.MAX_BYTES]
+    if name != "conftest.py":
+        found = set(_PLUGIN_OPTION.findall(text))
+        return frozenset(found | set(_backends(text) if name == "pyproject.toml" else ()))
+    try:
+        tree = guard.parse(data)
+    except guard.SourceRejected:
+        return frozenset()
+    return frozenset(
+        constant.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and "pytest_plugins" in ast.dump(node)
+        for constant in ast.walk(node)
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+    )
+
+
+def _backends(text: str) -> Iterator[str]:
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    system = table.get("build-system")
+    if isinstance(system, dict) and system.get("backend-path"):
+        yield str(system.get("build-backend", "")).partition(":")[0]
+    entry = table.get("project", {}) if isinstance(table.get("project"), dict) else {}
+    points = entry.get("entry-points")
+    eleven = points.get("pytest11") if isinstance(points, dict) else None
+    if isinstance(eleven, dict):
+        yield from (str(value).partition(":")[0] for value in eleven.values())
+
+
+def _is_module(path: str, modules: set[str]) -> bool:
+    dotted = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return path.endswith(".py") and any(
+        dotted == module or dotted.endswith(f".{module}") for module in modules
+    )
+
+
+def _is_doctest(path: str, name: str) -> bool:
+    """Whether a node's name is the dotted name of its module, as doctests are called."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+    suffixes = (".".join(parts[number:]) for number in range(len(parts)))
+    return any(name == suffix or name.startswith(f"{suffix}.") for suffix in suffixes)

@@ -1,0 +1,164 @@
+"""What a patch may never touch or newly reach for. A filter on proposals, not a boundary."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+from heal_bot.model import Candidate, Edit, Target
+from heal_bot.ports import Tree
+from heal_bot.source import edit as editing
+from heal_bot.source import functions, guard, imports, paths, risks
+
+MAX_EDITS = 8
+MAX_SOURCE = 32_000
+is_test = paths.is_test
+is_protected = paths.is_protected
+
+
+def check(candidate: Candidate, tree: Tree) -> str:
+    """Why the candidate is refused, or '' when it may run."""
+    if not candidate.edits:
+        return "the candidate changes nothing"
+    if len(candidate.edits) > MAX_EDITS:
+        return f"the candidate has {len(candidate.edits)} edits; at most {MAX_EDITS} are allowed"
+    plugins = paths.plugins(tree)
+    for edit in candidate.edits:
+        path = edit.target.path
+        if is_test(path) or is_protected(path) or path in plugins:
+            return f"{path} is never changed: it belongs to tests, build or configuration"
+        try:
+            reason = _check_edit(edit, editing.text_of(tree, path))
+        except (editing.EditError, guard.SourceRejected) as error:
+            return str(error)
+        if reason:
+            return f"{edit.target.qualname}: {reason}"
+    return ""
+
+
+def doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
+    """What a reviewer should look at although it is allowed: signatures, imports, wide excepts."""
+    found: list[str] = []
+    for edit in candidate.edits:
+        name = edit.target.qualname
+        text = editing.text_of(tree, edit.target.path)
+        gained = imports.missing(text, edit.imports)
+        found.extend(f"{edit.target.path} gains `{line}`" for line in gained)
+        old, new = _bodies(edit, text)
+        if edit.target.kind == "function" and _signature(old) != _signature(new):
+            found.append(f"{name} changes its signature")
+        if edit.target.kind == "default":
+            found.append(f"{name} changes a default argument, which callers may rely on")
+        if _wide_excepts(new) > _wide_excepts(old):
+            found.append(f"{name} newly catches every Exception")
+    return tuple(found)
+
+
+def _check_edit(edit: Edit, text: str) -> str:
+    target = edit.target
+    if len(edit.new_source) > MAX_SOURCE:
+        return f"new source of {len(edit.new_source):,} characters; at most {MAX_SOURCE:,}"
+    known = functions.find(
+        functions.index(target.path, text), target.qualname, target.kind, target.nth
+    )
+    if known != target:
+        return "no such target in the commit"
+    if edit.new_source == target.source and not edit.imports:
+        return "the new source equals the old one"
+    if functions.indentation(edit.new_source) != functions.indentation(target.source):
+        return "the new source starts at another indentation"
+    old, new = _bodies(edit, text)
+    reason = _same_shape(target, old, new)
+    if reason:
+        return reason
+    return _risk(edit, text, old, new)
+
+
+def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
+    """The first thing the new code reaches for and neither the old code nor the module did."""
+    wanted = guard.parse("\n".join(imports.missing(text, edit.imports)))
+    aliases = {**risks.aliases(text), **risks.imported(wanted)}
+    before = risks.facts(old, aliases)
+    fresh = (risks.facts(new, aliases) | risks.facts(wanted, {})) - before
+    return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
+
+
+def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:
+    """The target before and after as trees; a default argument as the function it belongs to."""
+    target, new_source = edit.target, edit.new_source
+    if target.kind == "default":
+        owner = target.qualname.rpartition(".")[0]
+        around = [
+            t
+            for t in functions.index(target.path, text)
+            if (t.qualname, t.kind) == (owner, "function")
+            and t.first_line <= target.first_line <= t.last_line
+        ]
+        first = target.first_line - around[0].first_line
+        lines = list(functions.lines(around[0].source))
+        lines[first : first + target.last_line - target.first_line + 1] = [
+            new_source.rstrip("\r\n") + "\n"
+        ]
+        return _alone(around[0].source), _alone("".join(lines))
+    return _alone(target.source), _alone(new_source)
+
+
+@lru_cache(maxsize=1024)
+def _alone(source: str) -> ast.Module:
+    """The statements of a target, parsed without the file around it."""
+    first = functions.indentation(source)
+    tree = guard.parse(f"if 1:\n{source}" if first else source)
+    if first and len(tree.body) == 1 and isinstance(tree.body[0], ast.If):
+        return ast.Module(body=tree.body[0].body, type_ignores=[])
+    if first:
+        raise guard.SourceRejected("the new source leaves its indentation")
+    return tree
+
+
+def _same_shape(target: Target, old: ast.Module, new: ast.Module) -> str:
+    """Whether only what the target's kind allows to change has changed."""
+    if target.kind != "function":
+        same = _without_values(old, target.kind) == _without_values(new, target.kind)
+        return "" if same else "more than the value changes"
+    before, after = old.body[0], new.body[0]
+    if len(new.body) != 1 or type(after) is not type(before):
+        return "the new source is not exactly one function of the same kind"
+    assert isinstance(before, ast.FunctionDef | ast.AsyncFunctionDef)
+    assert isinstance(after, ast.FunctionDef | ast.AsyncFunctionDef)
+    if before.name != after.name:
+        return f"the new source defines {after.name}"
+    if list(map(ast.dump, before.decorator_list)) != list(map(ast.dump, after.decorator_list)):
+        return "the decorators change"
+    return ""
+
+
+def _without_values(tree: ast.Module, kind: str) -> str:
+    blank = ast.Constant(None)
+
+    class Blank(ast.NodeTransformer):
+        def generic_visit(self, node: ast.AST) -> ast.AST:
+            node = super().generic_visit(node)
+            if kind == "default" and isinstance(node, ast.arguments):
+                node.defaults = [blank] * len(node.defaults)
+                node.kw_defaults = [d and blank for d in node.kw_defaults]
+            elif kind != "default" and isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                node.value = blank
+            return node
+
+    copied = ast.parse(ast.unparse(tree))
+    return ast.dump(Blank().visit(copied))
+
+
+def _signature(tree: ast.Module) -> str:
+    node = tree.body[0]
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    return ast.dump(node.args) + (ast.dump(node.returns) if node.returns else "")
+
+
+def _wide_excepts(tree: ast.Module) -> int:
+    return sum(
+        isinstance(node, ast.ExceptHandler)
+        and isinstance(node.type, ast.Name)
+        and node.type.id == "Exception"
+        for node in ast.walk(tree)
+    )
