@@ -20,14 +20,14 @@ from heal_bot.workspace.tree import GitTree, checkout
 class LocalWorkspace:
     """Checkouts below `scratch`, environments below `cache`.
 
-    `python` is the path a user gave (it must work), `candidates` are looked at in order without
+    `given` is the path a user gave (it must work), `candidates` are looked at in order without
     it. `since` names the commit before the changes under test, when known.
     """
 
     repository: Repository
     scratch: Path
     cache: Path
-    python: Path | None = None
+    given: Path | None = None
     candidates: tuple[Path, ...] = ()
     since: str = ""
 
@@ -47,7 +47,7 @@ class LocalWorkspace:
 
     def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
         """The target's interpreter and packages, laid out where the sandbox can read them."""
-        python = choose(self.python, self.candidates)
+        python = choose(self.given, self.candidates)
         if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
             run.emit(
                 Noted(
