@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
+from heal_bot.model import Cost
 from heal_bot.models.fault import broken
 from heal_bot.models.price import Rates
 from heal_bot.ports import Reply
@@ -65,11 +66,14 @@ class Draft:
 
     def reply(self, rates: Rates) -> Reply:
         """The complete answer with its cost."""
-        cost = rates.cost(self.input_tokens, self.output_tokens, self.cached, self.written)
-        return Reply(self.text, cost, self.model)
+        return Reply(self.text, self.cost(rates), self.model)
+
+    def cost(self, rates: Rates) -> Cost:
+        """The usage so far with its price."""
+        return rates.cost(self.input_tokens, self.output_tokens, self.cached, self.written)
 
 
-def check_end(run: Run, draft: Draft, good: str, ends: Mapping[str, str]) -> None:
+def check_end(run: Run, draft: Draft, rates: Rates, good: str, ends: Mapping[str, str]) -> None:
     """Tell the usage; raise LLMError unless the answer ended with `good` and says something.
 
     `ends` maps the provider's other words to kinds; a word it does not know is `transient`, and
@@ -83,6 +87,7 @@ def check_end(run: Run, draft: Draft, good: str, ends: Mapping[str, str]) -> Non
             input_tokens=draft.input_tokens,
             output_tokens=draft.output_tokens,
             cached_tokens=draft.cached,
+            usd=draft.cost(rates).usd,
         )
     )
     if draft.end == good and draft.text.strip():

@@ -118,7 +118,7 @@ class Claude:
             raise self._broke(error, "transient", draft) from error
         except (*SURPRISES, ValueError) as error:
             raise self._broke(error, "bad_gateway", draft) from error
-        check_end(run, draft, "end_turn", _ENDS)
+        check_end(run, draft, self._rates, "end_turn", _ENDS)
         return draft.reply(self._rates)
 
     def _take(self, run: Run, draft: Draft, event: ParsedMessageStreamEvent[None]) -> None:

@@ -123,7 +123,7 @@ class Gemini:
             raise self._broke(error, "transient", draft) from error
         except (*SURPRISES, ValueError) as error:
             raise self._broke(error, "bad_gateway", draft) from error
-        check_end(run, draft, "STOP", _ENDS)
+        check_end(run, draft, self._rates, "STOP", _ENDS)
         return draft.reply(self._rates)
 
     def _take(self, run: Run, draft: Draft, chunk: types.GenerateContentResponse) -> None:

@@ -132,7 +132,7 @@ class OpenAICompatible:
             raise broken(self.name, "transient", error, draft.billed) from error
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise broken(self.name, "bad_gateway", error, draft.billed) from error
-        check_end(run, draft, "stop", _ENDS)
+        check_end(run, draft, self._rates, "stop", _ENDS)
         self._whole(sum(len(turn["content"]) for turn in turns), draft)
         return draft.reply(self._rates)
 

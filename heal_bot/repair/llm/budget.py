@@ -1,0 +1,112 @@
+"""What the model tier may spend: reserved before a call, settled after it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from heal_bot.errors import LLMError
+from heal_bot.events import ModelSpoke, Noted, Run
+from heal_bot.model import Cost
+from heal_bot.ports import Model
+
+_LEAST_ANSWER = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What one call may cost at most; `usd` is None where the price is unknown."""
+
+    model: Model
+    input_tokens: int
+    max_tokens: int
+    usd: float | None
+    since: float
+
+
+@dataclass(slots=True)
+class Budget:
+    """Caps on dollars, on the tokens of calls without a known price, on calls and seconds.
+
+    A reservation holds the whole prompt uncached and a full answer, so that no call can end
+    beyond the cap; what a failed call was charged for counts, and where nobody can know, all
+    that was reserved counts.
+    """
+
+    usd: float = 1.0
+    tokens: int = 300_000
+    calls: int = 60
+    seconds: float = math.inf
+    _usd: float = 0.0
+    _unpriced: int = 0
+    _calls: int = 0
+    _seconds: float = 0.0
+    _input: int = 0
+    _output: int = 0
+    _cached: int = 0
+    _unknown: bool = False
+
+    def reserve(self, run: Run, model: Model, input_tokens: int, max_tokens: int) -> Reservation:
+        """Room for a call, with a shorter answer where the whole one is not affordable.
+
+        Raises LLMError of kind `budget`, naming the cap that is reached.
+        """
+        if self._calls >= self.calls:
+            raise self._over(run, model, f"{self.calls} model calls were allowed and made")
+        if self._seconds >= self.seconds:
+            raise self._over(run, model, f"{self.seconds:g} s of model time were allowed")
+        allowed = max_tokens
+        while allowed >= min(_LEAST_ANSWER, max_tokens):
+            usd = model.price(input_tokens, allowed)
+            if usd is None and self._unpriced + input_tokens + allowed <= self.tokens:
+                self._say_unknown(run, model)
+                return Reservation(model, input_tokens, allowed, None, run.clock())
+            if usd is not None and self._usd + usd <= self.usd:
+                return Reservation(model, input_tokens, allowed, usd, run.clock())
+            allowed = allowed * 3 // 4
+        if model.price(input_tokens, 1) is None:
+            raise self._over(run, model, f"{self.tokens} tokens without a price were allowed")
+        left = f"{max(0.0, self.usd - self._usd):.3f} of {self.usd:g} dollars are left"
+        raise self._over(run, model, f"{left}, too little for another call")
+
+    def settle(self, run: Run, held: Reservation, cost: Cost) -> None:
+        """Count a call that was answered."""
+        self._count(run, held, cost.input_tokens, cost.output_tokens, cost.usd)
+        self._cached += cost.cached_tokens
+
+    def settle_failed(self, run: Run, held: Reservation, error: LLMError) -> None:
+        """Count a call that failed: what it was charged for, or all that was reserved."""
+        if error.billed is None:
+            self._count(run, held, held.input_tokens, held.max_tokens, held.usd)
+        else:
+            self._count(run, held, *error.billed, held.model.price(*error.billed))
+
+    def spent(self) -> Cost:
+        """All calls so far, failed ones included; `usd` is None when a price was unknown."""
+        usd = None if self._unknown else self._usd
+        return Cost(usd, self._input, self._output, self._cached)
+
+    def _count(
+        self, run: Run, held: Reservation, input_tokens: int, output_tokens: int, usd: float | None
+    ) -> None:
+        self._calls += 1
+        self._seconds += run.clock() - held.since
+        self._input += input_tokens
+        self._output += output_tokens
+        if usd is None:
+            self._unpriced += input_tokens + output_tokens
+            self._unknown = self._unknown or input_tokens + output_tokens > 0
+        else:
+            self._usd += usd
+
+    def _say_unknown(self, run: Run, model: Model) -> None:
+        if not self._unknown:
+            self._unknown = True
+            said = f"the price of {model.name} is unknown; {self.tokens} tokens are the limit"
+            run.emit(Noted(stage="repair", message=said))
+
+    def _over(self, run: Run, model: Model, reason: str) -> LLMError:
+        run.emit(
+            ModelSpoke(kind="budget", provider=model.provider, model=model.name, detail=reason)
+        )
+        return LLMError("budget", f"the model budget is spent: {reason}")

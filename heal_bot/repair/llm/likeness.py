@@ -1,0 +1,71 @@
+"""Whether two proposals are the same change in other words."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+
+from heal_bot.model import Attempt, Edit
+from heal_bot.source import guard
+
+# A judge that timed out or crashed said nothing about the change.
+_UNJUDGED = frozenset({"timeout", "error"})
+
+
+def twin(edits: Sequence[Edit], attempts: Sequence[Attempt]) -> Attempt | None:
+    """The earlier attempt that proposed the same, whatever its layout and local names."""
+    wanted = shape(edits)
+    for attempt in attempts:
+        made = attempt.candidate.edits
+        if made and attempt.verdict.status not in _UNJUDGED and shape(made) == wanted:
+            return attempt
+    return None
+
+
+def shape(edits: Sequence[Edit]) -> frozenset[tuple[str, str, str, int, str]]:
+    """What the edits make of each target: syntax without comments, docstrings, local names."""
+    return frozenset(
+        (e.target.path, e.target.qualname, e.target.kind, e.target.nth, normal(e.new_source))
+        for e in edits
+    )
+
+
+def normal(source: str) -> str:
+    """The normalised syntax of a definition; the bare text where it does not parse."""
+    try:
+        tree = guard.parse(textwrap.dedent(source))
+    except guard.SourceRejected:
+        return source.strip()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            _strip(node)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            _rename(node)
+    return ast.dump(tree)
+
+
+def _strip(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Drop the docstring and the annotations."""
+    if len(node.body) > 1 and ast.get_docstring(node, clean=False) is not None:
+        del node.body[0]
+    node.returns = None
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+
+
+def _rename(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Number the names the function itself binds, in the order they appear."""
+    kept = {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Global | ast.Nonlocal):
+            kept.update(inner.names)
+    names: dict[str, str] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            names.setdefault(inner.id, f"_{len(names)}")
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id in names and inner.id not in kept:
+            inner.id = names[inner.id]
