@@ -1,0 +1,159 @@
+"""The demo: the example's red tests become a pull request on a GitHub of this machine.
+
+Needs no key and no network. Run it with `make demo`; what it leaves lies below `build/`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+BUNDLE = BUILD / "demo"
+WORK = BUILD / "demo-work"
+NAME = "octo/shop"
+PYTHON = sys.executable
+
+
+def main() -> int:
+    """Red tests, heal, publish; the last line says what came of it."""
+    mode = _sandbox_mode()
+    shutil.rmtree(WORK, ignore_errors=True)
+    shutil.rmtree(BUNDLE, ignore_errors=True)
+    shop = WORK / "shop"
+    _make_repository(shop)
+    _step("the example's own tests, for real")
+    tests = [PYTHON, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+    _run([*tests, "--junitxml=junit.xml"], cwd=shop, expect=1)
+    _step("heal, offline")
+    _run(
+        [*_heal_bot(), "heal", "--repo", str(shop), "--junit", str(shop / "junit.xml"),
+         "--python", PYTHON, "--out", str(BUNDLE), "--proposers", "rules", "--sandbox", mode],
+        cwd=WORK,
+    )  # fmt: skip
+    outcome = json.loads((BUNDLE / "outcome.json").read_text())
+    _step("publish to a GitHub on the loopback interface")
+    with _loopback_github(shop) as url:
+        head = _git(shop, "rev-parse", "HEAD").strip()
+        _run(
+            [*_heal_bot(), "publish", "--bundle", str(BUNDLE), "--repo", NAME,
+             "--base-sha", head, "--base-ref", "main"],
+            cwd=WORK,
+            extra={"GITHUB_API_URL": f"{url}/api/v3", "GITHUB_TOKEN": "token-for-tests",
+                   "GITHUB_SERVER_URL": url},
+        )  # fmt: skip
+        link = _show_pull_request(url, outcome["fingerprint"])
+        _run_patched_tests(url, outcome["fingerprint"])
+    print(f"\nbundle: {BUNDLE.relative_to(ROOT)}/ (outcome.json, patch.diff, pull_request.md, …)")
+    print(_last_line(outcome, link))
+    return 0
+
+
+def _sandbox_mode() -> str:
+    """strict where the kernel has every layer; the demo runs our own code, so reduced elsewhere."""
+    doctor = subprocess.run([*_heal_bot(), "doctor"], capture_output=True, text=True, timeout=120)
+    mode = "strict" if doctor.returncode == 0 else "reduced"
+    detail = "" if mode == "strict" else ": see `heal-bot doctor` for the missing layers"
+    print(f"sandbox: {mode}{detail}")
+    return mode
+
+
+def _make_repository(shop: Path) -> None:
+    """A git repository of the example, with one commit."""
+    ignore = shutil.ignore_patterns("__pycache__", ".pytest_cache", "*.xml")
+    shutil.copytree(ROOT / "examples" / "shop", shop, ignore=ignore)
+    _git(shop, "init", "--quiet", "--initial-branch=main")
+    _git(shop, "add", "--all")
+    _git(shop, "commit", "--quiet", "--message", "The shop, with three bugs")
+
+
+def _git(folder: Path, *args: str) -> str:
+    identity = ("-c", "user.name=shop", "-c", "user.email=shop@example.invalid")
+    argv = ["git", *identity, "-C", str(folder), *args]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+def _heal_bot() -> list[str]:
+    return [PYTHON, "-I", "-m", "heal_bot"]
+
+
+def _run(argv: list[str], cwd: Path, expect: int = 0, extra: dict[str, str] | None = None) -> None:
+    """Run a command in sight of the user; any other exit code than `expect` ends the demo."""
+    keys = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY")
+    env = {k: v for k, v in os.environ.items() if k not in keys and not k.startswith("GITHUB_")}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}
+    sys.stdout.flush()
+    done = subprocess.run(argv, cwd=cwd, env=env, timeout=1200)
+    if done.returncode != expect:
+        sys.exit(f"demo: {' '.join(argv[:6])} … ended with code {done.returncode}, not {expect}")
+
+
+@contextmanager
+def _loopback_github(shop: Path) -> Iterator[str]:
+    """The loopback GitHub as its own process; its git repository stays in build/demo-work."""
+    ready = WORK / "github-url"
+    server = subprocess.Popen(
+        [PYTHON, "-m", "tests.github.server", "--folder", str(WORK / "github"), "--name", NAME,
+         "--import", str(shop), "--ready", str(ready)],
+        cwd=ROOT,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 30
+        while not ready.exists():
+            if server.poll() is not None or time.monotonic() > deadline:
+                sys.exit("demo: the loopback GitHub did not start")
+            time.sleep(0.05)
+        yield ready.read_text().strip()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _show_pull_request(url: str, fingerprint: str) -> str:
+    """Print the pull request as its reader gets it, and return its address."""
+    import httpx
+
+    headers = {"Authorization": "Bearer token-for-tests"}
+    pulls = httpx.get(f"{url}/api/v3/repos/{NAME}/pulls", headers=headers).json()
+    pull = next(p for p in pulls if p["head"]["ref"] == f"heal-bot/{fingerprint}")
+    _step(f"pull request #{pull['number']}: {pull['title']}")
+    print(pull["body"])
+    return str(pull["html_url"])
+
+
+def _run_patched_tests(url: str, fingerprint: str) -> None:
+    """Clone the branch like a reviewer would, and run the tests in it."""
+    _step("a reviewer's clone of the branch")
+    clone = WORK / "clone"
+    address = f"{url}/{NAME}.git"
+    _git(WORK, "clone", "--quiet", "--branch", f"heal-bot/{fingerprint}", address, str(clone))
+    tests = [PYTHON, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
+    _run(tests, cwd=clone, expect=1)
+
+
+def _last_line(outcome: dict[str, object], link: str) -> str:
+    patch = outcome["patch"]
+    changed = len(patch["functions"]) if isinstance(patch, dict) else 0
+    left = len(patch["still_failing"]) if isinstance(patch, dict) else 0
+    tests = "test" if left == 1 else "tests"
+    return (
+        f"demo: {outcome['status']}, {changed} functions changed,"
+        f" {left} {tests} still failing, {link}"
+    )
+
+
+def _step(text: str) -> None:
+    print(f"\n=== {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from heal_bot.model import (
+    Attempt,
+    Candidate,
+    Certificate,
+    Cluster,
+    Confirmed,
+    Edit,
+    Failure,
+    Memory,
+    Patch,
+    Proposal,
+    SuiteTotals,
+    Suspect,
+    Target,
+    Verdict,
+)
+from heal_bot.repair import loop
+from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.memory import digest
+from heal_bot.source.functions import find, index
+from tests.fakes import ENVIRONMENT, ISOLATION, ExecSession, FolderTree, ListProposer, quiet_run
+
+SOURCE = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return a\n"
+
+
+def _target(name: str) -> Target:
+    target = find(index("m.py", SOURCE), name)
+    assert target is not None
+    return target
+
+
+def _change(name: str, old: str, new: str) -> Candidate:
+    target = _target(name)
+    return Candidate((Edit(target, target.source.replace(old, new)),), "list", "edit")
+
+
+def _cluster(name: str, *tests: str) -> Cluster:
+    failures = tuple(Failure(test, "AssertionError", "assert") for test in tests)
+    return Cluster(name, failures, (Suspect(_target(name), 1.0),))
+
+
+def _confirmed(proposal: Proposal) -> Confirmed:
+    fixed = tuple(t for winner in proposal.winners for t in winner.verdict.fixed)
+    patch = Patch("1" * 40, (), "", proposal.edits, fixed, ())
+    totals = SuiteTotals(complete=True, passed=1, failed=0, skipped=0, seconds=0.1)
+    certificate = Certificate(
+        "1" * 40, "2" * 40, "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, tests_unchanged=True
+    )
+    return Confirmed(patch, certificate)
+
+
+def _search(
+    tmp_path: Path,
+    clusters: list[Cluster],
+    proposer: ListProposer,
+    checks: dict[str, dict[str, Callable[[dict[str, Any]], bool]]],
+    confirm: Callable[[Proposal], Confirmed | Verdict] = _confirmed,
+    memory: Memory | None = None,
+) -> tuple[Ledger, list[Proposal], list[ExecSession]]:
+    tree = FolderTree.of(tmp_path, {"m.py": SOURCE})
+    ledger = Ledger(tree, memory or Memory())
+    sessions: list[ExecSession] = []
+    run, _ = quiet_run()
+
+    def judge(cluster: Cluster, base: tuple[Edit, ...]) -> ExecSession:
+        sessions.append(ExecSession(tree, "m.py", checks[cluster.id.rstrip("+")]))
+        return sessions[-1]
+
+    offered = []
+    for proposal in loop.proposals(run, clusters, [proposer], judge, ledger, loop.Limits()):
+        offered.append(proposal)
+        ledger.settle(run, proposal, confirm(proposal))
+    return ledger, offered, sessions
+
+
+ADD = {"t::add": lambda m: m["add"](2, 3) == 5}
+TWICE = {"t::twice": lambda m: m["twice"](3) == 6}
+RIGHT_ADD = _change("add", "a - b", "a + b")
+WRONG_ADD = _change("add", "a - b", "a * b")
+LUCKY_ADD = _change("add", "a - b", "5")
+
+
+def test_the_first_fix_is_offered_and_the_search_ends(tmp_path: Path) -> None:
+    proposer = ListProposer([WRONG_ADD, RIGHT_ADD, LUCKY_ADD])
+    ledger, offered, sessions = _search(
+        tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD}
+    )
+    assert [p.edits for p in offered] == [RIGHT_ADD.edits]
+    assert sessions[0].judged == 2
+    assert [(s.family, s.tried, s.best_fixed) for s in ledger.searches] == [("edit", 2, 1)]
+    assert ledger.stopped == "done"
+
+
+def test_a_proposal_that_fails_cold_becomes_an_unconfirmed_attempt_and_the_search_resumes(
+    tmp_path: Path,
+) -> None:
+    broken = Failure("t::other", "AssertionError", "broke")
+
+    def confirm(proposal: Proposal) -> Confirmed | Verdict:
+        if proposal.edits == LUCKY_ADD.edits:
+            return Verdict("unconfirmed", newly_failing=(broken,), detail="t::other fails")
+        return _confirmed(proposal)
+
+    proposer = ListProposer([LUCKY_ADD, RIGHT_ADD])
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD}, confirm
+    )
+    assert [p.edits for p in offered] == [LUCKY_ADD.edits, RIGHT_ADD.edits]
+    assert [a.verdict.status for a in ledger.attempts] == ["unconfirmed", "fixed"]
+    assert ledger.attempts[0].verdict.newly_failing == (broken,)
+
+
+def test_a_conversing_proposer_recalls_each_verdict_before_its_next_proposal(
+    tmp_path: Path,
+) -> None:
+    proposer = ListProposer([WRONG_ADD, RIGHT_ADD], streams=False)
+    _search(tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD})
+    first, second = proposer.recalled[:2]
+    assert first.attempts == ()
+    assert isinstance(second.attempts[0], Attempt)
+    assert second.attempts[0].verdict.still_failing[0].message == "t::add after candidate 1"
+    assert "a * b" in second.attempts[0].diff
+
+
+def test_what_an_earlier_run_saw_fail_is_not_tried_again(tmp_path: Path) -> None:
+    memory = Memory(((digest(WRONG_ADD), "unconfirmed"),))
+    proposer = ListProposer([WRONG_ADD, RIGHT_ADD])
+    _, _, sessions = _search(
+        tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD}, memory=memory
+    )
+    assert sessions[0].judged == 1
+
+
+def test_two_causes_are_confirmed_together(tmp_path: Path) -> None:
+    right_twice = _change("twice", "return a", "return 2 * a")
+    proposer = ListProposer([RIGHT_ADD, right_twice])
+    clusters = [_cluster("add", "t::add"), _cluster("twice", "t::twice")]
+    ledger, offered, _ = _search(tmp_path, clusters, proposer, {"add": ADD, "twice": TWICE})
+    assert offered[-1].edits == (*RIGHT_ADD.edits, *right_twice.edits)
+    assert ledger.confirmed is not None
+    assert ledger.confirmed.patch.fixed == ("t::add", "t::twice")
+
+
+def test_a_partial_fix_is_offered_when_the_search_is_exhausted(tmp_path: Path) -> None:
+    checks = {"add": {**ADD, "t::sum": lambda m: m["add"](1, 1) == 3}}
+    proposer = ListProposer([WRONG_ADD, RIGHT_ADD])
+    cluster = _cluster("add", "t::add", "t::sum")
+    ledger, offered, _ = _search(tmp_path, [cluster], proposer, checks)
+    assert [p.edits for p in offered] == [RIGHT_ADD.edits]
+    assert ledger.stopped == "exhausted"
+
+
+def test_a_change_that_the_rails_refuse_is_an_attempt_and_never_a_winner(tmp_path: Path) -> None:
+    evil = _change("add", "return a - b", "import os\n    os._exit(0)\n    return a + b")
+    proposer = ListProposer([evil], streams=False)
+    ledger, offered, sessions = _search(
+        tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD}
+    )
+    assert offered == []
+    assert [a.verdict.status for a in ledger.attempts] == ["rejected"]
+    assert sessions[0].judged == 0
+
+
+def test_a_cluster_without_suspects_ends_with_the_reason(tmp_path: Path) -> None:
+    cluster = Cluster("none", (Failure("t::add", "", ""),), ())
+    ledger, offered, _ = _search(tmp_path, [cluster], ListProposer([]), {})
+    assert offered == []
+    assert "no function" in ledger.notes[0]

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot import bundle
+from heal_bot.errors import UsageError
+from heal_bot.model import HealRequest, Outcome, Report
+from heal_bot.report.record import flatten
+
+REQUEST = HealRequest("octo/shop", "1" * 40, base_ref="main")
+
+
+def _data() -> dict[str, Any]:
+    outcome = Outcome(
+        REQUEST, "nothing_to_do", "done", "no failure", Report((), flags=("partial",))
+    )
+    return json.loads(bundle.dump(flatten(outcome)))
+
+
+def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    record = flatten(Outcome(REQUEST, "refused", "done", "no", Report(())))
+    bundle.write(tmp_path / "out", record, {"patch.diff": "x"})
+    assert bundle.read(tmp_path / "out") == record
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["outcome.json", "patch.diff"]
+
+
+def test_writing_again_replaces_all_of_it_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    record = flatten(Outcome(REQUEST, "refused", "done", "no", Report(())))
+    bundle.write(tmp_path / "out", record, {"patch.diff": "x"})
+    bundle.write(tmp_path / "out", record, {})
+    assert [p.name for p in tmp_path.rglob("*")] == ["out", "outcome.json"]
+
+
+def test_a_folder_with_other_things_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(UsageError, match="no bundle"):
+        bundle.check_writable(tmp_path)
+
+
+def test_an_unwritable_place_is_named_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="--out"):
+        bundle.check_writable(tmp_path / "file" / "out")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"extra": 1}, "extra"),
+        ({"schema": 2}, "schema"),
+        ({"status": "great"}, "status"),
+        ({"fingerprint": "../../x"}, "fingerprint"),
+        ({"reason": "x" * 20_001}, "reason"),
+        ({"attempts": "none"}, "attempts"),
+        ({"request": {"repo": "a/b"}}, "request"),
+        ({"failures": [{}]}, "failures"),
+    ],
+)
+def test_what_the_schema_does_not_know_is_refused(change: dict[str, Any], named: str) -> None:
+    data = json.dumps({**_data(), **change}).encode()
+    with pytest.raises(UsageError, match=named):
+        bundle.parse(data, Path("outcome.json"))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "\ufeff{}", '{"schema": NaN}'])
+def test_what_is_no_json_object_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        bundle.parse(text.encode(), Path("outcome.json"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder", "absent"])
+def test_only_a_plain_file_is_opened(tmp_path: Path, kind: str) -> None:
+    folder, other = tmp_path / "out", tmp_path / "other"
+    folder.mkdir()
+    other.write_text("{}")
+    path = folder / "outcome.json"
+    if kind == "link":
+        path.symlink_to(other)
+    elif kind == "hard link":
+        path.hardlink_to(other)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    with pytest.raises(UsageError, match="no bundle"):
+        bundle.read(folder)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heal_bot.cli import VERBS
+
+COMMANDS = Path(__file__).parent.parent / "heal_bot" / "commands"
+
+
+def _heal_bot(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "heal_bot", *args],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin"},
+    )
+
+
+def test_help_lists_every_verb_and_loads_none() -> None:
+    code = (
+        "import sys\nfrom heal_bot.cli import _run\n_run(['--help'])\n"
+        "heavy = {'libcst', 'lxml', 'anthropic', 'google.genai', 'httpx', 'github', 'pydantic'}\n"
+        "sys.exit(1 if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert all(verb in done.stdout for verb in VERBS)
+
+
+def test_every_verb_has_its_module_and_every_module_its_verb() -> None:
+    assert {p.stem for p in COMMANDS.glob("*.py")} - {"__init__"} == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_explains_itself(verb: str) -> None:
+    done = _heal_bot(verb, "--help")
+    assert done.returncode == 0, done.stderr
+    assert "Usage: heal-bot " + verb in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("heall",), "heall"),
+        (("heal", "--max-usd", "lots"), "lots"),
+        (("heal", "--proposers", "magic"), "proposers"),
+        (("explain", "nowhere"), "nowhere"),
+        (("heal", "--repo", "nowhere"), "nowhere"),
+    ],
+)
+def test_a_wrong_call_ends_with_code_2_and_one_line(
+    tmp_path: Path, args: tuple[str, ...], named: str
+) -> None:
+    done = _heal_bot(*args, cwd=tmp_path)
+    assert done.returncode == 2
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_module_in_the_current_folder_is_never_imported(tmp_path: Path) -> None:
+    (tmp_path / "yaml.py").write_text("raise SystemExit('hijacked')")
+    (tmp_path / "heal_bot.py").write_text("raise SystemExit('hijacked')")
+    assert "hijacked" not in _heal_bot("explain", "nowhere", cwd=tmp_path).stderr

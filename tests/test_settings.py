@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.errors import UsageError
+from heal_bot.settings import load
+
+
+def test_without_any_key_the_rules_are_the_only_tier() -> None:
+    assert load({}).tiers() == ("rules",)
+
+
+@pytest.mark.parametrize(
+    ("environ", "tiers"),
+    [
+        ({"ANTHROPIC_API_KEY": "k"}, ("rules", "claude")),
+        ({"GOOGLE_API_KEY": "k"}, ("rules", "gemini")),
+        ({"GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"}, ("rules", "gemini", "openai")),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}, ("rules", "openai")),
+        ({"ANTHROPIC_API_KEY": ""}, ("rules",)),
+    ],
+)
+def test_every_model_whose_key_is_there_is_a_tier(
+    environ: dict[str, str], tiers: tuple[str, ...]
+) -> None:
+    assert load(environ).tiers() == tiers
+
+
+def test_options_win_over_the_file_and_the_file_over_the_defaults() -> None:
+    config = b"max-usd: 2\nmax-minutes: 5\n"
+    chosen = load({}, config, {"max_usd": 3.0, "max_minutes": None})
+    assert (chosen.max_usd, chosen.max_minutes, chosen.max_attempts) == (3.0, 5.0, 10)
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        (b"openai-base-url: http://evil", "openai_base_url"),
+        (b"sandbox: reduced", "sandbox"),
+        (b"github_token: x", "github_token"),
+        (b"- a", "mapping"),
+        (b"max-usd: many", "max-usd"),
+        (b"proposers: [magic]", "proposers"),
+        (b"{", "YAML"),
+        (b"a: &a [x]\n" + b"b" * 70_000, "bytes"),
+    ],
+)
+def test_a_repository_cannot_set_what_is_not_its_own(config: bytes, named: str) -> None:
+    with pytest.raises(UsageError, match=named):
+        load({}, config)
+
+
+def test_no_key_is_in_an_error_or_a_print() -> None:
+    chosen = load({"ANTHROPIC_API_KEY": "sk-very-secret"})
+    assert "very-secret" not in repr(chosen)
+    assert [secret.reveal() for secret in chosen.secrets] == ["sk-very-secret"]

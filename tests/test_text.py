@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heal_bot.text import (
+    Secret,
+    clip,
+    code_span,
+    fence,
+    for_command,
+    for_log,
+    for_markdown,
+    one_line,
+    printable,
+    redact,
+)
+
+
+def test_a_secret_never_prints_itself() -> None:
+    secret = Secret("hunter2-hunter2")
+    assert f"{secret} {secret!r} {[secret]}" == "*** *** [***]"
+    assert secret.reveal() == "hunter2-hunter2"
+    assert not Secret("")
+
+
+@given(st.text(max_size=300), st.integers(0, 120))
+def test_clipped_text_fits_and_short_text_is_unchanged(text: str, limit: int) -> None:
+    assert len(clip(text, limit)) <= limit
+    assert clip(text, len(text)) == text
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["\x1b[31mred", "a\x00b", "a\u202eb", "a\u2066b", "a\x9bb", "\x1b]0;title\x07x", "a\u200bb"],
+)
+def test_controls_and_bidi_marks_do_not_reach_a_terminal(hostile: str) -> None:
+    assert all(char.isprintable() for char in printable(hostile))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "::error::x",
+        "  ::set-output name=a::b",
+        "a ##[command]b",
+        "x\r::warning::y",
+        "\u2028::add-mask::x",
+    ],
+)
+def test_no_runner_command_survives_in_a_log(line: str) -> None:
+    for printed in for_log(line).split("\n"):
+        assert not printed.lstrip().startswith("::")
+        assert "##[" not in printed
+
+
+def test_a_command_value_keeps_to_its_line_and_property() -> None:
+    assert for_command("a%\r\nb") == "a%25%0D%0Ab"
+    assert for_command("a:b,c", prop=True) == "a%3Ab%2Cc"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "@everyone",
+        "![x](http://evil/x.png)",
+        "<img src=x onerror=alert(1)>",
+        "[click](javascript:alert(1))",
+        "| a | b |",
+        "```\nfoo",
+        "# heading",
+        "closes #1",
+        "https://evil.example/x",
+        "www.evil.example",
+    ],
+)
+def test_nothing_foreign_is_markup_in_markdown(hostile: str) -> None:
+    shown = for_markdown(hostile)
+    assert "\n" not in shown
+    assert "<" not in shown
+    assert "@everyone" not in shown
+    assert "://" not in shown
+    assert "#1" not in shown
+    assert "](" not in shown
+    assert "www." not in shown
+    assert not shown.startswith(("#", "|", "`"))
+
+
+@given(st.text(alphabet="`a |\n", max_size=20))
+def test_a_code_span_cannot_be_closed_from_inside(text: str) -> None:
+    span = code_span(text)
+    ticks = len(span) - len(span.lstrip("`"))
+    assert span.endswith("`" * ticks)
+    assert "`" * ticks not in span[ticks:-ticks].strip(" ")
+    assert "\n" not in span
+
+
+@given(st.text(alphabet="`~a\n", max_size=40))
+def test_a_fence_cannot_be_closed_from_inside(text: str) -> None:
+    first, *body, last = fence(text, "python").split("\n")
+    assert first == last + "python"
+    assert all(not line.strip().startswith(last) for line in body)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ghp_" + "a" * 36,
+        "sk-ant-" + "b" * 40,
+        "AKIA" + "A" * 16,
+        "https://user:pass@host/x",
+        "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+        "Authorization: Bearer " + "c" * 30,
+    ],
+)
+def test_what_looks_like_a_credential_is_redacted(text: str) -> None:
+    assert "***" in redact(text)
+
+
+def test_the_given_values_are_redacted_longest_first() -> None:
+    secrets = (Secret("abcdef"), Secret("abcdefgh"))
+    assert redact("x abcdefgh y", secrets) == "x *** y"
+
+
+def test_one_line_folds_white_space() -> None:
+    assert one_line(" a\n\tb\r\nc ") == "a b c"

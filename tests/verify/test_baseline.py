@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heal_bot.model import CaseResult, Failure, Frame, Origin
+from heal_bot.verify.baseline import reproduce
+from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
+
+T = "test_a.py::test_one"
+
+
+def _status(tmp_path: Path, *suites: object, reported: str = T) -> tuple[str, str, float | None]:
+    runner = ScriptedRunner(list(suites))  # type: ignore[arg-type]
+    run, _ = quiet_run()
+    failures = (Failure(reported, "AssertionError", "as reported"),)
+    baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    item = baseline.reproduced[0]
+    return item.status, item.failure.reason, item.flake_rate
+
+
+def test_red_twice_is_confirmed_with_the_message_seen_here(tmp_path: Path) -> None:
+    run, _ = quiet_run()
+    runner = ScriptedRunner([suite(failed(T, "assert 3 == 4"), passed("test_a.py::test_two"))])
+    reported = (Failure(T, "", ""),)
+    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert [f.message for f in baseline.confirmed] == ["assert 3 == 4"]
+    assert baseline.passed == {"test_a.py::test_two"}
+    assert runner.asked[1][1] == (T,)
+
+
+@pytest.mark.parametrize(
+    ("suites", "status", "rate"),
+    [
+        ([suite(passed(T)), suite(passed(T))], "not_reproduced", None),
+        ([suite(failed(T)), *[suite(passed(T))] * 4], "order_dependent", None),
+        ([suite(passed(T)), *[suite(failed(T))] * 4], "order_dependent", None),
+        (
+            [suite(failed(T)), suite(passed(T)), suite(failed(T)), suite(passed(T))],
+            "flaky",
+            1 / 3,
+        ),
+        ([suite(passed("test_b.py::test_x"))], "not_reproduced", None),
+        ([suite(ended="timeout", detail="600 s")], "environment", None),
+    ],
+)
+def test_what_is_not_firmly_red_is_named(
+    tmp_path: Path, suites: list[object], status: str, rate: float | None
+) -> None:
+    found, reason, flake = _status(tmp_path, *suites)
+    assert (found, flake) == (status, rate)
+    assert reason
+
+
+def test_a_missing_package_is_the_environment_and_a_missing_project_name_is_not(
+    tmp_path: Path,
+) -> None:
+    missing = CaseResult(T, "failed", kind="ModuleNotFoundError", message="No module named 'yarl'")
+    status, reason, _ = _status(tmp_path, suite(missing))
+    assert status == "environment"
+    assert "install" in reason
+    frame = Frame("shop/tax.py", 3, "rate", Origin.PROJECT)
+    ours = CaseResult(T, "failed", kind="ImportError", message="cannot import", frames=(frame,))
+    assert _status(tmp_path, suite(ours))[0] == "confirmed"
+
+
+def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Path) -> None:
+    run, _ = quiet_run()
+    runner = ScriptedRunner([suite(failed(T), passed("x::y"), failed("x::z"))])
+    baseline = reproduce(run, None, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert [f.test for f in baseline.confirmed] == [T, "x::z"]
+
+
+def test_red_tests_that_the_report_does_not_name_are_told(tmp_path: Path) -> None:
+    run, events = quiet_run()
+    runner = ScriptedRunner([suite(failed(T), failed("x::z"))])
+    reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert any("x::z" in getattr(event, "message", "") for event in events)
