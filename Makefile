@@ -1,0 +1,46 @@
+# Every target makes .venv first; a fresh machine needs python3 (3.11 or newer), git and make.
+# What CI calls is here and nowhere else.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+STAMP := $(VENV)/.ready
+BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^__')
+
+.DELETE_ON_ERROR:
+.PHONY: dev demo test slow lint check bench clean
+
+dev: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or say make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments: apt-get install $$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python -m examples.demo
+
+test: $(STAMP)
+	$(BIN)/pytest -q -n auto -m "not slow and not online"
+
+slow: $(STAMP)
+	$(BIN)/pytest -q -m "slow and not online" || test $$? = 5
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check: $(STAMP)
+	@for part in lint test slow; do begin=$$(date +%s); \
+		$(MAKE) --no-print-directory $$part || exit 1; \
+		echo "check: $$part $$(($$(date +%s) - begin)) s"; done
+
+bench: $(STAMP)
+	@for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python -m benchmarks $$name || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist
