@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from heal_bot import __version__
-from heal_bot.model import Attempt, Baseline, Certificate, Cluster, Failure, Outcome, Suspect
+from heal_bot.model import Attempt, Certificate, Cluster, Outcome, Suspect
 from heal_bot.outcome import SCHEMA, OutcomeRecord
+from heal_bot.report.fates import Fate, fates
 from heal_bot.text import Secret, clip, printable, redact
 
 _TEXT = 8_000
@@ -34,7 +35,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "reason": text(outcome.reason),
             "fingerprint": fingerprint(outcome),
             "request": _request(outcome, text),
-            "failures": tuple(_failures(outcome, text)),
+            "failures": tuple(_failure(fate, text) for fate in fates(outcome)),
             "clusters": tuple(_cluster(cluster, text) for cluster in outcome.clusters),
             "searches": tuple(
                 {
@@ -118,84 +119,19 @@ def _request(outcome: Outcome, text: Clean) -> dict[str, Any]:
     }
 
 
-def _failures(outcome: Outcome, text: Clean) -> list[dict[str, Any]]:
-    """Every reported failure with the status it ended in."""
-    baseline = outcome.baseline or None
-    if baseline is None:
-        return []
-    best = _best_attempts(outcome.attempts)
-    rows = []
-    for item in baseline.reproduced:
-        failure = item.failure
-        clusters = [c for c in outcome.clusters if failure in c.failures]
-        status, reason = _status(outcome, baseline, failure, item.status)
-        rows.append(
-            {
-                "test": text(failure.test, _NAME),
-                "status": status,
-                "kind": text(failure.kind, _NAME),
-                "message": text(failure.message),
-                "reason": text(reason),
-                "flake_rate": item.flake_rate,
-                "best_attempt": best.get(failure.test),
-                "cluster_ids": tuple(cluster.id for cluster in clusters),
-                "suspects": _suspects(clusters[0].suspects if clusters else (), text),
-            }
-        )
-    return rows
-
-
-def _status(
-    outcome: Outcome, baseline: Baseline, failure: Failure, reproduced: str
-) -> tuple[str, str]:
-    """The final status of a failure, and the reason when it is not fixed."""
-    if reproduced != "confirmed":
-        return reproduced, failure.reason
-    if outcome.patch is not None and failure.test in outcome.patch.fixed:
-        return "fixed", ""
-    tried = any(
-        failure in cluster.failures
-        for cluster in outcome.clusters
-        for searched in (*outcome.searches,)
-        if any(s.target == searched.target for s in cluster.suspects)
-    ) or any(
-        attempt.cluster == cluster.id
-        for cluster in outcome.clusters
-        if failure in cluster.failures
-        for attempt in outcome.attempts
-    )
-    if not tried:
-        return "not_attempted", failure.reason or outcome.reason
-    return "still_failing", failure.reason or _why_not(outcome, failure)
-
-
-def _why_not(outcome: Outcome, failure: Failure) -> str:
-    """In words: what the best attempt lacked, or that none was worth recording."""
-    ids = {cluster.id for cluster in outcome.clusters if failure in cluster.failures}
-    mine = [attempt for attempt in outcome.attempts if attempt.cluster in ids]
-    tried = sum(s.tried for s in outcome.searches)
-    if any(a.verdict.status == "unconfirmed" for a in mine):
-        return "a candidate passed the search but not the cold run"
-    if any(a.verdict.status == "regression" for a in mine):
-        broken = next(a for a in mine if a.verdict.status == "regression").verdict.newly_failing
-        return f"regression in {broken[0].test}" if broken else "regression"
-    if outcome.stopped == "budget":
-        return "the budget ended before a candidate was found"
-    return f"no candidate: none of {tried} tried made this test pass without breaking another"
-
-
-def _best_attempts(attempts: Sequence[Attempt]) -> dict[str, int]:
-    """Per test the attempt that fixed most while fixing it, else the closest one that failed it."""
-    best: dict[str, tuple[tuple[bool, int], int]] = {}
-    for attempt in attempts:
-        verdict = attempt.verdict
-        tests = [(test, True) for test in verdict.fixed]
-        tests += [(failure.test, False) for failure in verdict.still_failing]
-        for test, fixed in tests:
-            rank = (fixed, len(verdict.fixed))
-            if test not in best or rank > best[test][0]:
-                best[test] = (rank, attempt.number)
-    return {test: number for test, (_, number) in best.items()}
+def _failure(fate: Fate, text: Clean) -> dict[str, Any]:
+    failure = fate.failure
+    return {
+        "test": text(failure.test, _NAME),
+        "status": fate.status,
+        "kind": text(failure.kind, _NAME),
+        "message": text(failure.message),
+        "reason": text(fate.reason),
+        "flake_rate": fate.flake_rate,
+        "best_attempt": fate.best_attempt,
+        "cluster_ids": tuple(cluster.id for cluster in fate.clusters),
+        "suspects": _suspects(fate.clusters[0].suspects if fate.clusters else (), text),
+    }
 
 
 def _cluster(cluster: Cluster, text: Clean) -> dict[str, Any]:
