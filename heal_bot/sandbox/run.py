@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -197,7 +197,7 @@ class Sandbox:
         self._changed = threading.Condition()
         self._count = len(slots)
         self._busy: dict[int, Running] = {}
-        self.proven: dict[object, Isolation] = {}
+        self._proven: dict[object, Isolation] = {}
         layers = links[0].layers
         self.layers = layers
         self.isolation = Isolation(mode, layers.present(), layers.missing())
@@ -277,6 +277,21 @@ class Sandbox:
     def execute(self, job: Job, slot: Slot) -> Ended:
         """Run a job to its end."""
         return self.start_job(job, slot).wait()
+
+    def preflight(
+        self, python: str, expected: Mapping[str, str], read: tuple[Path, ...] = ()
+    ) -> Isolation:
+        """Prove the layers and the interpreter from inside, once per (python, read).
+
+        `expected` holds `version`, `prefix`, `base_prefix` as read outside. SandboxError when an
+        escape succeeds in strict mode, or another interpreter answers.
+        """
+        from heal_bot.sandbox.preflight import prove
+
+        key = (python, read, tuple(sorted(expected.items())))
+        if key not in self._proven:
+            self._proven[key] = prove(self, python, expected, read)
+        return self._proven[key]
 
     def close(self) -> None:
         """End all jobs and the supervisor, remove the scratch folder."""
