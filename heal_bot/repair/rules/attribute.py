@@ -75,7 +75,7 @@ def swaps(scope: Scope) -> Iterator[Change]:
 
 
 def receivers(scope: Scope) -> Iterator[Change]:
-    """`a.items` for `b.items` is a variable's swap; here the attribute goes: `node.next` to `node`."""
+    """An attribute or an empty call goes: `node.next` becomes `node`, 2.4 to 2.8."""
     site = scope.site
     for node in site.nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
@@ -89,7 +89,7 @@ def receivers(scope: Scope) -> Iterator[Change]:
 
 
 def extensions(scope: Scope) -> Iterator[Change]:
-    """An attribute used elsewhere in the function is read from a name: `node` to `node.next`, 2.8."""
+    """An attribute the function uses is read from a name: `node` to `node.next`, 3.0."""
     site = scope.site
     reads: dict[str, None] = {}
     for node in site.nodes:

@@ -100,7 +100,7 @@ def steps(scope: Scope) -> Iterator[Change]:
 
 
 def missing_bounds(scope: Scope) -> Iterator[Change]:
-    """`range(n)` becomes `range(1, n)`, `xs[:n]` becomes `xs[1:n]`, 1.8 to 2.4; also ends dropped."""
+    """`range(n)` becomes `range(1, n)`, `xs[:n]` `xs[1:n]`, 1.7 to 3.2; also ends dropped."""
     site = scope.site
     for node in site.nodes:
         match node:

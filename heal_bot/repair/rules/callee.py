@@ -76,7 +76,7 @@ def _misfit(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) ->
 
 
 def to_methods(scope: Scope) -> Iterator[Change]:
-    """`helper(x)` becomes `self.helper(x)` and `sorted(xs)` `xs.sort()`'s inverse, 2.6."""
+    """`helper(x)` becomes `self.helper(x)` and a used `xs.sort()` `sorted(xs)`, 1.8."""
     site, receiver = scope.site, scope.receiver()
     for node in site.nodes:
         match node:
@@ -85,9 +85,9 @@ def to_methods(scope: Scope) -> Iterator[Change]:
             case ast.Call(func=ast.Attribute(value=value, attr="sort" | "reverse" as attr)):
                 place = site.places[node]
                 if not isinstance(place.parent, ast.Expr):
-                    name = "sorted" if attr == "sort" else "reversed"
                     rest = [site.segment(a) for a in node.args]
                     rest += [f"{k.arg}={site.segment(k.value)}" for k in node.keywords]
                     code = ", ".join([site.text(value).at(1), *rest])
-                    made = f"sorted({code})" if name == "sorted" else f"{site.text(value).at(16)}[::-1]"
+                    turned = f"{site.text(value).at(16)}[::-1]"
+                    made = f"sorted({code})" if attr == "sort" else turned
                     yield site.put(node, Text(made), 1.8)

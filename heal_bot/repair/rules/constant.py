@@ -112,7 +112,7 @@ def _grown(value: str, wanted: list[str]) -> Iterator[str]:
 
 
 def patterns(scope: Scope) -> Iterator[Change]:
-    """Small steps in regular expressions: `+` for `*`, greedy to lazy, anchors, `\\w` for `\\d`: 2.6."""
+    """Small steps in regular expressions: `+` for `*`, lazy, anchors, classes: 2.6."""
     site = scope.site
     for node in site.nodes:
         match site.places[node].parent, node:
@@ -130,8 +130,8 @@ def _patterns(value: str) -> Iterator[str]:
         if char in "*+?" and at and value[at - 1] != "\\":
             for other in {"*", "+", "?", "", "+?", "*?"} - {char}:
                 yield value[:at] + other + value[at + 1 :]
-    for old, new in ((r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), ("a-z", "a-zA-Z"),
-                     ("A-Z", "a-zA-Z"), (r"\w", r"\S"), ("0-9", "0-9a-z"), (".", r"\.")):  # fmt: skip
+    for old, new in ((r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), (".", r"\."),
+                     ("a-z", "a-zA-Z"), ("A-Z", "a-zA-Z"), (r"\w", r"\S"), ("0-9", "0-9a-z")):  # fmt: skip
         if old in value:
             yield value.replace(old, new)
     yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)

@@ -101,7 +101,7 @@ def early(scope: Scope) -> Iterator[Change]:
             continue
         base = 2.5 if anchor is first else 3.5
         looped = any(isinstance(a, ast.For | ast.While) for a in scope.above(anchor))
-        exits = [*ways[:5 if anchor is not first else 12]]
+        exits = [*ways[: 5 if anchor is not first else 12]]
         if looped:
             exits = [("continue", -0.3), ("break", 0.2), *exits]
         for condition, dear in conditions(scope, anchor):

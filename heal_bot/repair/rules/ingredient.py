@@ -1,0 +1,114 @@
+"""Ingredients: an expression of the function, its class or its siblings stands in for another.
+
+`return self.total` becomes `return self.total - self.discount` because a sibling says so. An
+expression of the same function costs 3.4, of a sibling 4.0, a statement of a sibling 4.2.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.insertion import after, before
+from heal_bot.repair.rules.returning import expressions
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.surroundings import BUILTINS
+from heal_bot.repair.rules.text import SUM, Change, Text, level
+
+_VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
+
+
+def _replaceable(site: Site, node: ast.expr) -> bool:
+    if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        return False
+    if isinstance(node, ast.Starred | ast.Slice):
+        return False
+    place = site.places[node]
+    if isinstance(place.parent, ast.Call | ast.Attribute) and place.field in {"func", "value"}:
+        return False
+    return not isinstance(place.parent, ast.Expr | ast.JoinedStr)
+
+
+def own(scope: Scope) -> Iterator[Change]:
+    """Every expression of the function in the place of every other."""
+    site = scope.site
+    codes = [(code, _level(code)) for code in expressions(scope)]
+    for node in site.nodes:
+        if not _replaceable(site, node):
+            continue
+        simple = isinstance(node, ast.Name | ast.Constant)
+        for rank, (code, strength) in enumerate(codes):
+            yield site.put(node, Text(code, strength), (3.4 if simple else 3.2) + 0.02 * rank)
+
+
+def _level(code: str) -> int:
+    return level(ast.parse(code, mode="eval").body)
+
+
+def siblings(scope: Scope) -> Iterator[Change]:
+    """Expressions and statements of sibling functions whose names exist here."""
+    site, around = scope.site, scope.around
+    function = site.function
+    if function is None:
+        return
+    codes: dict[str, None] = {}
+    statements: dict[str, None] = {}
+    everywhere = {*around.globals(), *BUILTINS, "self", "cls"}
+    here = {name for name, _, _ in scope.bindings} | everywhere
+    for sibling in around.siblings[:12]:
+        for node in ast.walk(sibling):
+            names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            if not names or not names <= here or getattr(node, "lineno", 0) == sibling.lineno:
+                continue
+            code = around.segment(node) if isinstance(node, ast.expr | ast.stmt) else ""
+            if not code or "\n" in code or len(code) > 80:
+                continue
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise):
+                statements[code] = None
+            elif isinstance(node, _VALUES) and not isinstance(
+                getattr(node, "ctx", None), ast.Store
+            ):
+                codes[code] = None
+    for node in site.nodes:
+        if _replaceable(site, node):
+            for code in list(codes)[:40]:
+                yield site.put(node, Text(code, _level(code)), 4.0)
+    for anchor in site.statements:
+        for code in list(statements)[:25]:
+            for put in (before, after):
+                change = put(site, anchor, (code,), 4.2)
+                if change:
+                    yield change
+
+
+def sums(scope: Scope) -> Iterator[Change]:
+    """A term is added or taken away, or a factor: `n` to `n - k`, 3.0 for numbers and 3.8."""
+    site = scope.site
+    for node in site.nodes:
+        if not _replaceable(site, node) or isinstance(node, ast.Compare | ast.BoolOp | ast.Lambda):
+            continue
+        if isinstance(node, ast.Constant) and not isinstance(node.value, int):
+            continue
+        value = site.text(node)
+        for name in scope.visible(node):
+            kinds = scope.kinds.get(name, set())
+            if isinstance(node, ast.Name) and node.id == name:
+                continue
+            alike = 0.0 if "number" in kinds else 0.5 if not kinds else 0.9
+            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + alike)
+            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + alike)
+            yield site.put(node, Text(f"{value.at(12)} * {name}", 12), 3.6 + alike)
+            if "number" not in kinds:
+                yield site.put(node, Text(f"{name} + {value.at(12)}", SUM), 3.9 + alike)
+            for word in ("max", "min"):
+                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + alike)
+            if isinstance(node, ast.Name | ast.Attribute):
+                yield site.put(node, Text(f"{value.at(3)} or {name}", 3), 3.9 + alike)
+        for code, cost in (("2 *", 3.2), ("-", 3.0)):
+            yield site.put(node, Text(f"{code} {value.at(13)}".replace("- ", "-"), 12), cost)
+        for sign, cost in (("** 2", 3.6), ("* 100", 3.8), ("% 2", 3.8), ("/ 100", 3.8),
+                           ("// 2", 3.6), ("/ 2", 3.6)):  # fmt: skip
+            yield site.put(node, Text(f"{value.at(15)} {sign}", 12), cost)
+        for word, constant in (("max", "0"), ("min", "0"), ("max", "1"), ("min", "1")):
+            yield site.put(node, Text(f"{word}({value.at(1)}, {constant})"), 3.6)

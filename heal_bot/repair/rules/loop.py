@@ -1,0 +1,116 @@
+"""Loops: a missing step, accumulator, end or the way of iterating.
+
+`while low < high:` gets `low += 1` at its end (3.0), `for x in d` becomes `for x in d.items()`
+(2.2), a loop over a container runs over a copy (2.4), an accumulation after it is added (3.4).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.insertion import after, before
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Text
+
+
+def iterables(scope: Scope) -> Iterator[Change]:
+    """Another way through the same values."""
+    site = scope.site
+    for node in site.nodes:
+        place = site.places[node]
+        if place.field != "iter":
+            continue
+        value, target = site.text(node), getattr(place.parent, "target", None)
+        head = value.at(16)
+        pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
+        options = [(f"list({value.at(1)})", 2.4), (f"reversed({value.at(1)})", 2.4),
+                   (f"sorted({value.at(1)})", 2.3), (f"{head}[1:]", 2.4), (f"{head}[:-1]", 2.6),
+                   (f"range(len({value.at(1)}))", 2.6), (f"range({value.at(1)})", 2.4),
+                   (f"set({value.at(1)})", 3.0), (f"{head}[::-1]", 3.0),
+                   (f"{value.at(3)} or []", 3.0), (f"{head}.values()", 2.8),
+                   (f"{head}.split()", 3.0)]  # fmt: skip
+        if pair:
+            options += [(f"{head}.items()", 2.0), (f"enumerate({value.at(1)})", 2.0),
+                        (f"zip({value.at(1)}, {head}[1:])", 3.0)]  # fmt: skip
+        for code, cost in options:
+            level = 3 if " or " in code else 16
+            yield site.put(node, Text(code, level), cost)
+
+
+def steps(scope: Scope) -> Iterator[Change]:
+    """A `while` loop gets a step of a name in its condition, before or after its last statement."""
+    site = scope.site
+    for node in site.statements:
+        if not isinstance(node, ast.While):
+            continue
+        names = dict.fromkeys(n.id for n in ast.walk(node.test) if isinstance(n, ast.Name))
+        names.update(dict.fromkeys(n for n in scope.visible(node)[:6]))
+        for rank, name in enumerate(names):
+            for code, cost in ((f"{name} += 1", 3.0), (f"{name} -= 1", 3.0),
+                               (f"{name} //= 2", 3.8), (f"{name} = {name}[1:]", 4.0)):  # fmt: skip
+                for put in (after, before):
+                    change = put(site, node.body[-1], (code,), cost + 0.15 * rank)
+                    if change:
+                        yield change
+
+
+def accumulators(scope: Scope) -> Iterator[Change]:
+    """A container or number of the function takes in another value: `result.append(item)`, 3.4."""
+    site = scope.site
+    for anchor in site.statements:
+        if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        names = scope.visible(anchor)[:7]
+        for into in names:
+            kinds = scope.kinds.get(into, set())
+            for value in names:
+                if value == into:
+                    continue
+                codes: list[str] = []
+                if "sequence" in kinds or not kinds:
+                    codes += [f"{into}.append({value})", f"{into}.extend({value})"]
+                if "set" in kinds:
+                    codes.append(f"{into}.add({value})")
+                if "number" in kinds:
+                    codes.append(f"{into} += {value}")
+                if {"number", "boolean", "text"} & kinds or not kinds:
+                    codes.append(f"{into} = {value}")
+                if "mapping" in kinds:
+                    codes += [f"{into}[{value}] = {o}" for o in names if o not in {into, value}]
+                for code in codes:
+                    for put in (after, before):
+                        change = put(site, anchor, (code,), 3.8)
+                        if change:
+                            yield change
+            if "number" in kinds:
+                for code in (f"{into} += 1", f"{into} -= 1", f"{into} = 0"):
+                    change = after(site, anchor, (code,), 3.5)
+                    if change:
+                        yield change
+            if "sequence" in kinds:
+                for code in (f"{into}.sort()", f"{into}.reverse()", f"{into}.pop()"):
+                    change = after(site, anchor, (code,), 3.9)
+                    if change:
+                        yield change
+
+
+def flushes(scope: Scope) -> Iterator[Change]:
+    """After a loop its last state is taken in: `if current: result.append(current)`, 3.4."""
+    site = scope.site
+    for node in site.statements:
+        if not isinstance(node, ast.For | ast.While):
+            continue
+        for inner in ast.walk(node):
+            match inner:
+                case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append" | "add" | "extend"))):
+                    code = site.segment(inner)
+                    if "\n" in code:
+                        continue
+                    change = after(site, node, (code,), 3.2)
+                    if change:
+                        yield change
+                    for name in scope.visible(node)[:7]:
+                        change = after(site, node, (f"if {name}:", f"\t{code}"), 3.4)
+                        if change:
+                            yield change
