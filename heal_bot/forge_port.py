@@ -60,6 +60,9 @@ class ForgeObjects(Protocol):
     def contains(self, run: Run, tip: str, sha: str) -> bool:
         """Whether `sha` is `tip` or an ancestor of it; `tip` is a commit or a branch."""
 
+    def paths(self, run: Run, sha: str) -> tuple[str, ...]:
+        """All file paths of a commit."""
+
     def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
         """A regular file of a commit; None for a link, a submodule, a folder, or nothing."""
 

@@ -12,14 +12,15 @@ BASE = {"model", "errors", "text", "events"}
 MIDDLE = {"ports", "forge_port", "settings", "bundle", "outcome", "source", "process"}
 STAGES = {"intake", "locate", "repair", "verify", "report"}
 EDGES = {"sandbox", "workspace", "models", "forge"}
-TOP = {"pipeline", "publish", "wiring", "commands", "api", "cli"}
+TOP = {"pipeline", "publish", "recompute", "wiring", "commands", "api", "cli"}
 ALONE = {"plugin", "capture"}
 MAY_IMPORT = {
     **dict.fromkeys(BASE, frozenset()),
     **dict.fromkeys(MIDDLE, BASE | MIDDLE),
     **dict.fromkeys(STAGES | EDGES, BASE | MIDDLE),
     "pipeline": BASE | MIDDLE | STAGES,
-    "publish": BASE | MIDDLE | STAGES,
+    "recompute": BASE | MIDDLE | STAGES,
+    "publish": BASE | MIDDLE | STAGES | {"recompute"},
     "wiring": BASE | MIDDLE | STAGES | EDGES,
     "commands": BASE | MIDDLE | STAGES | EDGES | TOP,
     "api": BASE | MIDDLE | STAGES | TOP,

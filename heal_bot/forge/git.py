@@ -25,9 +25,10 @@ _MAX_COMMITS = 250
 
 @dataclass(frozen=True, slots=True)
 class GitObjects:
-    """The objects and branches; trees once read are kept, since a tree never changes."""
+    """The objects and branches; commits and trees once read are kept, since they never change."""
 
     repository: Repository
+    _commits: dict[str, ForgeCommit] = field(default_factory=dict)
     _trees: dict[str, GitTree] = field(default_factory=dict)
 
     def head(self, run: Run, branch: str) -> str | None:
@@ -39,9 +40,14 @@ class GitObjects:
         )
 
     def commit(self, run: Run, sha: str) -> ForgeCommit | None:
-        """A commit by its full id, or None."""
+        """A commit by its full id, or None; each is asked for once."""
         del run
-        return found(f"commit {sha}", lambda: _commit(self.repository.get_git_commit(sha)))
+        if sha not in self._commits:
+            made = found(f"commit {sha}", lambda: _commit(self.repository.get_git_commit(sha)))
+            if made is None:
+                return None
+            self._commits[sha] = made
+        return self._commits[sha]
 
     def ahead(self, run: Run, base: str, tip: str) -> tuple[ForgeCommit, ...] | None:
         """The commits `tip` has and `base` has not; ForgeError when they are too many to read."""
@@ -71,29 +77,33 @@ class GitObjects:
         with speaking(f"compare {sha}"):
             return compared.status in {"ahead", "identical"}
 
+    def paths(self, run: Run, sha: str) -> tuple[str, ...]:
+        """All file paths of a commit; ForgeError where GitHub does not list them all."""
+        commit = self.commit(run, sha)
+        if commit is None:
+            return ()
+        tree = self._tree(commit.tree)
+        if tree.raw_data.get("truncated"):
+            raise ForgeError(f"commit {sha[:12]} has more files than GitHub lists in one answer")
+        return tuple(entry.path for entry in tree.tree if entry.type == "blob")
+
     def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
         """A regular file of a commit, or None; ForgeError when larger than 2 MiB."""
         commit = self.commit(run, sha)
         if commit is None:
             return None
-        tree, parts = commit.tree, path.split("/")
-        for place, part in enumerate(parts):
-            entries = {entry.path: entry for entry in self._tree(tree).tree}
-            entry = entries.get(part)
-            last = place == len(parts) - 1
-            if entry is None or entry.type != ("blob" if last else "tree"):
-                return None
-            tree = entry.sha
-        if entry is None or entry.mode not in _REGULAR:
+        entry = next((e for e in self._tree(commit.tree).tree if e.path == path), None)
+        if entry is None or entry.type != "blob" or entry.mode not in _REGULAR:
             return None
         if (entry.size or 0) > _MAX_FILE:
             raise ForgeError(f"{path} has {entry.size} bytes; at most {_MAX_FILE} are read")
         return ForgeFile(path, entry.mode, entry.sha, self._blob(entry.sha, path))
 
     def _tree(self, sha: str) -> GitTree:
+        """The whole tree in one request; each is asked for once."""
         if sha not in self._trees:
             with speaking(f"tree {sha}"):
-                self._trees[sha] = self.repository.get_git_tree(sha)
+                self._trees[sha] = self.repository.get_git_tree(sha, recursive=True)
                 _ = self._trees[sha].tree
         return self._trees[sha]
 

@@ -1,0 +1,144 @@
+"""The text of a pull request: rendered from the record, within GitHub's limit, by priority."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from heal_bot.model import PatchedFile
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.report import sections
+from heal_bot.text import one_line
+
+LIMIT = 65_536
+_TITLE = 200
+# A title is also a commit's subject, where GitHub reads mentions and `fixes #1`.
+_PLAIN = str.maketrans({"@": "＠", "#": "＃"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What publishing recomputed, to be shown in place of what the record says.
+
+    `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
+    that only an unprivileged run stands behind the record.
+    """
+
+    diff: str
+    functions: tuple[str, ...]
+    branch: str
+    digest: str
+    remarks: tuple[str, ...] = ()
+    claimed: bool = False
+
+
+def as_claimed(record: OutcomeRecord) -> Shown:
+    """What the record itself says of its patch, for the copy in the bundle."""
+    patch = record.patch
+    if patch is None:
+        return Shown("", (), f"heal-bot/{record.fingerprint}", "")
+    files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
+    names = tuple(f"{f.path}::{f.qualname}" for f in patch.functions)
+    branch = f"heal-bot/{record.fingerprint}"
+    return Shown(patch.diff, names, branch, digest(patch.base_sha, files))
+
+
+def digest(base_sha: str, files: Iterable[PatchedFile]) -> str:
+    """Sixteen hex digits that name a patch: the commit, the blobs it replaces, the new texts."""
+    state = hashlib.sha256(base_sha.encode())
+    for file in sorted(files, key=lambda file: file.path):
+        content = file.content.encode("utf-8", "surrogatepass")
+        state.update(f"\0{file.path}\0{file.base_blob}\0{len(content)}\0".encode() + content)
+    return state.hexdigest()[:16]
+
+
+def marker(record: OutcomeRecord, patch: str) -> str:
+    """The hidden first line of a body: which failures, which patch."""
+    return f"<!-- heal-bot {record.fingerprint} {patch} -->"
+
+
+def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str, str]:
+    """Title and body; the body never exceeds what GitHub takes.
+
+    What matters least is shortened first: diffs of attempts, suspects, the attempt table, the
+    before/after table, messages, and last of all the verified diff.
+    """
+    shown = shown or as_claimed(record)
+    return title(record, shown), _fitted(_parts(record, shown), _ORDER)
+
+
+def title(record: OutcomeRecord, shown: Shown) -> str:
+    """`Fix total in shop/pricing.py`; names are from the base commit, printed as one line."""
+    first = shown.functions[0] if shown.functions else "the failing tests"
+    path, _, name = first.partition("::")
+    more = f" and {len(shown.functions) - 1} more" if len(shown.functions) > 1 else ""
+    text = f"Fix {name} in {path}{more}" if name else f"Fix {first}"
+    if record.status == "partly_healed":
+        text += " (some tests still fail)"
+    return one_line(text, _TITLE).translate(_PLAIN)
+
+
+Levels = tuple[Callable[[], str], ...]
+_ORDER = ("attempts", "suspects", "attempts", "before_after", "failing", "causes", "attempts",
+          "doubts", "suspects", "before_after", "failing", "change", "change", "causes",
+          "verification", "reproduce")  # fmt: skip
+
+
+def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
+    """Each part as it reads in full, then shorter and shorter."""
+    claimed = shown.claimed
+    diff, drawn = shown.diff, partial(sections.change, shown.diff)
+    log, tests = partial(sections.attempts, record), partial(sections.still_failing, record)
+
+    def gone() -> str:
+        return ""
+
+    def head() -> str:
+        line = sections.verdict(record, len(shown.functions), claimed=claimed)
+        return f"{marker(record, shown.digest)}\n{line}"
+
+    def long_diff() -> str:
+        size = f"{len(diff.splitlines())} lines; the files of this pull request show them."
+        return f"### The change\n\n{size}"
+
+    return {
+        "head": (head,),
+        "causes": (partial(sections.causes, record), gone),
+        "change": (drawn, partial(drawn, limit=8_000), long_diff),
+        "before_after": (
+            partial(sections.before_after, record),
+            partial(sections.before_after, record, rows=10),
+            gone,
+        ),
+        "failing": (tests, partial(tests, message=0), partial(tests, rows=8, message=0)),
+        "doubts": (partial(sections.doubts, record, shown.remarks), gone),
+        "suspects": (
+            partial(sections.suspects, record),
+            partial(sections.suspects, record, rows=4),
+            gone,
+        ),
+        "attempts": (
+            log,
+            partial(log, diffs=800),
+            partial(log, diffs=0),
+            partial(log, rows=5, diffs=0),
+        ),
+        "verification": (partial(sections.verification, record, claimed=claimed), gone),
+        "reproduce": (partial(sections.reproduce, record, shown.branch), gone),
+        "cost": (partial(sections.cost, record),),
+    }
+
+
+def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT) -> str:
+    """All parts in order, shortened one step at a time until they fit."""
+    level = dict.fromkeys(parts, 0)
+    steps = iter(order)
+    while True:
+        texts = (choices[level[name]]() for name, choices in parts.items())
+        body = "\n\n".join(text for text in texts if text)
+        if len(body) <= limit:
+            return body
+        name = next(steps)
+        level[name] = min(level[name] + 1, len(parts[name]) - 1)

@@ -1,0 +1,231 @@
+"""The parts of a pull request's text, each from the record alone, all foreign text escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import quote
+
+from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord, SuspectRecord
+from heal_bot.text import code_span, fence, for_markdown, one_line
+
+_ROWS = 40
+_MESSAGE = 600
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 test`, `2 tests`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
+    """One line: what came of the run, and on what authority."""
+    fixed = sum(f.status == "fixed" for f in record.failures)
+    failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
+    words = {"healed": "Healed", "partly_healed": "Partly healed"}
+    head = words.get(record.status, record.status.replace("_", " ").capitalize())
+    told = f"{count(fixed, 'failing test')} {'passes' if fixed == 1 else 'pass'} again"
+    if failing:
+        told += f", {failing} still {'fails' if failing == 1 else 'fail'}"
+    certificate = record.certificate
+    if claimed:
+        how = "claimed by an unprivileged run, not verified here"
+    elif certificate is None:
+        how = "not verified"
+    else:
+        runs = count(certificate.verify_runs, "cold run")
+        how = f"verified by {runs} of the suite in a fresh checkout"
+        how += f" of `{certificate.base_sha[:12]}`"
+    return f"**{head}.** {count(changed, 'function')} changed: {told}; {how}."
+
+
+def causes(record: OutcomeRecord) -> str:
+    """One sentence per cause that the patch removes."""
+    lines = []
+    for cluster in record.clusters:
+        fixed = [f for f in record.failures if f.status == "fixed" and cluster.id in f.cluster_ids]
+        if not fixed:
+            continue
+        won = next(
+            (a for a in record.attempts if a.cluster == cluster.id and a.verdict == "fixed"), None
+        )
+        first = fixed[0]
+        where = code_span(won.functions[0]) if won and won.functions else "the code"
+        why = for_markdown(won.rationale if won else "", 400).rstrip(".")
+        said = for_markdown(f"{first.kind}: {first.message}".strip(": "), 200)
+        lines.append(
+            f"- {where} {f'({why}) ' if why else ''}made {code_span(first.test)} fail"
+            f"{f' and {len(fixed) - 1} more' if len(fixed) > 1 else ''}: {said}"
+        )
+    return _section("What was wrong", "\n".join(lines))
+
+
+def change(diff: str, limit: int = 40_000) -> str:
+    """The verified diff."""
+    return _section("The change", fence(diff, "diff", limit))
+
+
+def before_after(record: OutcomeRecord, rows: int = _ROWS) -> str:
+    """What each reported failure said before and after."""
+    if record.certificate is None:
+        return ""
+    pairs = record.certificate.before_after
+    table = [
+        f"| {code_span(row.test)} | {for_markdown(row.before, 40)}"
+        f" | {for_markdown(row.after, 40)} |"
+        for row in pairs[:rows]
+    ]
+    head = ["| test | before | after |", "| --- | --- | --- |"]
+    return _section(
+        "Before and after", "\n".join([*head, *table, *_more(len(pairs) - rows)]) if table else ""
+    )
+
+
+def still_failing(record: OutcomeRecord, rows: int = _ROWS, message: int = _MESSAGE) -> str:
+    """The tests that fail yet, with what they say and why nothing was found."""
+    words = {
+        "flaky": "flaky: fails only sometimes",
+        "order_dependent": "depends on the order of the tests",
+        "environment": "fails because of its environment",
+        "stale_test": "the test, not the code, seems out of date",
+        "not_reproduced": "did not fail here",
+        "not_attempted": "not attempted",
+    }
+    failing = [f for f in record.failures if f.status != "fixed"]
+    lines = []
+    for failure in failing[:rows]:
+        reason = failure.reason or words.get(failure.status, "")
+        told = f": {for_markdown(reason, 300)}" if reason else ""
+        lines.append(f"- {code_span(failure.test)} ({failure.status.replace('_', ' ')}){told}")
+        text = f"{failure.kind}: {failure.message}".strip(": ")
+        if text and message:
+            block = fence(text, "", message)
+            lines.append("\n" + "\n".join(f"  {line}" for line in block.split("\n")) + "\n")
+    return _section(
+        f"Not fixed ({len(failing)})", "\n".join([*lines, *_more(len(failing) - rows)])
+    ) if failing else ""  # fmt: skip
+
+
+def suspects(record: OutcomeRecord, rows: int = 12) -> str:
+    """Who was suspected, how strongly, and why."""
+    seen: dict[tuple[str, str, int], SuspectRecord] = {}
+    for cluster in record.clusters:
+        for suspect in cluster.suspects:
+            seen.setdefault((suspect.path, suspect.qualname, suspect.nth), suspect)
+    ranked = sorted(seen.values(), key=lambda suspect: -suspect.score)
+    table = [
+        f"| {code_span(f'{s.path}:{s.first_line}')} | {code_span(s.qualname)} | {s.score:.2f}"
+        f" | {for_markdown('; '.join(s.evidence), 300)} |"
+        for s in ranked[:rows]
+    ]
+    head = ["| where | what | score | evidence |", "| --- | --- | --- | --- |"]
+    return (
+        _section("Suspects", "\n".join([*head, *table, *_more(len(ranked) - rows)]))
+        if table
+        else ""
+    )
+
+
+def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> str:
+    """The log of every attempt: a table, then each diff and its messages to unfold."""
+    tried = sum(search.tried for search in record.searches)
+    intro = f"{count(tried, 'candidate')} tried, {count(len(record.attempts), 'attempt')} recorded."
+    table = [_attempt_row(a) for a in record.attempts[:rows]]
+    head = ["| # | by | function | verdict | fixed | what happened | seconds |",
+            "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    lines = [intro, "", *head, *table, *_more(len(record.attempts) - rows)] if table else [intro]
+    if diffs:
+        lines += [_attempt_details(a, diffs) for a in record.attempts[:rows] if a.diff]
+    return _section(f"Attempts ({len(record.attempts)})", "\n".join(lines))
+
+
+def _attempt_row(attempt: AttemptRecord) -> str:
+    where = code_span(", ".join(attempt.functions[:3]), 160) if attempt.functions else ""
+    who = for_markdown(f"{attempt.proposer} {attempt.family}", 60)
+    what = for_markdown(attempt.detail or attempt.rationale, 160)
+    return (
+        f"| {attempt.number} | {who} | {where} | {attempt.verdict} | {len(attempt.fixed)}"
+        f" | {what} | {attempt.seconds:.1f} |"
+    )
+
+
+def _attempt_details(attempt: AttemptRecord, limit: int) -> str:
+    # Nothing foreign goes into the summary: Markdown's escapes do not hold inside HTML.
+    lines = [
+        "",
+        "<details>",
+        f"<summary>Attempt {attempt.number}: {attempt.verdict}</summary>",
+        "",
+        fence(attempt.diff, "diff", limit),
+    ]
+    if attempt.messages:
+        told = "\n".join(
+            f"{one_line(test)}\n    {one_line(message, 400)}"
+            for test, message in list(attempt.messages.items())[:5]
+        )
+        lines += ["", fence(told, "", min(limit, 2_000))]
+    return "\n".join([*lines, "", "</details>"])
+
+
+def verification(record: OutcomeRecord, *, claimed: bool) -> str:
+    """What ran, isolated how, and which checks it passed."""
+    certificate = record.certificate
+    if certificate is None:
+        return ""
+    suite, isolation = certificate.full_suite, certificate.isolation
+    whole = "whole suite" if suite.complete else "suite, not complete"
+    hashed = f" (hash {code_span(certificate.tests_hash[:16])})" if certificate.tests_hash else ""
+    kept = "unchanged" if certificate.tests_unchanged else "CHANGED"
+    lines = [
+        f"- {count(certificate.baseline_runs, 'baseline run')} before and"
+        f" {count(certificate.verify_runs, 'cold run')} after the change, Python"
+        f" {for_markdown(certificate.environment.python, 60)}",
+        f"- {whole} after the change: {suite.passed} passed, {suite.failed} failed,"
+        f" {suite.skipped} skipped in {suite.seconds:.1f} s",
+        f"- tests and test configuration {kept}{hashed}",
+        f"- isolation {isolation.mode}: {for_markdown(', '.join(isolation.layers), 400) or 'none'}",
+    ]
+    lines += [f"- isolation layer missing: {for_markdown(layer)}" for layer in isolation.missing]
+    lines += [
+        f"- check {for_markdown(gate.name, 80)}: {for_markdown(gate.result)}"
+        for gate in certificate.gates
+    ]
+    title = "What the unprivileged run says it did" if claimed else "How this was verified"
+    return _section(title, "\n".join(lines))
+
+
+def doubts(record: OutcomeRecord, extra: Sequence[str] = ()) -> str:
+    """What a reviewer should look at twice."""
+    known = record.certificate.doubts if record.certificate else ()
+    said = [*extra, *(for_markdown(doubt, 400) for doubt in (*known, *record.notes))]
+    return _section("Doubts and remarks", "\n".join(f"- {line}" for line in said[:40]))
+
+
+def reproduce(record: OutcomeRecord, branch: str) -> str:
+    """One command that checks the claim."""
+    tests = [f.test for f in record.failures if f.status == "fixed"]
+    ids = " ".join(quote(one_line(test)) for test in tests[:5])
+    command = f"git fetch origin {branch} && git checkout FETCH_HEAD && python -m pytest {ids}"
+    return _section("Reproduce", fence(command, "sh", 3_000))
+
+
+def cost(record: OutcomeRecord) -> str:
+    """What the run took."""
+    spent = record.cost
+    usd = "an unknown sum" if spent.usd is None else f"${spent.usd:.2f}"
+    tokens = f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out"
+    version = for_markdown(record.heal_bot, 40)
+    return f"---\nCost: {usd}, {tokens}, {spent.seconds:.0f} s. heal-bot {version}."
+
+
+def failure_line(failure: FailureRecord) -> str:
+    """One failing test as one line of Markdown."""
+    text = for_markdown(f"{failure.kind}: {failure.message}".strip(": "), 200)
+    return f"{code_span(failure.test)} {failure.status.replace('_', ' ')}: {text}"
+
+
+def _section(title: str, text: str) -> str:
+    return f"### {title}\n\n{text}" if text.strip() else ""
+
+
+def _more(left: int) -> list[str]:
+    return [f"\n… and {left} more, in the bundle."] if left > 0 else []
