@@ -119,7 +119,6 @@ class ProposalConfirmed:
 
     status: str
     fixed: int
-    seconds: float
     detail: str = ""
     stage: str = field(default="verify", init=False)
     kind: str = field(default="confirmed", init=False)

@@ -113,7 +113,7 @@ class Ledger:
             new = [winner for winner in proposal.winners if winner not in self.held]
             if len(new) == 1:
                 self._unconfirm(new[0], verified)
-        run.emit(ProposalConfirmed(status=status, fixed=fixed, seconds=0.0, detail=detail))
+        run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))
 
     def _unconfirm(self, winner: Attempt, verdict: Verdict) -> None:
         """Replace the verdict of an attempt that did not hold in the cold run."""

@@ -38,7 +38,8 @@ def confirm(
     """A patch with its certificate, or the `unconfirmed` verdict the search learns from.
 
     The suite runs twice, each time in a fresh copy of a fresh checkout. A reported test is fixed
-    when it passes in every run; one that passed before and fails in any run rejects the proposal.
+    when it passes in every run. One that passed before and fails now rejects the proposal, unless
+    it fails in one of the runs alone and passes by itself each time: that is a doubt.
     """
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
@@ -57,8 +58,12 @@ def confirm(
         suites.append(suite)
         if reason := _unusable(suite, baseline):
             return Verdict("unconfirmed", detail=reason)
-        if broken := _broken(suite, baseline):
-            return _regression(broken)
+    broken, unsteady = _broken(suites, baseline)
+    if unsteady and not broken:
+        alone = [runner.run(run, fresh, env, unsteady) for _ in range(_RUNS)]
+        broken = tuple(r for suite in alone for r in suite.results if r.outcome not in _GREEN)
+    if broken:
+        return _regression(broken)
     fixed = _fixed(suites, baseline)
     if not fixed:
         red = {r.test: r for r in suites[0].results}
@@ -67,7 +72,7 @@ def confirm(
     if tests_hash(tree) != tests_hash(fresh):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
     patch = _patch(tree, proposal, files, fixed, baseline)
-    doubts = (*rails.doubts(candidate, tree), *_doubts(suites, baseline))
+    doubts = (*rails.doubts(candidate, tree), *_doubts(suites, baseline, unsteady))
     return Confirmed(patch, certify(patch, tree, env, baseline, suites, doubts))
 
 
@@ -94,10 +99,18 @@ def _unusable(suite: SuiteRun, baseline: Baseline) -> str:
     return ""
 
 
-def _broken(suite: SuiteRun, baseline: Baseline) -> tuple[CaseResult, ...]:
-    """Tests that passed before and do not pass now."""
+def _broken(
+    suites: Sequence[SuiteRun], baseline: Baseline
+) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
+    """Tests that passed before and fail in every run now, and names of those that fail in some."""
     before = baseline.passed
-    return tuple(r for r in suite.results if r.test in before and r.outcome not in _GREEN)
+    red = [
+        {r.test: r for r in suite.results if r.test in before and r.outcome not in _GREEN}
+        for suite in suites
+    ]
+    always = tuple(r for r in red[0].values() if all(r.test in other for other in red))
+    sometimes = {test for results in red for test in results} - {r.test for r in always}
+    return always, tuple(sorted(sometimes))
 
 
 def _regression(broken: Sequence[CaseResult]) -> Verdict:
@@ -143,9 +156,15 @@ def _patch(
     )
 
 
-def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
+def _doubts(
+    suites: Sequence[SuiteRun], baseline: Baseline, unsteady: Sequence[str]
+) -> tuple[str, ...]:
     """What a reviewer should know of the runs themselves."""
-    doubts = []
+    doubts = [
+        f"{test} passed before, failed in one of {len(suites)} runs of the suite after the patch,"
+        f" and passed {_RUNS} times by itself: is it flaky?"
+        for test in unsteady
+    ]
     if len(suites) < _RUNS:
         doubts.append(f"the suite was confirmed {len(suites)} times instead of {_RUNS}")
     if any(suite.isolation.missing for suite in suites):

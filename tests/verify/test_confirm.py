@@ -79,6 +79,24 @@ def test_a_test_that_fails_in_the_second_run_alone_is_not_fixed(tmp_path: Path) 
     assert isinstance(verified, Verdict)
 
 
+def test_a_passing_test_that_fails_in_one_run_of_the_suite_alone_is_a_doubt(
+    tmp_path: Path,
+) -> None:
+    green = suite(passed(BAD), passed(GOOD))
+    verified, runner = _confirm(tmp_path, suite(passed(BAD), failed(GOOD)), green)
+    assert isinstance(verified, Confirmed)
+    assert GOOD in verified.certificate.doubts[0]
+    assert [tests for _, tests in runner.asked] == [None, None, (GOOD,), (GOOD,)]
+
+
+def test_a_passing_test_that_also_fails_by_itself_rejects_the_patch(tmp_path: Path) -> None:
+    green = suite(passed(BAD), passed(GOOD))
+    red_alone = suite(failed(GOOD, "by itself"))
+    verified, _ = _confirm(tmp_path, suite(passed(BAD), failed(GOOD)), green, green, red_alone)
+    assert isinstance(verified, Verdict)
+    assert [f.message for f in verified.newly_failing] == ["by itself"]
+
+
 def test_a_skip_is_no_pass(tmp_path: Path) -> None:
     from heal_bot.model import CaseResult
 
