@@ -39,6 +39,8 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
         if whole.startswith(f"{loader}."):
             return (Name("module", whole[len(loader) + 1 :]),)
     found = [Name("test", case.classname, case.name)]
+    if is_doctest(case):
+        return tuple(found)
     cut = _cut(whole)
     scenario = _SCENARIO.sub("", cut)
     for dotted in (cut, scenario):
@@ -48,6 +50,11 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
     if case.phase == "collect":
         found.insert(0, Name("module", whole))
     return tuple(found)
+
+
+def is_doctest(case: ReportedCase) -> bool:
+    """Whether the case is an example in a docstring or text file, as pytest writes them."""
+    return case.text.rstrip().endswith((": DocTestFailure", ": UnexpectedException"))
 
 
 def _cut(whole: str) -> str:

@@ -103,16 +103,9 @@ class Join:
                     "no parameter set of this name is collected here;"
                     f" there are {len(others)} others, as {one_line(others[0], 160)}"
                 )
-        if _is_doctest(case):
+        if dialects.is_doctest(case):
             return "it is a doctest; the checkout's pytest options do not collect it"
         for name in dialects.names(case):
             if name.classname and (paths := self._sources.modules(name.classname)):
                 return f"{one_line(paths[0], 160)} is here but has no such test"
         return "the checkout has no such test"
-
-
-def _is_doctest(case: ReportedCase) -> bool:
-    return (
-        case.kind in {"DocTestFailure", "UnexpectedException"}
-        or "DocTestFailure" in case.text[-200:]
-    )

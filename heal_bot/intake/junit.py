@@ -19,7 +19,7 @@ from heal_bot.intake.files import Place, find, opened
 from heal_bot.intake.hints import hints_of
 from heal_bot.intake.legs import leg_of
 from heal_bot.intake.message import kind_of, message_of
-from heal_bot.intake.suites import Found
+from heal_bot.intake.suites import Found, Key
 from heal_bot.model import Report, ReportedCase
 from heal_bot.text import one_line
 
@@ -125,10 +125,10 @@ def _merged(parsed: Parsed, leg: str, gathered: _Gathered) -> Iterator[ReportedC
     A failed call and a failed teardown of one test are two cases with one key (pytest); the call
     is kept, the teardown only noted in its text.
     """
-    merged: dict[tuple[int, str, str], ReportedCase] = {}
+    merged: dict[Key, ReportedCase] = {}
     for found in parsed.found:
         case = _case(found, leg)
-        key = (found.suite, case.classname, case.name)
+        key = (found.suite, case.classname, case.name, case.file)
         earlier = merged.pop(key, None)
         if earlier is not None and earlier.outcome in {"failed", "error"}:
             if case.phase == "teardown" and earlier.phase != "teardown":
@@ -139,13 +139,13 @@ def _merged(parsed: Parsed, leg: str, gathered: _Gathered) -> Iterator[ReportedC
     passes = parsed.suites.passes()
     for key, case in merged.items():
         gathered.seconds += case.seconds
-        if parsed.suites.passed_last(*key):
+        if parsed.suites.passed_last(key):
             gathered.flags["retried"] = None
             gathered.remarks.append(
                 f"{_label(case)} failed and then passed in {leg}; only its last try counts"
             )
             continue
-        tries = case.attempts + passes.get(hash(key), 0)
+        tries = case.attempts + passes.get(hash(key[:3]), 0)
         if tries > 1:
             gathered.flags["retried"] = None
         yield replace(case, attempts=tries)

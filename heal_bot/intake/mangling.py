@@ -68,7 +68,8 @@ class Index:
         if above:
             longest = max(length for length, _ in above)
             return _unique(test for length, test in above if length == longest)
-        return _unique(test for ours, test in named if classname and _ends(ours, classname))
+        below = _unique(test for ours, test in named if classname and _ends(ours, classname))
+        return below or _closest(classname, named)
 
     def beneath(self, classname: str) -> tuple[str, ...]:
         """All tests of a class (or module) by its dotted name, equal or ending at a dot."""
@@ -89,6 +90,24 @@ class Index:
             for ours, test in named
             if ours == classname or _ends(ours, classname) or _ends(classname, ours)
         )
+
+
+def _closest(classname: str, named: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """With a prefix and a subfolder at once: tests whose folder, file and classes all agree.
+
+    At least one folder has to agree, or a file that moved would be taken for another of its name.
+    """
+    theirs = classname.split(".")
+    found: dict[int, list[str]] = {}
+    for ours, test in named:
+        parts = ours.split(".")
+        shared = 0
+        while shared < min(len(parts), len(theirs)) and parts[-1 - shared] == theirs[-1 - shared]:
+            shared += 1
+        folders = split(test)[0].count("/")
+        if folders and shared > len(parts) - folders:
+            found.setdefault(shared, []).append(test)
+    return _unique(found[max(found)]) if found else ()
 
 
 def _ends(longer: str, shorter: str) -> bool:

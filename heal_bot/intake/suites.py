@@ -21,6 +21,9 @@ _SKIPPED = 1_000
 _KEYS = 4_000_000
 _PROPERTIES = 200
 
+Key = tuple[int, str, str, str]
+"""Suite number, class name, name, file: what the tries of one test have in common."""
+
 
 class TooDeep(Exception):
     """Elements are nested deeper than any report nests them."""
@@ -73,12 +76,19 @@ class Found:
     retries: int
 
 
+def _plain(value: str | None) -> str:
+    """An attribute's value: libxml2 leaves `&amp;` as `&#38;` when entities are not to be resolved.
+
+    No other reference can be left, because documents that declare entities are refused.
+    """
+    return value.replace("&#38;", "&") if value else ""
+
+
 class Suites:
     """Target of an lxml parser: `kept` gets each non-passing case as soon as it is complete.
 
     Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
-    element's name), `last_failed` (whether the last case did not pass), `flags`, and
-    `times(classname, name)` for how often a passing case had this name.
+    element's name), `last_failed` (whether the last case failed) and `flags`.
     """
 
     def __init__(self, kept: Callable[[Found], None]) -> None:
@@ -91,7 +101,7 @@ class Suites:
         self._text: _Text | None = None
         self._left = _BUDGET
         self._keys = array("q")
-        self._failed: dict[tuple[int, str, str], bool] = {}
+        self._failed: dict[Key, bool] = {}
         self._room = {True: _CASES, False: _SKIPPED}
         self.cases = 0
         self.passed = 0
@@ -130,7 +140,7 @@ class Suites:
         elif tag == "property" and len(self.properties) < _PROPERTIES:
             name, value = attributes.get("name"), attributes.get("value")
             if name and value:
-                self.properties.setdefault(name[:200], value[:2000])
+                self.properties.setdefault(_plain(name)[:200], _plain(value)[:2000])
 
     def _result(self, case: _Open, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in _RESULTS:
@@ -176,7 +186,7 @@ class Suites:
         self.cases += 1
         get = case.attributes.get
         suite = self._suites[-1] if self._suites else 0
-        classname, name = get("classname") or "", get("name") or ""
+        classname, name = _plain(get("classname")), _plain(get("name"))
         self.last_failed = bool(case.results)
         if not case.results:
             if not name and not classname:
@@ -185,14 +195,16 @@ class Suites:
             self.passed += 1
             if len(self._keys) < _KEYS:
                 self._keys.append(hash((suite, classname, name)))
-            if self._failed and (suite, classname, name) in self._failed:
-                self._failed[suite, classname, name] = True
+            key = (suite, classname, name, get("file") or "") if self._failed else None
+            if key is not None and key in self._failed:
+                self._failed[key] = True
             return
         failed = any(tag != "skipped" for tag, _, _ in case.results)
         self.last_failed = failed
         self.skipped += not failed
         if failed:
-            self._failed[suite, classname[:_NAME], name[:_NAME]] = False
+            file = _plain(get("file"))[:_NAME]
+            self._failed[suite, classname[:_NAME], name[:_NAME], file] = False
         if self._room[failed] <= 0:
             self.flags["capped" if failed else "skips capped"] = None
             return
@@ -204,12 +216,12 @@ class Suites:
         element = etree.Element("testcase")
         for key in ("classname", "name", "file", "line", "time"):
             if (value := case.attributes.get(key)) is not None:
-                element.set(key, value[:_NAME])
+                element.set(key, _plain(value)[:_NAME])
         for tag, attributes, text in case.results:
             child = etree.SubElement(element, tag)
             for key in ("message", "type"):
                 if (value := attributes.get(key)) is not None:
-                    child.set(key, self._afford(value[:_MESSAGE]))
+                    child.set(key, self._afford(_plain(value)[:_MESSAGE]))
             child.text = "" if tag == "skipped" else self._afford(text.value())
         return element
 
@@ -221,13 +233,13 @@ class Suites:
         self._left = max(0, self._left - len(text))
         return text
 
-    def passed_last(self, suite: int, classname: str, name: str) -> bool:
-        """Whether a case of this name passed after it had failed."""
-        return self._failed.get((suite, classname, name), False)
+    def passed_last(self, key: Key) -> bool:
+        """Whether a case of this key passed after it had failed."""
+        return self._failed.get(key, False)
 
     def passes(self) -> dict[int, int]:
-        """How often each failing key passed as well, by the key's hash."""
-        wanted = {hash(key): 0 for key in self._failed}
+        """How often each failing (suite, class name, name) passed as well, by the hash of it."""
+        wanted = {hash(key[:3]): 0 for key in self._failed}
         if wanted:
             for key in self._keys:
                 if key in wanted:

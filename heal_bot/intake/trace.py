@@ -140,7 +140,7 @@ _WHERE = re.compile(r"(?:where|and) ")
 _CALLEE = re.compile(
     r"<(?:function|bound method|built-in function) ([\w.<>]{1,200}?)(?: at | of |>)"
 )
-_NAME = re.compile(r"= ([A-Za-z_][\w.]{0,200})$")
+_NAME = re.compile(r"= ([A-Za-z_][\w.]{0,200})(?:\(|$)")
 
 
 def _mentions(lines: Iterable[str]) -> Iterator[str]:

@@ -1,0 +1,393 @@
+"""Reports that pytest really wrote, resolved to exactly the tests that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from heal_bot.errors import UsageError
+from heal_bot.events import Run
+from heal_bot.intake import tests
+from heal_bot.model import (
+    CaseResult,
+    Collection,
+    Failure,
+    Isolation,
+    Report,
+    ReportedCase,
+    SuiteRun,
+)
+
+if TYPE_CHECKING:
+    from tests.intake.conftest import Project, Recorded
+
+ZOO = {
+    "shop/__init__.py": "",
+    "shop/core.py": '''
+def add(a, b):
+    """Add.
+
+    >>> add(1, 2)
+    3
+    """
+    return a - b
+
+
+class Cart:
+    def total(self):
+        """Sum.
+
+        >>> Cart().total()
+        1
+        """
+        return {}["price"]
+
+    def checkout(self):
+        try:
+            return self.total()
+        except KeyError as error:
+            raise ValueError("no price") from error
+''',
+    "tests/base.py": """
+class Inherited:
+    def test_from_base(self):
+        assert self.value == 1
+""",
+    "tests/test_zoo.py": """
+import unittest
+import pytest
+from hypothesis import given, settings, strategies as st
+from shop.core import Cart, add
+from tests.base import Inherited
+
+def test_plain():
+    assert add(1, 2) == 3
+
+def test_passes():
+    pass
+
+@pytest.mark.parametrize("value", ["a::b", "x/y.py", "é日", "q]z", "[", "\\n", "\\x1b[0m", "",
+                                   "a b", "test_x.py::test_y[1]", "\\ud800", "<&>\\"'", "a" * 300])
+def test_ids(value):
+    assert value is None
+
+@pytest.mark.parametrize("a", [1, 2])
+@pytest.mark.parametrize("b", [1, 2])
+def test_some(a, b):
+    assert (a, b) != (2, 1)
+
+class TestOuter:
+    class TestInner:
+        def test_nested(self):
+            Cart().checkout()
+
+    def test_nested(self):
+        pass
+
+class TestChild(Inherited):
+    value = 2
+
+class TestSecondChild(Inherited):
+    value = 1
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("in the fixture")
+
+@pytest.fixture
+def untidy():
+    yield
+    raise OSError("in the teardown")
+
+def test_setup(broken):
+    pass
+
+def test_teardown(untidy):
+    pass
+
+def test_both(untidy):
+    assert False, "in the call"
+
+@pytest.mark.xfail(strict=True, reason="was broken")
+def test_strict():
+    pass
+
+@pytest.mark.xfail
+def test_expected():
+    assert False
+
+def test_subtests(subtests):
+    for n in range(3):
+        with subtests.test(msg="part", n=n):
+            assert n == 0
+
+@given(st.integers())
+@settings(max_examples=20, database=None)
+def test_property(n):
+    assert n < 10
+
+def test_group():
+    raise ExceptionGroup("several", [ValueError("one"), KeyError("two")])
+
+class Cases(unittest.TestCase):
+    def test_sub(self):
+        for n in range(3):
+            with self.subTest("part", n=n):
+                self.assertEqual(n, 0)
+
+    def test_fails(self):
+        self.assertEqual(add(1, 1), 2)
+
+class Prepared(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise OSError("no class")
+
+    def test_one(self):
+        pass
+
+    def test_two(self):
+        pass
+""",
+    "tests/test_broken.py": "import nothing_of_this_name\n",
+    "tests/test_syntax.py": "def test_x(:\n",
+    "tests/test_k.py": "class TestQ:\n    def test_z(self):\n        assert False\n",
+    "tests/odd-dir/v1.2/test_hyphen-ated.py": "def test_plain():\n    assert False\n",
+    "readme.txt": ">>> 1 + 1\n3\n",
+    "pytest.ini": "[pytest]\naddopts = --import-mode=importlib --continue-on-collection-errors\n",
+}
+
+
+@pytest.fixture(scope="module")
+def zoo(new_project: Callable[[str], Project]) -> tuple[Project, dict[str, Recorded]]:
+    made = new_project("zoo")
+    made.write(**ZOO)
+    options = ("--doctest-modules", "--doctest-glob=*.txt", "--ignore=tests/base.py")
+    seen = {
+        family: made.pytest("-o", f"junit_family={family}", *options, report=f"{family}.xml")
+        for family in ("xunit1", "xunit2")
+    }
+    return made, seen
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_a_report_resolves_to_exactly_the_tests_that_failed(
+    zoo: tuple[Project, dict[str, Recorded]], family: str
+) -> None:
+    made, seen = zoo
+    resolved = made.resolve(seen[family].collected, f"{family}.xml")
+    assert {f.test for f in resolved.failures} == seen[family].truth
+    assert len(resolved.failures) == len(seen[family].truth)
+    assert len(seen[family].truth) > 30
+    assert resolved.skipped == ()
+
+
+def test_running_the_resolved_tests_again_fails_exactly_as_the_report_says(
+    zoo: tuple[Project, dict[str, Recorded]],
+) -> None:
+    made, seen = zoo
+    ids = [f.test for f in made.resolve(seen["xunit2"].collected, "xunit2.xml").failures]
+    again = made.pytest("--doctest-modules", "--doctest-glob=*.txt", *ids, report="again.txt")
+    assert again.truth == seen["xunit2"].truth
+
+
+def test_kinds_reasons_and_frames_come_from_the_report(
+    zoo: tuple[Project, dict[str, Recorded]],
+) -> None:
+    made, seen = zoo
+    resolved = made.resolve(seen["xunit2"].collected, "xunit2.xml")
+    by_name = {f.test.removeprefix("tests/test_zoo.py::"): f for f in resolved.failures}
+    kinds = {name: f.kind for name, f in by_name.items()}
+    assert kinds["test_plain"] == "AssertionError"
+    assert kinds["TestOuter::TestInner::test_nested"] == "ValueError"
+    assert kinds["test_setup"] == "RuntimeError"
+    assert kinds["test_group"] == "ExceptionGroup"
+    assert kinds["test_strict"] == "XPASS(strict)"
+    assert kinds["tests/test_broken.py"] == "ModuleNotFoundError"
+    assert kinds["tests/test_syntax.py"] == "SyntaxError"
+    assert "mark" in by_name["test_strict"].reason
+    assert by_name["test_setup"].reason == "fails in setup"
+    assert by_name["test_both"].message.startswith("AssertionError: in the call")
+    assert "where -1 = add(1, 2)" in by_name["test_plain"].message
+    nested = by_name["TestOuter::TestInner::test_nested"].frames
+    assert [f.path for f in nested] == ["shop/core.py", "shop/core.py"]
+    assert nested[-1].line == 19
+
+
+def test_a_run_without_a_report_gives_the_same_tests() -> None:
+    isolation = Isolation("reduced", ())
+    result = SuiteRun(
+        (
+            CaseResult("t.py::a", "passed"),
+            CaseResult("t.py::b", "failed", "call", 0.1, "ValueError", "bad \x1b[31mthing"),
+            CaseResult("t.py::b", "error", "teardown", 0.1, "OSError", "late"),
+            CaseResult("t.py::c", "error", "setup", 0.1, "OSError", "early"),
+            CaseResult("t.py::d", "xfailed"),
+        ),
+        ("t.py::a",),
+        "finished",
+        1.0,
+        isolation,
+        errors=(("u.py", "E   ModuleNotFoundError: No module named 'x'"),),
+    )
+    assert tests.from_run(result) == (
+        Failure(
+            "u.py",
+            "ModuleNotFoundError",
+            "E   ModuleNotFoundError: No module named 'x'",
+            reason="its file cannot be collected",
+        ),
+        Failure("t.py::b", "ValueError", "bad thing"),
+        Failure("t.py::c", "OSError", "early", reason="fails in setup"),
+    )
+
+
+def test_workers_in_random_order_and_a_crash_resolve(project: Project) -> None:
+    project.write(
+        **{
+            "tests/test_a.py": "import os\n\ndef test_dies():\n    os._exit(3)\n",
+            "tests/test_b.py": "def test_b():\n    assert 0\n\ndef test_c():\n    pass\n",
+        }
+    )
+    collected = project.pytest("--collect-only", report="none.txt").collected
+    seen = project.pytest("-p", "xdist", "-n2", "--max-worker-restart=2")
+    resolved = project.resolve(collected)
+    assert {f.test for f in resolved.failures} == {
+        "tests/test_a.py::test_dies",
+        "tests/test_b.py::test_b",
+    }
+    assert seen.failed == {f.test for f in resolved.failures}
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_a_prefix_and_a_root_in_a_subfolder_still_join(project: Project, family: str) -> None:
+    project.write(
+        **{
+            "sub/pytest.ini": "[pytest]\n",
+            "sub/tests/__init__.py": "",
+            "sub/tests/base.py": "class Base:\n    def test_i(self):\n        assert 0\n",
+            "sub/tests/test_x.py": (
+                "from tests.base import Base\n\nclass TestX(Base):\n    pass\n\n"
+                "def test_y():\n    assert 0\n"
+            ),
+            "other/tests/test_z.py": "def test_y():\n    assert 0\n",
+        }
+    )
+    seen = project.pytest("--junit-prefix=linux.py311", "-o", f"junit_family={family}", cwd="sub")
+    assert seen.failed == {"tests/test_x.py::TestX::test_i", "tests/test_x.py::test_y"}
+    collected = (
+        "sub/tests/test_x.py::TestX::test_i",
+        "sub/tests/test_x.py::test_y",
+        "other/tests/test_z.py::test_y",
+    )
+    resolved = project.resolve(collected)
+    assert {f.test for f in resolved.failures} == set(collected[:2])
+    assert {f.test for f in project.resolve(()).failures} == set(collected[:2])
+    last = {f.test: f.frames[-1].path for f in resolved.failures}
+    assert last[collected[0]] == "sub/tests/base.py"
+
+
+def test_two_files_of_one_dotted_name_are_told_apart_by_file_or_reported(
+    project: Project,
+) -> None:
+    project.write(
+        **{
+            "test_k.py": "class TestQ:\n    def test_z(self):\n        assert 0\n",
+            "test_k/TestQ.py": "def test_z():\n    assert 0\n",
+            "pytest.ini": "[pytest]\npython_files = *.py\n",
+        }
+    )
+    both = {"test_k.py::TestQ::test_z", "test_k/TestQ.py::test_z"}
+    collected = project.pytest("-o", "junit_family=xunit1").collected
+    assert {f.test for f in project.resolve(collected).failures} == both
+    project.pytest("-o", "junit_family=xunit2", report="two.xml")
+    with pytest.raises(UsageError, match=r"fits more than one test: test_k.py::TestQ::test_z, "):
+        project.resolve(collected, "two.xml")
+
+
+def test_without_a_collection_the_source_decides(
+    zoo: tuple[Project, dict[str, Recorded]],
+) -> None:
+    made, seen = zoo
+    resolved = made.resolve((), "xunit2.xml")
+    doctests = {t for t in seen["xunit2"].truth if "readme.txt" in t or "shop" in t}
+    assert {f.test for f in resolved.failures} == seen["xunit2"].truth - doctests
+    assert all("doctest" in remark for remark in resolved.skipped)
+
+
+def test_a_report_that_stops_at_its_first_failure_is_said_to_be_short(project: Project) -> None:
+    project.write(
+        **{"test_s.py": "def test_a(): pass\ndef test_b(): assert 0\ndef test_c(): assert 0\n"}
+    )
+    seen = project.pytest("-x")
+    resolved = project.resolve(seen.collected)
+    assert [f.test for f in resolved.failures] == ["test_s.py::test_b"]
+    assert resolved.skipped == (
+        "the report may have stopped early: it ends with a failure and names 2 of 3"
+        " collected tests",
+    )
+
+
+FAILED = ReportedCase("tests.test_a", "test_b", "failed")
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        (FAILED, "tests.test_a::test_b: the checkout has no such test; check"),
+        (replace(FAILED, name="test_p[3]"), "no parameter set of this name .* 2 others"),
+        (replace(FAILED, classname="tests.test_p", name="test_q"), "tests/test_p.py is here but"),
+        (replace(FAILED, classname="m._mk.<locals>.Inner"), "made inside a function"),
+        (replace(FAILED, name="::error::x\n@everyone"), "tests.test_a::::error::x @everyone: the"),
+    ],
+)
+def test_a_test_that_is_not_here_is_named_with_the_reason(
+    run: Run, case: ReportedCase, reason: str
+) -> None:
+    collection = Collection(("tests/test_a.py::test_p[1]", "tests/test_a.py::test_p[2]"))
+    paths, sources = ["tests/test_p.py"], {"tests/test_p.py": b"def test_p(): pass\n"}
+    with pytest.raises(UsageError, match=reason) as raised:
+        tests.resolve(run, Report((case,)), collection, paths, sources.__getitem__)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("case", "runner"),
+    [
+        (ReportedCase("", "//pkg:core_test", "error"), "Bazel"),
+        (
+            ReportedCase("a.B", "c", "failed", text="\tat org.a.B.c(B.java:12)"),
+            "a Java test runner",
+        ),
+        (ReportedCase("s", "adds", "failed", text="at x (/r/a.test.ts:3:9)"), "a JavaScript"),
+        (ReportedCase("p", "TestX", "failed", text="x_test.go:3: no"), "go test"),
+    ],
+)
+def test_a_foreign_report_leaves_nothing_to_do(run: Run, case: ReportedCase, runner: str) -> None:
+    collection = Collection(("tests/test_a.py::test_p",))
+    resolved = tests.resolve(run, Report((case,)), collection, [], {}.__getitem__)
+    assert resolved.failures == ()
+    assert runner in resolved.nothing
+
+
+def test_legs_are_named_and_failures_of_other_systems_alone_say_so(project: Project) -> None:
+    project.write(
+        **{"test_s.py": "def test_a(): assert 0\ndef test_b(): assert 0\ndef test_c(): pass\n"}
+    )
+    seen = project.pytest(report="results-ubuntu-py3.12.xml")
+    project.pytest("-k", "test_a", report="results-windows-py3.11.xml")
+    project.pytest("-k", "test_b", report="results-macos-py3.11.xml")
+    whole = project.resolve(seen.collected, "results-*.xml")
+    assert [f.reason for f in whole.failures] == [
+        "reported by 2 legs: results-macos-py3.11.xml [python 3.11, macos],"
+        " results-ubuntu-py3.12.xml [python 3.12, linux]",
+        "reported by 2 legs: results-ubuntu-py3.12.xml [python 3.12, linux],"
+        " results-windows-py3.11.xml [python 3.11, windows]",
+    ]
+    alone = project.resolve(seen.collected, "results-windows*.xml")
+    assert [f.reason for f in alone.failures] == [
+        "reported only on windows, by results-windows-py3.11.xml [python 3.11, windows]"
+    ]
