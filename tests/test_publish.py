@@ -1,0 +1,358 @@
+"""Publishing against a real git repository behind the loopback GitHub."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.events import Run
+from heal_bot.forge.pulls import GitHub
+from heal_bot.model import HealRequest
+from heal_bot.publish import Published, publish
+from heal_bot.text import Secret
+from tests.github import records
+from tests.github.server import Fault, LoopbackGitHub, serving
+
+BRANCH = "heal-bot/0123456789ab"
+ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
+
+
+@dataclass
+class Scene:
+    """A repository with a planted bug on the loopback GitHub, and the bundle that repairs it."""
+
+    github: LoopbackGitHub
+    base: str
+    events: list[Any] = field(default_factory=list)
+
+    def publish(self, values: dict[str, Any] | None = None, **changes: Any) -> Published:
+        """Publish the bundle, with a client of its own as a new process would have."""
+        request = HealRequest("octo/shop", self.base, "main", head_repo="octo/shop")
+        forge = GitHub.open(Secret("token-for-tests"), self.github.url, "octo/shop")
+        record = records.record(values or records.data(self.base))
+        return publish(Run(self.events.append), record, replace(request, **changes), forge)
+
+    def commit(self, branch: str, path: str, text: str, message: str = "By hand") -> str:
+        """A person's commit on a branch."""
+        git = self.github.world.git
+        head = self.github.world.branch(branch)
+        assert head is not None
+        tree = git.save_tree(head, [("100644", path, git.save_blob(text.encode()))])
+        sha = git.save_commit(message, tree, [head], ADA, ADA)
+        git.set_ref(f"refs/heads/{branch}", sha)
+        return sha
+
+    def shown(self, branch: str, path: str = "shop/pricing.py") -> str:
+        """A file on a branch."""
+        return self.github.world.git.git("show", f"refs/heads/{branch}:{path}").decode()
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    with serving(tmp_path / "github") as github:
+        source = records.write(tmp_path / "source", records.FILES)
+        yield Scene(github, github.world.git.import_folder(source, "First"))
+        assert github.violations == []
+        assert all(pull.head.startswith("heal-bot/") for pull in github.world.pulls.values())
+
+
+def test_a_new_fix_becomes_a_branch_and_a_pull_request(scene: Scene, tmp_path: Path) -> None:
+    done = scene.publish()
+    assert (done.status, done.number, done.branch) == ("created", 1, BRANCH)
+    pull = scene.github.world.pulls[1]
+    assert (pull.base, pull.head, pull.draft) == ("main", BRANCH, False)
+    assert pull.title == "Fix total in shop/pricing.py (some tests still fail)"
+    assert "-    return sum(prices[1:])\n+    return sum(prices)\n" in pull.body
+    clone = tmp_path / "clone"
+    url = f"{scene.github.url}/octo/shop.git"
+    subprocess.run(["git", "clone", "-q", "-b", BRANCH, url, str(clone)], check=True, timeout=30)
+    assert (clone / "shop/pricing.py").read_text() == records.FIXED
+    assert scene.github.world.git.diff("main", BRANCH).count("\n+") == 2
+
+
+def test_the_commit_leaves_its_author_to_github_and_every_other_file_alone(scene: Scene) -> None:
+    scene.publish()
+    git = scene.github.world.git
+    commit = git.commit(scene.github.world.branch(BRANCH) or "")
+    assert commit.author[0] == "github-actions[bot]"
+    assert commit.parents == (scene.base,)
+    changed = {e for e in git.entries(commit.sha, recursive=True) if e.type == "blob"}
+    assert {e.path for e in changed - set(git.entries(scene.base, recursive=True))} == {
+        "shop/pricing.py"
+    }
+
+
+def test_publishing_again_without_news_writes_nothing(scene: Scene) -> None:
+    scene.publish()
+    scene.github.exchanges.clear()
+    assert scene.publish().status == "unchanged"
+    assert scene.github.writes() == []
+
+
+def test_a_better_patch_updates_branch_and_pull_request_in_place(scene: Scene) -> None:
+    scene.publish()
+    first = scene.github.world.branch(BRANCH)
+    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
+    done = scene.publish(records.data(scene.base, after=better))
+    assert (done.status, done.number) == ("updated", 1)
+    git, head = scene.github.world.git, scene.github.world.branch(BRANCH) or ""
+    assert git.commit(head).parents == (first,)
+    assert scene.shown(BRANCH) == better
+    assert "sum(list(prices))" in scene.github.world.pulls[1].body
+
+
+def test_a_commit_of_a_person_is_never_overwritten(scene: Scene) -> None:
+    scene.publish()
+    theirs = scene.commit(BRANCH, "shop/pricing.py", records.FIXED + "# mine\n")
+    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
+    for _ in range(2):
+        done = scene.publish(records.data(scene.base, after=better))
+        assert (done.status, done.number) == ("commented", 1)
+    assert scene.github.world.branch(BRANCH) == theirs
+    comments = list(scene.github.world.comments.values())
+    assert len(comments) == 1
+    assert "sum(list(prices))" in comments[0].body
+
+
+def test_an_amended_commit_counts_as_a_person_s(scene: Scene) -> None:
+    scene.publish()
+    git, head = scene.github.world.git, scene.github.world.branch(BRANCH) or ""
+    message, text = git.commit(head).message, git.save_blob(b"X = 1\n")
+    tree = git.save_tree(head, [("100644", "shop/other.py", text)])
+    amended = git.save_commit(message, tree, [scene.base], ADA, ADA)
+    git.set_ref(f"refs/heads/{BRANCH}", amended)
+    assert scene.publish().status == "commented"
+    assert scene.github.world.branch(BRANCH) == amended
+
+
+def test_a_base_that_moved_elsewhere_is_committed_on_the_verified_commit(scene: Scene) -> None:
+    moved = scene.commit("main", "README.md", "New\n")
+    assert scene.publish().status == "created"
+    commit = scene.github.world.git.commit(scene.github.world.branch(BRANCH) or "")
+    assert commit.parents == (scene.base,)
+    assert f"The branch has moved to `{moved[:12]}`" in scene.github.world.pulls[1].body
+
+
+def test_a_base_whose_file_changed_makes_the_patch_stale(scene: Scene) -> None:
+    scene.commit("main", "shop/pricing.py", records.BROKEN + "\n# newer\n")
+    done = scene.publish()
+    assert done.status == "stale"
+    assert "shop/pricing.py changed on main" in done.reason
+    assert scene.github.writes() == []
+
+
+def test_an_update_on_a_newer_base_joins_both_histories(scene: Scene) -> None:
+    scene.publish()
+    first, newer = scene.github.world.branch(BRANCH), scene.commit("main", "README.md", "New\n")
+    scene.base = newer
+    assert scene.publish().status == "updated"
+    git = scene.github.world.git
+    commit = git.commit(scene.github.world.branch(BRANCH) or "")
+    assert commit.parents == (first, newer)
+    assert [e.path for e in git.entries(commit.tree) if e.path == "README.md"] == ["README.md"]
+    assert git.diff("main", BRANCH).count("diff --git") == 1
+
+
+def test_a_closed_pull_request_is_not_opened_again_unless_asked(scene: Scene) -> None:
+    scene.publish()
+    scene.github.world.pulls[1].state = "closed"
+    done = scene.publish()
+    assert (done.status, done.number) == ("declined", 1)
+    assert len(scene.github.world.pulls) == 1
+    assert scene.publish(verb="retry").status == "created"
+    assert len(scene.github.world.pulls) == 2
+
+
+def test_a_merged_patch_that_was_reverted_is_not_repeated(scene: Scene) -> None:
+    scene.publish()
+    pull = scene.github.world.pulls[1]
+    pull.state, pull.merged = "closed", True
+    scene.github.world.git.delete_ref(f"refs/heads/{BRANCH}")
+    assert scene.publish().status == "declined"
+    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
+    assert scene.publish(records.data(scene.base, after=better)).status == "created"
+
+
+def test_a_token_that_may_not_open_pull_requests_leaves_the_branch(scene: Scene) -> None:
+    scene.github.world.may_open_pulls = False
+    done = scene.publish()
+    assert done.status == "branch_only"
+    assert "not permitted to create or approve pull requests" in done.reason
+    assert scene.shown(BRANCH) == records.FIXED
+
+
+def test_a_request_by_comment_is_answered_once(scene: Scene) -> None:
+    world = scene.github.world
+    pull = world.add_pull(title="t", body="", head="heal-bot/other", base="main", user="ada",
+                          head_repo="octo/shop", head_sha=scene.base)  # fmt: skip
+    for _ in range(2):
+        scene.publish(pull_number=pull.number, reply_to=77)
+    assert len(world.comments) == 1
+    comment = next(iter(world.comments.values()))
+    assert comment.issue == pull.number
+    assert "/octo/shop/pull/2" in comment.body
+
+
+def test_a_doubt_makes_the_pull_request_a_draft(scene: Scene) -> None:
+    values = records.data(scene.base)
+    values["certificate"]["doubts"] = ["total changes its signature"]
+    scene.publish(values)
+    assert scene.github.world.pulls[1].draft
+
+
+def test_an_outcome_without_a_patch_publishes_nothing(scene: Scene) -> None:
+    values = records.data(scene.base) | {"patch": None, "certificate": None, "status": "flaky"}
+    assert scene.publish(values).status == "nothing"
+    assert scene.github.exchanges == []
+
+
+@pytest.mark.parametrize(("when", "status"), [("before", 502), ("after", 502), ("after", 0)])
+@pytest.mark.parametrize("operation", ["git/create-commit", "git/create-ref", "pulls/create"])
+def test_a_fault_around_a_write_leaves_one_branch_and_one_pull_request(
+    scene: Scene, operation: str, when: str, status: int
+) -> None:
+    scene.github.faults.append(Fault(operation, when, status))
+    assert scene.publish().status == "created"
+    assert scene.publish().status == "unchanged"
+    assert len(scene.github.world.pulls) == 1
+    assert scene.shown(BRANCH) == records.FIXED
+
+
+def test_a_comment_whose_answer_was_lost_is_not_made_twice(scene: Scene) -> None:
+    world = scene.github.world
+    pull = world.add_pull(title="t", body="", head="heal-bot/other", base="main", user="ada",
+                          head_repo="octo/shop", head_sha=scene.base)  # fmt: skip
+    scene.github.faults.append(Fault("issues/create-comment", "after"))
+    scene.publish(pull_number=pull.number, reply_to=77)
+    assert len(world.comments) == 1
+
+
+def test_a_rate_limit_on_a_write_is_waited_out(scene: Scene) -> None:
+    limit = Fault("pulls/create", status=403, headers={"Retry-After": "1"}, message="rate limit")
+    scene.github.faults.append(limit)
+    assert scene.publish().status == "created"
+    assert any("waiting 1 s" in getattr(event, "message", "") for event in scene.events)
+
+
+Forgery = Callable[[dict[str, Any]], None]
+EVIL = records.FIXED.replace("RATE = 2", "RATE = 3")
+
+
+def _file(**changes: str) -> Forgery:
+    return lambda values: values["patch"]["files"][0].update(changes)
+
+
+def _content(old: str, new: str) -> Forgery:
+    return _file(content=records.FIXED.replace(old, new))
+
+
+def _another(path: str, content: str = "X = 1\n", base: str = "0" * 40) -> Forgery:
+    def forge(values: dict[str, Any]) -> None:
+        values["patch"]["files"].append({"path": path, "base_blob": base, "content": content})
+        values["patch"]["functions"].append({"path": path, "qualname": "X"})
+
+    return forge
+
+
+def _base(values: dict[str, Any]) -> None:
+    values["patch"]["base_sha"] = "f" * 40
+
+
+def _certified(values: dict[str, Any]) -> None:
+    values["certificate"]["base_sha"] = "f" * 40
+
+
+def _unnamed(values: dict[str, Any]) -> None:
+    values["patch"]["functions"][0]["qualname"] = "discount"
+
+
+def _test_changed(values: dict[str, Any]) -> None:
+    weaker = records.TEST.replace("== 3", "== 2")
+    _another("tests/test_pricing.py", weaker, records.blob(records.TEST))(values)
+    values["patch"]["functions"][1]["qualname"] = "test_total"
+
+
+FORGERIES: dict[str, Forgery] = {
+    "a change outside the functions named": _content("RATE = 2", "RATE = 3"),
+    "a changed function that is not named": _content("price - percent", "price"),
+    "a named function that is not the changed one": _unnamed,
+    "code added after the functions": _file(content=records.FIXED + "\nprint('mine')\n"),
+    "code added to the line of a function": _content(
+        "return sum(prices)", "return sum(prices)\nimport os"
+    ),
+    "an import nobody needs": _content("RATE = 2", "import json\n\nRATE = 2"),
+    "a changed docstring of the module": _content("Prices.", "Other."),
+    "a new file": _another("shop/new.py"),
+    "a workflow": _another(".github/workflows/ci.yml", "on: push\n"),
+    "a path that climbs": _another("shop/../../etc/x.py"),
+    "an absolute path": _another("/etc/x.py"),
+    "a path into .git": _another(".git/hooks/x.py"),
+    "a link followed": _another("shop/link.py", "X = 2\n", records.blob("pricing.py")),
+    "a changed test": _test_changed,
+    "another base blob": _file(base_blob="f" * 40),
+    "another base commit": _base,
+    "a certificate for another commit": _certified,
+    "a file named twice": lambda v: v["patch"]["files"].append(v["patch"]["files"][0]),
+    "no change at all": _file(content=records.BROKEN),
+    "text that is no Python": _content("return sum(prices)", "return sum(prices"),
+    "a call that reaches the system": _content(
+        "return sum(prices)", "return __import__('os').system('id')"
+    ),
+    "a decorator added": _content("def total", "@print\ndef total"),
+    "brackets without end": _content("return sum(prices)", "return " + "(" * 5000 + ")" * 5000),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_bundle_is_refused_and_nothing_is_written(scene: Scene, name: str) -> None:
+    git = scene.github.world.git
+    link = git.save_tree(scene.base, [("120000", "shop/link.py", git.save_blob(b"pricing.py"))])
+    scene.base = git.save_commit("Link", link, [scene.base], ADA, ADA)
+    git.set_ref("refs/heads/main", scene.base)
+    values = records.data(scene.base)
+    FORGERIES[name](values)
+    done = scene.publish(values)
+    assert (done.status, done.url) == ("refused", "")
+    assert done.reason
+    assert scene.github.writes() == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"head_repo": "mallory/shop"},
+        {"repo": "octo/other"},
+        {"base_ref": "../main"},
+        {"base_ref": "no-such-branch"},
+        {"base_sha": "f" * 40},
+    ],
+    ids=str,
+)
+def test_a_request_that_does_not_fit_the_repository_is_refused(
+    scene: Scene, changes: dict[str, str]
+) -> None:
+    assert scene.publish(None, **changes).status == "refused"
+    assert scene.github.writes() == []
+
+
+def test_a_commit_that_is_on_no_branch_is_refused(scene: Scene) -> None:
+    git = scene.github.world.git
+    scene.base = git.save_commit("Loose", git.commit(scene.base).tree, [scene.base], ADA, ADA)
+    done = scene.publish()
+    assert (done.status, "not on branch main" in done.reason) == ("refused", True)
+
+
+def test_what_the_bundle_says_about_repository_and_diff_is_not_believed(scene: Scene) -> None:
+    values = records.data(scene.base)
+    values["request"] |= {"repo": "mallory/evil", "base_ref": "evil", "pull_number": 99}
+    values["patch"]["diff"] = "+ nothing to see"
+    assert scene.publish(values).status == "created"
+    pull = scene.github.world.pulls[1]
+    assert pull.base == "main"
+    assert "nothing to see" not in pull.body
+    assert "+    return sum(prices)" in pull.body
