@@ -1,0 +1,166 @@
+"""Prompts: reviewed templates, untrusted text in tagged blocks, fitted to the window.
+
+Blocks come in an order that lets a provider reuse its cache: what never changes first, attempts
+as they are made, the task last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from heal_bot.errors import LLMError
+from heal_bot.model import Attempt, Cluster
+from heal_bot.ports import Message
+from heal_bot.repair.llm.context import Facts
+from heal_bot.repair.llm.lessons import lessons
+from heal_bot.text import Secret, clip, one_line, printable, redact
+
+VERSION = "1"
+_FOLDER = Path(__file__).parent / "prompts"
+_TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
+# (test functions, suspects, surroundings?, characters of a source, of a message), roomiest first.
+_LEVELS = (
+    (6, 8, True, 12_000, 2_000),
+    (4, 6, False, 8_000, 1_200),
+    (2, 3, False, 6_000, 800),
+    (1, 1, False, 4_000, 400),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent, and an upper estimate of its tokens."""
+
+    system: str
+    messages: tuple[Message, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompter:
+    """Renders the prompts of one cluster; the nonce tags what is not ours."""
+
+    cluster: Cluster
+    facts: Facts
+    nonce: str
+    secrets: tuple[Secret, ...] = ()
+
+    def prompt(self, attempts: Sequence[Attempt], strategy: str, limit: int) -> Prompt:
+        """The prompt within `limit` tokens; LLMError `context_overflow` when nothing fits.
+
+        The oldest attempts shrink to a line before anything else does; a fresh start shows all
+        of them as lines, so that it is not drawn to old ideas. What is left out is named.
+        """
+        system = self._render("system")
+        ask = self._render("ask", lessons=lessons(self.cluster, attempts), strategy=strategy)
+        full = [self._render("attempt", attempt=attempt) for attempt in attempts]
+        short = [
+            self._render("attempt_line", attempt=attempt, summary=summary(attempt))
+            for attempt in attempts
+        ]
+        first = len(attempts) if strategy == "fresh" else 0
+        for level in range(len(_LEVELS)):
+            context = self._context(level)
+            # Beyond the roomiest level all attempts but the newest are lines already.
+            start = first if level == 0 else max(first, len(attempts) - 1)
+            for lines in range(start, len(attempts) + 1):
+                blocks = [context, *short[:lines], *full[lines:], ask]
+                tokens = estimate(system, *blocks)
+                if tokens <= limit:
+                    return Prompt(system, _messages(blocks), tokens)
+        least = estimate(system, self._context(len(_LEVELS) - 1), *short, ask)
+        raise LLMError(
+            "context_overflow",
+            f"the smallest prompt has about {least} tokens, {limit} are allowed; "
+            "use a model with a larger window",
+        )
+
+    def _context(self, level: int) -> str:
+        tests, suspects, around, source_limit, message_limit = _LEVELS[level]
+        facts = self.facts
+        left_out = []
+        if len(facts.suspects) > suspects:
+            left_out.append(f"{len(facts.suspects) - suspects} less likely suspects")
+        if len(facts.failing) > tests:
+            left_out.append(f"the source of {len(facts.failing) - tests} failing tests")
+        if not around and facts.neighbours:
+            left_out.append("callers and callees")
+        return self._render(
+            "context",
+            failing=facts.failing[:tests],
+            other_tests=[group.failures[0] for group in facts.failing[tests : tests + 20]],
+            suspects=facts.suspects[:suspects],
+            files=facts.files if around else (),
+            neighbours=facts.neighbours if around else (),
+            tried=facts.tried,
+            remembered=facts.remembered,
+            instruction=facts.instruction,
+            left_out=left_out,
+            source_limit=source_limit,
+            message_limit=message_limit,
+        )
+
+    def _render(self, name: str, **values: object) -> str:
+        return _template(name).render(untrusted=self._tagger(), nonce=self.nonce, **values)
+
+    def _tagger(self) -> Callable[..., str]:
+        def untrusted(caller: Callable[[], Any]) -> str:
+            """The block a template calls this with, cleaned, between the tags."""
+            text = redact(printable(str(caller())), self.secrets)
+            text = _TAG.sub("", text.replace(self.nonce, "")).strip("\n")
+            return f"<untrusted-{self.nonce}>\n{text}\n</untrusted-{self.nonce}>\n"
+
+        return untrusted
+
+
+def summary(attempt: Attempt) -> str:
+    """An attempt in one line: what it changed, what came of it."""
+    verdict = attempt.verdict
+    changed = ", ".join(edit.target.qualname for edit in attempt.candidate.edits) or "nothing"
+    said = [f"{attempt.candidate.family} change of {changed}"]
+    if verdict.fixed:
+        said.append(f"fixed {len(verdict.fixed)}")
+    for word, failures in (
+        ("still failing", verdict.still_failing),
+        ("newly failing", verdict.newly_failing),
+    ):
+        if failures:
+            text = one_line(f"{failures[0].kind}: {failures[0].message}", 120)
+            said.append(f"{word} {len(failures)}, first with {text}")
+    if verdict.detail:
+        said.append(one_line(verdict.detail, 160))
+    return "; ".join(said)
+
+
+def estimate(*texts: str) -> int:
+    """An upper estimate of tokens: a token per three bytes."""
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) // 3 + 50
+
+
+def _messages(blocks: Sequence[str]) -> tuple[Message, ...]:
+    """One user turn of blocks, with cache marks behind the context and the newest attempt."""
+    marked = {0, len(blocks) - 2}
+    return tuple(Message("user", text, number in marked) for number, text in enumerate(blocks))
+
+
+@lru_cache(maxsize=8)
+def _template(name: str) -> jinja2.Template:
+    # Prompts are plain text: HTML escapes would falsify the code in them.
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["clip"] = clip
+    environment.filters["line"] = one_line
+    return environment.get_template(f"{name}.j2")
