@@ -38,10 +38,13 @@ def is_test(path: str, collected: Iterable[str] = ()) -> bool:
         return True
     if any(fnmatch(parts.name, pattern) for pattern in _TEST_FILES):
         return True
-    return any(
-        node.partition("::")[0] == path and not _is_doctest(path, node.partition("::")[2])
-        for node in collected
-    )
+    return path in test_files(collected)
+
+
+def test_files(collected: Iterable[str]) -> frozenset[str]:
+    """The files whose node ids pytest collected, without those collected for doctests alone."""
+    split = (node.partition("::") for node in collected)
+    return frozenset(path for path, _, name in split if not _is_doctest(path, name))
 
 
 def is_protected(path: str) -> bool:
@@ -113,4 +116,5 @@ def _is_doctest(path: str, name: str) -> bool:
     """Whether a node's name is the dotted name of its module, as doctests are called."""
     parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
     suffixes = (".".join(parts[number:]) for number in range(len(parts)))
-    return any(name == suffix or name.startswith(f"{suffix}.") for suffix in suffixes)
+    plain = name.partition("[")[0]
+    return any(plain == suffix or plain.startswith(f"{suffix}.") for suffix in suffixes)

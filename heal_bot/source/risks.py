@@ -35,7 +35,9 @@ NAMES = frozenset(
     """.split()  # noqa: SIM905
 )
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller"})
-_FRAMES = re.compile(r"(?:f|tb|gi|cr|ag|co)_(?:back|globals|locals|builtins|code|frame|next|\w+)\Z")
+_FRAMES = re.compile(
+    r"(?:f|tb|gi|cr|ag|co)_(?:back|globals|locals|builtins|code|consts|frame|lineno|next|trace)\Z"
+)
 _DUNDER = re.compile(r"__\w+__")
 _TESTING = re.compile(r"pytest|unittest|sys\.modules", re.IGNORECASE)
 

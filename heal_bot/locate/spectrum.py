@@ -1,0 +1,65 @@
+"""Suspicion from who executed what: counts over bitmaps, Ochiai and DStar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from math import inf, sqrt
+
+_BITS = bytes.maketrans(b"01", b"\x00\x01")
+
+
+def indices(bitmap: int) -> Sequence[int]:
+    """The positions of the set bits, ascending."""
+    flags = _flags(bitmap, bitmap.bit_length())
+    return list(compress(range(len(flags)), flags))
+
+
+def bitmap(positions: Iterable[int], width: int) -> int:
+    """The integer with these bits set, all below `width`."""
+    digits = bytearray(b"0" * (width or 1))
+    for position in positions:
+        digits[-1 - position] = 49
+    return int(digits, 2)
+
+
+def counts(bitmaps: Iterable[int], width: int) -> Sequence[int]:
+    """How many of the bitmaps have each bit set.
+
+    The bitmaps are added as columns: plane k holds bit k of every position's count, so that one
+    bitmap costs two operations on average, whatever the number of positions.
+    """
+    planes: list[int] = []
+    for carry in bitmaps:
+        for level, plane in enumerate(planes):
+            if not carry:
+                break
+            planes[level] = plane ^ carry
+            carry &= plane  # noqa: PLW2901
+        if carry:
+            planes.append(carry)
+    totals = [0] * width
+    for level, plane in enumerate(planes):
+        weight = 1 << level
+        for position in compress(range(width), _flags(plane, width)):
+            totals[position] += weight
+    return totals
+
+
+def ochiai(failing: int, failed: int, passed: int) -> float:
+    """Ochiai: failed / sqrt(failing * (failed + passed)), from 0 to 1.
+
+    `failed` and `passed` count the tests that executed the element, `failing` all failing tests.
+    """
+    return failed / sqrt(failing * (failed + passed)) if failed else 0.0
+
+
+def dstar(failing: int, failed: int, passed: int) -> float:
+    """DStar with exponent 2: failed² / (passed + failing - failed); infinite without doubt."""
+    rest = passed + failing - failed
+    return failed**2 / rest if rest else inf if failed else 0.0
+
+
+def _flags(bitmap: int, width: int) -> bytes:
+    """One byte per position, 0 or 1, lowest position first."""
+    return format(bitmap, f"0{width}b").encode().translate(_BITS)[::-1] if width else b""

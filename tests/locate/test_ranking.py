@@ -1,0 +1,160 @@
+"""Ranking on small projects whose tests really run."""
+
+from __future__ import annotations
+
+from heal_bot.events import Noted
+from heal_bot.locate import ranking
+
+SHOP = """\
+TAX = {"food": 0.07, "book": 0.19}
+
+def net(price, kind, rate=1):
+    return price / (1 + TAX[kind]) * rate
+
+def total(prices):
+    result = 0
+    for price in prices[1:]:
+        result += price
+    return result
+
+def label(name):
+    return name.title()
+"""
+TESTS = """\
+import shop
+
+def test_total_of_two():
+    assert shop.total([1, 2]) == 3, "assert 2 == 3\\n +  where 2 = <function total at 0x7f>([1, 2])"
+
+def test_total_of_none():
+    assert shop.total([]) == 0
+
+def test_label():
+    assert shop.label("tea") == "Tea"
+
+def test_net():
+    assert round(shop.net(107, "food")) == 100
+"""
+
+
+def _first(clusters):
+    return [s.target.qualname for s in clusters[0].suspects]
+
+
+def test_a_function_on_no_traceback_is_found_by_its_executions(ran):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    clusters = ranking.locate(got.run, got.baseline, got.tree)
+    assert len(clusters) == 1
+    suspect = clusters[0].suspects[0]
+    assert suspect.target.qualname == "total"
+    assert "executed by 1 of 1 failing and 1 of 3 passing tests" in suspect.evidence
+    assert "its result is on the left side of the failed comparison" in suspect.evidence
+
+
+def test_suspicion_by_line_covers_executed_lines_only_and_peaks_in_the_loop_body(ran):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    lines = ranking.locate(got.run, got.baseline, got.tree)[0].suspects[0].lines
+    assert set(lines) == {7, 8, 9, 10}
+    assert max(lines, key=lines.get) == 9
+
+
+def test_the_function_that_raises_comes_first_and_says_so(ran):
+    source = "def inner(x):\n    return 1 / x\n\ndef outer(x):\n    y = x - x\n    return inner(y)\n"
+    tests = "import m\ndef test_a():\n    m.outer(3)\n"
+    got = ran({"m.py": source, "tests/test_m.py": tests})
+    suspects = ranking.locate(got.run, got.baseline, got.tree)[0].suspects
+    assert suspects[0].target.qualname == "inner"
+    assert "raised here in 1 of 1 failing tests" in suspects[0].evidence
+    assert "on the traceback" in suspects[1].evidence
+
+
+def test_tables_and_defaults_follow_the_function_that_uses_them(ran):
+    source = SHOP.replace("0.07", "0.09").replace("[1:]", "")
+    got = ran({"shop.py": source, "tests/test_shop.py": TESTS})
+    assert _first(ranking.locate(got.run, got.baseline, got.tree)) == ["net", "TAX", "net.rate"]
+
+
+def test_an_imported_table_of_another_module_is_a_suspect(ran):
+    files = {
+        "atable.py": "RATES = {'a': 2}\n",
+        "calc.py": "from atable import RATES\n\ndef rate(x):\n    return RATES[x]\n",
+        "tests/test_calc.py": "import calc\ndef test_rate():\n    assert calc.rate('a') == 3\n",
+    }
+    got = ran(files)
+    suspects = ranking.locate(got.run, got.baseline, got.tree)[0].suspects
+    assert [(s.target.path, s.target.qualname) for s in suspects] == [
+        ("calc.py", "rate"),
+        ("atable.py", "RATES"),
+    ]
+
+
+def test_without_a_spectrum_traceback_and_names_decide_and_the_gap_is_told(ran):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS}, spectrum=False)
+    clusters = ranking.locate(got.run, got.baseline, got.tree)
+    assert _first(clusters)[0] == "total"
+    assert any(isinstance(e, Noted) and "no execution" in e.message for e in got.events)
+
+
+def test_a_hint_comes_first_and_an_unknown_one_is_told(ran):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    hints = ("shop.py::label", "shop.py::nothing", "tests/test_shop.py::test_net")
+    suspects = ranking.locate(got.run, got.baseline, got.tree, hints)[0].suspects
+    assert [s.target.qualname for s in suspects[:2]] == ["label", "total"]
+    assert suspects[0].evidence[0] == "named by the person who asked"
+    assert sum("is not used" in e.message for e in got.events) == 2
+
+
+def test_test_code_is_no_suspect_unless_nothing_else_remains(ran):
+    files = {
+        "shop.py": SHOP,
+        "tests/test_x.py": "def helper():\n    return 2\n\ndef test_x():\n    assert helper() == 3\n",
+    }
+    got = ran(files)
+    suspects = ranking.locate(got.run, got.baseline, got.tree)[0].suspects
+    assert [s.target.qualname for s in suspects] == ["helper"]
+    assert any("test support" in text for text in suspects[0].evidence)
+
+
+def test_two_independent_bugs_are_two_clusters_and_a_test_of_both_is_in_both(ran):
+    source = "def one(x):\n    return x + 2\n\ndef two(x):\n    return x - 2\n"
+    tests = "import m\n" + "".join(
+        f"def test_{name}_{n}():\n    assert m.{name}({n}) == {want}\n"
+        for name, change in (("one", 1), ("two", -1))
+        for n, want in ((n, n + change) for n in range(4))
+    )
+    tests += "def test_both():\n    assert m.one(1) + m.two(1) == 9\n"
+    got = ran({"m.py": source, "tests/test_m.py": tests})
+    clusters = ranking.locate(got.run, got.baseline, got.tree)
+    assert sorted(c.suspects[0].target.qualname for c in clusters) == ["one", "two"]
+    assert all(len(c.failures) == 5 for c in clusters)
+
+
+def test_five_hundred_failures_of_one_cause_are_one_cluster(ran):
+    source = "def base(x):\n    return x + 2\n" + "".join(
+        f"\ndef f{n}(x):\n    return base(x) * {n}\n" for n in range(100)
+    )
+    tests = "import m\n" + "".join(
+        f"def test_{n}_{k}():\n    assert m.f{n}({k}) == {(k + 1) * n + 9}\n"
+        for n in range(100)
+        for k in range(5)
+    )
+    got = ran({"m.py": source, "tests/test_m.py": tests})
+    clusters = ranking.locate(got.run, got.baseline, got.tree)
+    assert [len(c.failures) for c in clusters] == [500]
+    assert clusters[0].suspects[0].target.qualname == "base"
+
+
+def test_changed_lines_are_evidence_without_weight(ran):
+    files = {"shop.py": SHOP, "tests/test_shop.py": TESTS}
+    plain, changed = ran(files), ran(files, changed={"shop.py": frozenset({8})})
+    before = ranking.locate(plain.run, plain.baseline, plain.tree)[0].suspects[0]
+    after = ranking.locate(changed.run, changed.baseline, changed.tree)[0].suspects[0]
+    assert after.score == before.score
+    assert after.evidence[-1] == "changed by the commits under test"
+
+
+def test_a_file_that_cannot_be_indexed_is_a_told_gap_not_a_crash(ran):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    got.tree.files["shop.py"] = "def broken(:\n"
+    ranking.locate(got.run, got.baseline, got.tree)
+    assert any("not indexed: shop.py" in e.message for e in got.events)
