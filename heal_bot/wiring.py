@@ -52,8 +52,9 @@ class BundleStore:
     folder: Path
     secrets: tuple[Secret, ...]
     events: list[Event] = field(default_factory=list)
+    record: OutcomeRecord | None = None
 
-    def save(self, outcome: Outcome) -> OutcomeRecord:
+    def save(self, outcome: Outcome) -> None:
         """Replace the bundle by the outcome as it stands."""
         record = flatten(outcome, self.secrets)
         texts = {
@@ -65,7 +66,7 @@ class BundleStore:
         if record.patch is not None:
             texts["patch.diff"] = record.patch.diff
         bundle.write(self.folder, record, texts)
-        return record
+        self.record = record
 
 
 def heal(
@@ -105,7 +106,9 @@ def heal(
             outcome = _failed(request, error)
         if job.memory is not None:
             job.memory.write_text(memory.dump(outcome.memory), encoding="utf-8")
-        return store.save(outcome)
+        store.save(outcome)
+        assert store.record is not None
+        return store.record
 
 
 def _run(
