@@ -95,7 +95,7 @@ def uid_absent(uid: int) -> str:
     if pid == 0:
         code = 1
         try:
-            _drop(uid)
+            drop(uid)
             code = 0
         finally:
             os._exit(code)
@@ -129,7 +129,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
             _private_network()
         os.chdir(plan.job.cwd)
         if plan.uid is not None:
-            _drop(plan.uid)
+            drop(plan.uid)
         elif os.geteuid() == 0:
             _drop_capabilities()
         # Changing the uid clears the death signal; a parent gone before it was set sends none.
@@ -147,7 +147,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
             rules.restrict(no_new_privs=False)
             rules.close()
         if plan.bpf:
-            _load(plan.bpf)
+            load_filter(plan.bpf)
         os.write(errors, READY)
         os.execve(plan.job.argv[0], plan.job.argv, dict(plan.job.env))  # noqa: S606
     except (OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
@@ -204,7 +204,7 @@ def _private_network() -> None:
         fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
-def _drop(uid: int) -> None:
+def drop(uid: int) -> None:
     """Become that uid for good; all capabilities go with it."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
@@ -224,7 +224,7 @@ def _drop_capabilities() -> None:
         raise OSError(code, f"capset: {os.strerror(code)}")
 
 
-def _load(bpf: bytes) -> None:
+def load_filter(bpf: bytes) -> None:
     """Install a compiled seccomp filter (8 bytes an instruction)."""
     buffer = ctypes.create_string_buffer(bpf, len(bpf))
     program = _Program(len(bpf) // 8, ctypes.addressof(buffer))

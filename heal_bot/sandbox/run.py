@@ -19,7 +19,7 @@ from heal_bot.errors import SandboxError
 from heal_bot.model import Isolation
 from heal_bot.sandbox.job import Ended, Job, ended_from_wire, job_to_wire
 from heal_bot.sandbox.policy import Layers, child_env
-from heal_bot.sandbox.slots import Slot, choose_scratch, remove_tree
+from heal_bot.sandbox.slots import Slot, choose_scratch, remove_scratch
 from heal_bot.sandbox.wire import Wire
 
 __all__ = ["Running", "Sandbox", "Slot", "child_env"]
@@ -226,7 +226,7 @@ class Sandbox:
         except BaseException:
             for link in links:
                 link.stop()
-            _forget(folder)
+            remove_scratch(folder)
             raise
 
     @contextlib.contextmanager
@@ -278,6 +278,10 @@ class Sandbox:
         """Run a job to its end."""
         return self.start_job(job, slot).wait()
 
+    def supervisors(self) -> tuple[int, ...]:
+        """The pids of the supervisor processes."""
+        return tuple(link.process.pid for link in self._links)
+
     def preflight(
         self, python: str, expected: Mapping[str, str], read: tuple[Path, ...] = ()
     ) -> Isolation:
@@ -299,7 +303,7 @@ class Sandbox:
         for link in links:
             link.stop()
         if links:
-            _forget(self._scratch)
+            remove_scratch(self._scratch)
 
     def __enter__(self) -> Self:
         return self
@@ -323,15 +327,3 @@ def _make_slots(links: list[_Link], count: int, folder: Path) -> list[Slot]:
     for slot in slots:
         slot.renew()
     return slots
-
-
-def _forget(folder: Path) -> None:
-    """Remove the scratch folder with all that jobs left in it."""
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            for part in entry.iterdir():
-                remove_tree(part)
-            entry.rmdir()
-        else:
-            entry.unlink()
-    folder.rmdir()

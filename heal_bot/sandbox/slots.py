@@ -90,6 +90,16 @@ def _unusable(parent: Path) -> str:
     return ""
 
 
+def remove_scratch(folder: Path) -> None:
+    """Remove a sandbox's scratch folder: its slots, and the logs beside them."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            remove_tree(entry)
+        else:
+            entry.unlink()
+    folder.rmdir()
+
+
 def purge_shared_memory(uid: int) -> None:
     """Remove the files in /dev/shm that belong to a slot's uid."""
     with contextlib.suppress(FileNotFoundError), os.scandir(_SHM) as entries:

@@ -24,7 +24,7 @@ from heal_bot.sandbox.case import Case
 from heal_bot.sandbox.guard import post
 from heal_bot.sandbox.job import Ended, Job, Profile, ended_to_wire, job_from_wire
 from heal_bot.sandbox.policy import Layers
-from heal_bot.sandbox.slots import SCRATCH_PARTS, remove_tree
+from heal_bot.sandbox.slots import SCRATCH_PARTS, remove_scratch
 from heal_bot.sandbox.wire import Wire
 
 FIRST_UID = 64_000
@@ -123,9 +123,7 @@ class Supervisor:
                     case.end("killed", "the client is gone")
         if not self._polite:
             with contextlib.suppress(OSError):
-                for folder in self._scratch.iterdir():
-                    remove_tree(folder)
-                self._scratch.rmdir()
+                remove_scratch(self._scratch)
         if self._guard_line >= 0:
             os.close(self._guard_line)
 
