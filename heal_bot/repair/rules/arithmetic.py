@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change, Text, binary, level, says
+from heal_bot.repair.rules.text import Change, Cut, Text, binary, level, says
 
 SIGN: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -85,7 +85,7 @@ def augmented(scope: Scope) -> Iterator[Change]:
 
 
 def accumulations(scope: Scope) -> Iterator[Change]:
-    """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.6 to 3.6."""
+    """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.4 to 3.8."""
     site = scope.site
     for node in site.statements:
         match node:
@@ -98,7 +98,7 @@ def accumulations(scope: Scope) -> Iterator[Change]:
                 own, value = site.text(target), site.text(node.value)
                 for name in ("max", "min"):
                     both = Text(f"{name}({own.code}, {value.at(1)})")
-                    yield site.put(node.value, both, 3.6)
+                    yield site.put(node.value, both, 2.9)
 
 
 def operands(scope: Scope) -> Iterator[Change]:
@@ -129,13 +129,16 @@ def regrouped(scope: Scope) -> Iterator[Change]:
         if not isinstance(node, ast.BinOp):
             continue
         sign = SIGN[type(node.op)]
+        inner = node.right
+        while isinstance(inner, ast.BinOp):
+            inner = inner.left
+            begin, end = site.start(node), site.end(inner)
+            code = site.source[begin:end].decode()
+            cuts = (Cut(begin, begin, "("), Cut(end, end, ")"))
+            why = says(code, f"({code})", site.line(node))
+            yield Change(cuts, 2.2, site.line(node), why)
         match node:
-            case ast.BinOp(left=a, right=ast.BinOp(left=b, op=inner, right=c)):
-                other = SIGN[type(inner)]
-                grouped = binary(binary(site.text(a), sign, site.text(b)), other, site.text(c))
-                yield site.put(node, grouped, 2.2)
-        match node:
-            case ast.BinOp(left=ast.BinOp(left=a, op=inner, right=b), right=c):
-                other = SIGN[type(inner)]
+            case ast.BinOp(left=ast.BinOp(left=a, op=joint, right=b), right=c):
+                other = SIGN[type(joint)]
                 grouped = binary(site.text(a), other, binary(site.text(b), sign, site.text(c)))
                 yield site.put(node, grouped, 2.2)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change, says
+from heal_bot.repair.rules.text import Change, Cut, says
 
 _SIGN: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -43,6 +43,26 @@ def comparisons(scope: Scope) -> Iterator[Change]:
                 cut = site.operator(left, right, old, new)
                 if cut:
                     yield Change((cut,), cost, site.line(node), says(old, new, site.line(node)))
+
+
+def thresholds(scope: Scope) -> Iterator[Change]:
+    """Operator and number together: `len(x) == 0` becomes `len(x) <= 1`, 2.4."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Compare(
+                left=left, ops=[op], comparators=[ast.Constant(value=int(v)) as right]
+            ):
+                if isinstance(v, bool):
+                    continue
+                old, line = _SIGN[type(op)], site.line(node)
+                for new in {"==": ("<=", ">="), "<": ("<=",), ">": (">=",)}.get(old, ("<", ">")):
+                    cut = site.operator(left, right, old, new)
+                    for number in (v + 1, v - 1):
+                        if cut and number >= 0:
+                            where = Cut(site.start(right), site.end(right), str(number))
+                            why = says(f"{old} {v}", f"{new} {number}", line)
+                            yield Change((cut, where), 2.4, line, why)
 
 
 def swapped_operands(scope: Scope) -> Iterator[Change]:

@@ -67,9 +67,11 @@ def extended(scope: Scope) -> Iterator[Change]:
             if predicate.code == old.code:
                 continue
             late, early = (0.3, 0.0) if crash else (0.0, 0.4)
-            yield site.put(node, _joined(old, "or", predicate), 3.2 + more + late)
+            # A crash on a missing value asks for a wider guard rather than for another one.
+            wide = 2.2 if crash and predicate.code.startswith("not ") else 3.2
+            yield site.put(node, _joined(old, "or", predicate), wide + more + late)
             yield site.put(node, _joined(old, "and", predicate), 3.5 + more + late)
-            yield site.put(node, _joined(predicate, "or", old), 3.2 + more + early)
+            yield site.put(node, _joined(predicate, "or", old), wide + more + early)
             yield site.put(node, _joined(predicate, "and", old), 3.5 + more + early)
 
 

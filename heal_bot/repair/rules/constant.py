@@ -13,6 +13,11 @@ from collections.abc import Iterator
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
 
+_CLASSES = (
+    (r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), (".", r"\."), (r"\w", r"\S"),
+    ("a-z", "a-zA-Z"), ("A-Z", "a-zA-Z"), ("0-9", "0-9a-z"),
+)  # fmt: skip
+
 
 def _literal(value: object) -> Text:
     negative = isinstance(value, int | float) and not isinstance(value, bool) and value < 0
@@ -117,10 +122,10 @@ def patterns(scope: Scope) -> Iterator[Change]:
     for node in site.nodes:
         match site.places[node].parent, node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))), ast.Constant(value=str(v)):
-                prefix = "r" if "\\" in v else ""
                 for other in _patterns(v):
-                    code = repr(other).replace("\\\\", "\\") if prefix else repr(other)
-                    yield site.put(node, Text(prefix + code), 2.6)
+                    raw = "\\" in other and '"' not in other and not other.endswith("\\")
+                    code = Text(f'r"{other}"') if raw else _literal(other)
+                    yield site.put(node, code, 2.6)
 
 
 def _patterns(value: str) -> Iterator[str]:
@@ -130,8 +135,7 @@ def _patterns(value: str) -> Iterator[str]:
         if char in "*+?" and at and value[at - 1] != "\\":
             for other in {"*", "+", "?", "", "+?", "*?"} - {char}:
                 yield value[:at] + other + value[at + 1 :]
-    for old, new in ((r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), (".", r"\."),
-                     ("a-z", "a-zA-Z"), ("A-Z", "a-zA-Z"), (r"\w", r"\S"), ("0-9", "0-9a-z")):  # fmt: skip
+    for old, new in _CLASSES:
         if old in value:
             yield value.replace(old, new)
     yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)

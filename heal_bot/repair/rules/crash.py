@@ -18,7 +18,7 @@ from heal_bot.repair.rules.guards import leaves
 from heal_bot.repair.rules.insertion import before, block
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.surroundings import BUILTINS
-from heal_bot.repair.rules.text import Change, Cut, Text, call, says
+from heal_bot.repair.rules.text import AND, OR, Change, Cut, Text, call, says
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
 _ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
@@ -74,7 +74,31 @@ def _not_none(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
             yield site.put(whole, made, 2.3)
         if isinstance(node.value, ast.Name):
             yield site.put(node.value, Text(f"({node.value.id} or '')"), 2.6)
+    yield from _tested(scope, node)
     yield from _wrapped(scope, node, f"{site.segment(node.value)} is not None", 2.4)
+
+
+def _tested(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
+    """The condition around the use asks for None first."""
+    site = scope.site
+    tests = (n for n in scope.ancestors(node) if _is_test(scope, n))
+    test = next(tests, None)
+    if isinstance(test, ast.expr):
+        head, old = site.text(node.value), site.text(test)
+        unless = Text(f"{head.at(7)} is None or {old.at(OR)}", OR)
+        yield site.put(test, unless, 1.9)
+        only = Text(f"{head.at(7)} is not None and {old.at(AND)}", AND)
+        yield site.put(test, only, 2.0)
+        yield site.put(test, Text(f"{head.at(AND)} and {old.at(AND)}", AND), 2.1)
+
+
+def _is_test(scope: Scope, node: ast.AST) -> bool:
+    place = scope.site.places.get(node)
+    return (
+        place is not None
+        and place.field == "test"
+        and isinstance(place.parent, ast.If | ast.While | ast.IfExp)
+    )
 
 
 def _wrapped(scope: Scope, node: ast.expr, condition: str, cost: float) -> Iterator[Change]:

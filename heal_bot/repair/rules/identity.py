@@ -9,7 +9,7 @@ from types import CodeType
 
 _UGLY = re.compile(
     rb"[-+] 0(?![\w.])|\bnot not\b|- -\d|[*/] 1(?![\w.])|\bnot (?:True|False)\b"
-    rb"|\breturn None\.|\[0:"
+    rb"|\breturn None\.|\[0:|[-+] \d+ [-+] \d+(?![\w.])"
 )
 
 

@@ -22,7 +22,7 @@ _VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
 def _replaceable(site: Site, node: ast.expr) -> bool:
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
         return False
-    if isinstance(node, ast.Starred | ast.Slice):
+    if isinstance(node, ast.Starred | ast.Slice | ast.Yield | ast.YieldFrom):
         return False
     place = site.places[node]
     if isinstance(place.parent, ast.Call | ast.Attribute) and place.field in {"func", "value"}:

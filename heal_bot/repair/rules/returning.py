@@ -14,13 +14,14 @@ from heal_bot.repair.rules.scope import Scope, value_kind
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
+_NOT_ALONE = (ast.Name, ast.Constant, ast.Starred, ast.Slice, ast.Lambda, ast.Yield, ast.YieldFrom)
 
 
 def expressions(scope: Scope) -> list[str]:
     """Distinct expressions of a function worth using elsewhere, shortest first."""
     found: dict[str, None] = {}
     for node in scope.site.nodes:
-        if isinstance(node, ast.Name | ast.Constant | ast.Starred | ast.Slice | ast.Lambda):
+        if isinstance(node, _NOT_ALONE):
             continue
         if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             continue
@@ -60,6 +61,10 @@ def returns(scope: Scope) -> Iterator[Change]:
                 options.setdefault(f"len({name})", 3.4)
                 options.setdefault(f"not {name}", 3.2)
                 options.setdefault(f"sum({name})", 3.8)
+            if kinds == {"boolean"}:
+                options.setdefault(f"not {name}", 2.8)
+                options.setdefault(f"{name} == 0", 2.7 if "number" in kind else 3.4)
+                options.setdefault(f"{name} > 0", 3.0 if "number" in kind else 3.6)
         for code, cost in options.items():
             yield _returning(scope, path, code, cost)
         if path.value is not None and isinstance(path.value, ast.Name | ast.Attribute | ast.Call):

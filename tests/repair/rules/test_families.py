@@ -1,0 +1,191 @@
+"""Each family proposes the repair of its example early, and nothing where it has no business."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from heal_bot.model import Failure
+from heal_bot.repair.rules.evidence import gather
+from heal_bot.repair.rules.scope import look
+from heal_bot.repair.rules.site import survey
+from heal_bot.repair.rules.surroundings import Surroundings, explore
+from heal_bot.repair.rules.table import FAMILIES
+from heal_bot.repair.rules.text import applied
+
+# family, the function, the text that is wrong in it, the text that is right, (kind, message)
+EXAMPLES = [
+    ("comparison", "def f(a, b):\n    return a < b\n", "a < b", "a <= b", ""),
+    ("boolean constant", "def f(a):\n    a.done = True\n", "True", "False", ""),
+    ("number", "def f(a):\n    return a * 60\n", "60", "61", ""),
+    ("number", "def f(a):\n    return a * 3\n", "3", "24", "assert 3 == 24"),
+    ("arithmetic operator", "def f(a, b):\n    return a + b\n", "a + b", "a - b", ""),
+    ("arithmetic operator", "def f(a, b):\n    return a * 2 + b\n", "2 + b", "2 - b", ""),
+    ("augmented assignment", "def f(a):\n    a -= 1\n    return a\n", "-=", "+=", ""),
+    ("boolean operator", "def f(a, b):\n    return a and b\n", "and", "or", ""),
+    ("off by one", "def f(n):\n    return list(range(n))\n", "range(n)", "range(n + 1)", ""),
+    ("off by one", "def f(n):\n    return [n][n - 1]\n", "n - 1]", "n]", ""),
+    ("negation", "def f(a):\n    if a:\n        return 1\n", "if a", "if not a", ""),
+    ("negation", "def f(a):\n    if not a:\n        return 1\n", "if not a", "if a", ""),
+    ("argument order", "def f(a, b):\n    return pow(b, a)\n", "b, a", "a, b", ""),
+    ("function", "def f(a):\n    return min(a)\n", "min", "max", ""),
+    ("method", "def f(a, b):\n    a.append(b)\n    return a\n", "append", "extend", ""),
+    ("method for function", "def f(a):\n    return a.sort()\n", "a.sort()", "sorted(a)", ""),
+    ("bound", "def f(n):\n    return range(n)\n", "range(n)", "range(1, n)", ""),
+    ("bound", "def f(a, n):\n    return a[n:]\n", "a[n:]", "a[:n]", ""),
+    ("branch order", "def f(a):\n    return 1 if a else 2\n", "1 if a else 2", "2 if a else 1", ""),
+    ("operand", "def f(a, b):\n    return a - b\n", "a - b", "b - a", ""),
+    ("operand", "def f(a, b):\n    return a + b\n", "a + b", "a", ""),
+    ("grouping", "def f(a, b):\n    return a + b / 2\n", "a + b / 2", "(a + b) / 2", ""),
+    ("variable", "def f(low, high):\n    return low\n", "return low", "return high", ""),
+    ("missing call", "def f(name):\n    return name\n", "return name", "return name.strip()", ""),
+    ("missing call", "def f(n):\n    return n - 2\n", "n - 2", "abs(n - 2)", ""),
+    ("forgotten return", "def f(a):\n    sum(a)\n", "sum(a)", "return sum(a)", ""),
+    ("condition operand", "def f(a, b):\n    return a or b\n", "a or b", "a", ""),
+    ("await", "async def f(g):\n    return g()\n", "g()\n", "await g()\n", ""),
+    ("threshold", "def f(a):\n    return len(a) == 0\n", "== 0", "<= 1", ""),
+    ("text", 'def f(a):\n    return ",".join(a)\n', '","', '", "', ""),
+    ("text", 'def f():\n    return "no"\n', '"no"', '"yes"', "assert 'no' == 'yes'"),
+    ("argument drop", "def f(a):\n    return round(a, 2)\n", "a, 2", "a", ""),
+    ("return value", "def f(a):\n    total = a\n    return None\n", "None", "total", ""),
+    ("name order", "def f(a, b):\n    return a - b * 2\n", "a - b", "b - a", ""),
+    ("accumulation", "def f(a):\n    t = 0\n    t = a\n    return t\n", "t = a", "t += a", ""),
+    ("missing argument", "def f(a):\n    return sorted(a)\n", "(a)\n", "(a, reverse=True)\n", ""),
+    ("attribute drop", "def f(a):\n    return a.name\n", "a.name", "a", ""),
+    ("filter", "def f(a):\n    return [x for x in a if x]\n", " if x]", "]", ""),
+    ("superfluous call", "def f(a):\n    return str(a)\n", "str(a)", "a", ""),
+    ("operand order", "def f(a, b):\n    return a in b\n", "a in b", "b in a", ""),
+    ("constant for name", "def f(a):\n    return 0\n", "0", "a", ""),
+    ("pattern", 'def f(a):\n    return re.sub("a*", "", a)\n', "a*", "a+", ""),
+    ("name for expression", "def f(a):\n    return len(a[1:])\n", "a[1:]", "a", ""),
+    ("attribute read", "def f(a, b):\n    return a.id == b\n", "== b", "== b.id", ""),
+    ("delegation", "def f(a):\n    yield f(a)\n", "yield f", "yield from f", ""),
+    ("jump", "def f(a):\n    for x in a:\n        break\n", "break", "continue", ""),
+    ("lookup", "def f(a, k):\n    return a[k]\n", "a[k]", "a.get(k, 0)", "KeyError: 1"),
+    ("iteration", "def f(d):\n    for k, v in d:\n        print(k, v)\n", "in d:", "in d.items():",
+     ""),
+    ("item", "def f(p):\n    return p\n", "return p", "return p[0]", ""),
+    ("yield", "def f(a):\n    return a\n", "return", "yield", ""),
+    ("store", "def f(d, k):\n    d[k] = 1\n    k = 2\n", "    k = 2", "    d[k] = 2", ""),
+    ("term", "def f(n, k):\n    return g(n)\n", "g(n)", "g(n - k)", ""),
+    ("predicate", "def f(a, n):\n    if n > 2:\n        return a\n", "n > 2", "n > 2 or a", ""),
+    ("condition", "def f(a, b):\n    while True:\n        a.pop()\n", "True", "a", ""),
+    ("comprehension filter", "def f(a):\n    return [x for x in a]\n", "in a]", "in a if x]", ""),
+    ("ingredient", "def f(a, b):\n    c = a[b]\n    return b + 1\n", "b + 1", "a[b]", ""),
+    ("item of container", "def f(a, i):\n    return i\n", "return i", "return a[i]", ""),
+    ("deletion", "def f(a):\n    a.pop()\n    return a\n", "    a.pop()\n", "", ""),
+    ("crash", "def f(total):\n    return totl\n", "totl", "total", "name 'totl' is not defined"),
+    ("crash", "def f(a, b):\n    return a / b\n", "a / b", "a / b if b else 0", "ZeroDivisionError"),
+    ("crash", 'def f(n):\n    return "n: " + n\n', "+ n", "+ str(n)", "TypeError: can only"),
+    ("guard", "def f(a):\n    return a[0]\n", "    return a",
+     "    if not a:\n        return None\n    return a", "IndexError: out of range"),
+    ("normalisation", "def f(a=None):\n    return a\n", "    return a",
+     "    if a is None:\n        a = []\n    return a", ""),
+    ("statement out", "def f(a):\n    for x in a:\n        g(x)\n        return a\n",
+     "        return", "    return", ""),
+    ("statement in", "def f(a):\n    n = 0\n    for x in a:\n        g(x)\n    n += 1\n",
+     "    n += 1", "        n += 1", ""),
+    ("statement order", "def f(a):\n    a.sort()\n    b = a[0]\n    return b\n",
+     "    a.sort()\n    b = a[0]\n", "    b = a[0]\n    a.sort()\n", ""),
+    ("branch", "def f(a):\n    if a:\n        g()\n    if not a:\n        h()\n", "if not", "elif not",
+     ""),
+    ("step", "def f(n):\n    while n > 0:\n        g(n)\n", "g(n)\n", "g(n)\n        n -= 1\n", ""),
+    ("last round", "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
+     "    return", "    r.append(x)\n    return", ""),
+    ("accumulator", "def f(a):\n    r = []\n    for x in a:\n        g(x)\n    return r\n",
+     "g(x)\n", "g(x)\n        r.append(x)\n", ""),
+    ("statement copy", "def f(a, b):\n    a.pop()\n    g(b)\n", "g(b)\n", "g(b)\n    a.pop()\n", ""),
+]  # fmt: skip
+NOTHING = "def f():\n    pass\n"
+IDLE = {
+    "comparison": "def f(a):\n    return a + 1\n",
+    "arithmetic operator": 'def f(a):\n    return "%s" % a\n',
+    "number": "def f(a):\n    return True\n",
+    "boolean operator": "def f(a):\n    return not a\n",
+    "off by one": "def f():\n    return [[], {}]\n",
+    "variable": "def f(a):\n    return a\n",
+    "argument order": "def f(a):\n    return g(a)\n",
+    "negation": "def f(a):\n    return a\n",
+    "missing call": 'def f(a):\n    a = ""\n',
+    "crash": "def f(a, b):\n    return a / b\n",
+    "await": "def f(g):\n    return g()\n",
+    "statement order": "def f(a):\n    return a\n",
+}
+
+
+def _texts(family: str, source: str, kind: str = "", message: str = "") -> list[tuple[float, str]]:
+    from heal_bot.model import Target
+
+    target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
+
+    class Tree:
+        def read(self, path: str) -> bytes:
+            return source.encode()
+
+    scope = look(
+        survey(target, source, None),
+        explore(Tree(), target),  # type: ignore[arg-type]
+        gather([Failure("t::t", kind, message)]),
+    )
+    (found,) = [f for f in FAMILIES if f.name == family]
+    return [(c.cost, applied(scope.site.source, c.cuts).decode()) for c in found.changes(scope)]
+
+
+def _kind(message: str) -> str:
+    named = re.match(r"[A-Z]\w+Error", message)
+    return named[0] if named else "NameError" if "not defined" in message else "AssertionError"
+
+
+@pytest.mark.parametrize(("family", "source", "wrong", "right", "message"), EXAMPLES)
+def test_the_family_turns_its_example_right(
+    family: str, source: str, wrong: str, right: str, message: str
+) -> None:
+    fixed = source.replace(wrong, right, 1)
+    assert fixed != source
+    texts = [text for _, text in sorted(_texts(family, source, _kind(message), message))]
+    assert fixed in texts
+    assert texts.index(fixed) < 150
+
+
+@pytest.mark.parametrize("family", [f.name for f in FAMILIES])
+def test_no_family_changes_a_function_that_does_nothing(family: str) -> None:
+    changed = _texts(family, NOTHING)
+    assert [text for _, text in changed if family not in {"jump", "guard"}] == []
+
+
+@pytest.mark.parametrize(("family", "source"), IDLE.items())
+def test_a_family_without_its_material_is_idle(family: str, source: str) -> None:
+    assert _texts(family, source) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.name)
+def test_no_change_costs_less_than_the_floor_of_its_family(family) -> None:
+    costs = [
+        cost
+        for name, source, _, _, message in EXAMPLES
+        if name == family.name
+        for cost, _ in _texts(name, source, _kind(message), message)
+    ]
+    assert all(cost >= family.floor for cost in costs)
+
+
+def test_every_family_has_its_own_name() -> None:
+    names = [f.name for f in FAMILIES]
+    assert len(names) == len(set(names))
+
+
+def test_every_family_but_the_one_that_needs_siblings_has_an_example() -> None:
+    untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
+    assert untested == {"sibling", "attribute for name"}
+
+
+def test_a_missing_module_leaves_the_surroundings_empty() -> None:
+    from heal_bot.model import Target
+
+    class Tree:
+        def read(self, path: str) -> bytes:
+            raise KeyError(path)
+
+    target = Target("gone.py", "f", 0, "function", 1, 2, NOTHING)
+    assert explore(Tree(), target) == Surroundings()  # type: ignore[arg-type]
