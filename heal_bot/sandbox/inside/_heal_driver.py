@@ -1,0 +1,51 @@
+"""Runs pytest inside the sandbox and reports over descriptor 3; the order comes over 4.
+
+Nothing but the standard library is imported at the top: children of the multiprocessing `spawn`
+method import this file again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main():
+    """Run one order and end with pytest's own exit code, which the last record also says."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path.insert(0, here)
+    import _heal_record
+
+    report, source = _heal_record.move_away(3), _heal_record.move_away(4)
+    order = _heal_record.read_line(source, bytearray())
+    os.close(source)
+    records = _heal_record.Records(report, order["nonce"])
+    spectrum = None
+    if order["spectrum"]:
+        from _heal_spectrum import Spectrum
+
+        spectrum = Spectrum(order["repo"])
+    import _heal_session
+    import pytest
+
+    sys.path[:] = [path for path in sys.path if path != here]
+    sys.argv = [pytest.__file__]
+    plugin = _heal_session.Plugin(order, records, order["repo"], spectrum)
+    if spectrum is not None:
+        spectrum.start()
+    code = int(pytest.main(ARGUMENTS, plugins=plugin.all()))
+    if spectrum is not None:
+        spectrum.stop()
+        spectrum.send(records)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    records.send("finish", rc=code)
+    # Threads and exit handlers of the suite must not change what was reported, nor keep us here.
+    records._exit(code)
+
+
+# The project's remaining tests still run when a module cannot be collected.
+ARGUMENTS = ["--continue-on-collection-errors"]
+
+if __name__ == "__main__":
+    main()

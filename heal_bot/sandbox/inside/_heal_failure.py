@@ -1,0 +1,116 @@
+"""What a failed test says, as data: exception type, message and frames, root cause innermost."""
+
+from __future__ import annotations
+
+import os
+
+MAX_MESSAGE = 8000
+MAX_FRAMES = 120
+_MACHINERY = ("/_pytest/", "/pluggy/", "/_heal_", "/pytest/__")
+
+
+def describe(error, root):
+    """Fields k (type name), m (message) and f (frames as [path, line, function]) of an exception.
+
+    The frames of what was seen last come first, those of its root cause last; paths below `root`
+    are relative to it.
+    """
+    frames = []
+    for part in _chain(error):
+        frames += _frames(part.__traceback__, root)
+    if len(frames) > MAX_FRAMES:
+        frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
+    return {"k": type(error).__name__[:200], "m": clip(local(_text(error), root)), "f": frames}
+
+
+def clip(text):
+    """Head and tail of a long text, without lone surrogates."""
+    if len(text) > MAX_MESSAGE:
+        text = text[: MAX_MESSAGE * 2 // 3] + "\n[...]\n" + text[-MAX_MESSAGE // 3 :]
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def local(text, root):
+    """The text with paths below `root` made relative: where the copy lies is nobody's matter."""
+    return text.replace(root + "/", "")
+
+
+def relative(path, root):
+    """The path below `root` with forward slashes, or the path as it is."""
+    if not path.startswith("/") and not path.startswith("<"):
+        path = os.path.join(root, path)
+    if path.startswith(root + "/"):
+        return path[len(root) + 1 :]
+    return path
+
+
+def _text(error):
+    # Code under test wrote __str__: it may raise anything.
+    try:
+        return str(error)
+    except Exception as broken:
+        return "<str() of it raised " + type(broken).__name__ + ">"
+
+
+def _chain(error):
+    """The exception, then what it came from, down to the root cause (first of a group)."""
+    seen = set()
+    while error is not None and id(error) not in seen and len(seen) < 20:
+        seen.add(id(error))
+        yield error
+        inner = getattr(error, "exceptions", None)
+        if error.__cause__ is not None:
+            error = error.__cause__
+        elif error.__context__ is not None and not error.__suppress_context__:
+            error = error.__context__
+        elif isinstance(inner, tuple) and inner and isinstance(inner[0], BaseException):
+            error = inner[0]
+        else:
+            error = None
+
+
+def _frames(trace, root):
+    """[path, line, function] per frame, without what pytest put above the first one of the repo."""
+    found = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        path = code.co_filename
+        machinery = "__unittest" in trace.tb_frame.f_globals
+        if not machinery and not any(part in path for part in _MACHINERY):
+            found.append([relative(path, root), trace.tb_lineno or 1, code.co_name])
+        trace = trace.tb_next
+    first = next((n for n, frame in enumerate(found) if not frame[0].startswith(("/", "<"))), 0)
+    return found[first:]
+
+
+def outcome(report):
+    """How a phase ended, in the words of the records."""
+    if hasattr(report, "wasxfail"):
+        if report.skipped:
+            return "xfailed"
+        if report.passed:
+            return "xpassed"
+    return report.outcome
+
+
+def fields(report, detail):
+    """The record of one phase report; `detail` is what `describe` said, if an exception was seen."""
+    told = {
+        "w": report.when,
+        "o": outcome(report),
+        "s": round(report.duration, 6),
+    }
+    if type(report).__name__.lower() == "subtestreport":
+        told["sub"] = True
+    if told["o"] not in ("passed", "xfailed", "xpassed"):
+        told.update(detail or {"k": "", "m": _plain(report), "f": []})
+    return told
+
+
+def _plain(report):
+    """The message of a report without an exception: a skip's reason or a strict xpass."""
+    text = report.longrepr
+    if isinstance(text, tuple) and len(text) == 3:
+        text = text[2]
+    return clip(str(text or ""))
+

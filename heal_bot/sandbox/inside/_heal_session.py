@@ -1,0 +1,166 @@
+"""The pytest plugin of the driver: collects, tells what it collected, reports every phase."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import _heal_canary
+import _heal_failure
+import _heal_options
+import pytest
+
+_CHUNK = 200
+
+
+class Loop:
+    """Stands before pytest's own run loop: `instead` returns None to let that one run."""
+
+    def __init__(self, instead):
+        self.instead = instead
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        return self.instead(session)
+
+
+class Plugin:
+    """Runs what `order` asks for and tells `records`; `serve` (or None) replaces the run loop.
+
+    order: tests (node ids, files, or None for all), shuffle (seed or None), canaries (triples of
+    numbers), mode (run or collect). `watch(number, report)` sees every report besides.
+    """
+
+    def __init__(self, order, records, repo, spectrum=None, serve=None):
+        self.order = order
+        self.records = records
+        self.repo = repo
+        self.spectrum = spectrum
+        self.serve = serve
+        self.items = []
+        self.numbers = {}
+        self.errors = []
+        self.neutralised = []
+        self.current = None
+        self.watch = None
+
+    def all(self):
+        """Itself and the loop, for pytest.main."""
+        return [self, Loop(self._instead)]
+
+    def _instead(self, session):
+        if self.order["mode"] == "collect":
+            return True
+        return self.serve(self, session) if self.serve is not None else None
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config):
+        self.neutralised += _heal_options.neutralise_early(early_config)
+        yield
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_cmdline_main(self, config):
+        self.neutralised += _heal_options.neutralise_late(config)
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session):
+        # Options, root folder and conftests are those of a run without arguments, so that node ids
+        # do not depend on which tests were asked for; only the collection is narrowed.
+        if self.order["tests"] is not None:
+            root = str(getattr(session.config, "rootpath", self.repo))
+            files = dict.fromkeys(test.split("::")[0] for test in self.order["tests"])
+            paths = [os.path.join(root, name) for name in files]
+            session.config.args = [path for path in paths if os.path.exists(path)]
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            text = _heal_failure.local(str(report.longrepr), self.repo)
+            self.errors.append([report.nodeid, _heal_failure.clip(text)])
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, session, items):
+        yield
+        missing = []
+        if self.order["tests"] is not None:
+            items[:], missing = _select(items, self.order["tests"], self.errors)
+        if self.order["shuffle"] is not None:
+            random.Random(self.order["shuffle"]).shuffle(items)
+        self.items = list(items)
+        self.numbers = {id(item): number for number, item in enumerate(items)}
+        for at in range(0, len(items), _CHUNK):
+            names = [_heal_failure.clip(item.nodeid) for item in items[at : at + _CHUNK]]
+            self.records.send("tests", v=names)
+        for at in range(0, len(self.errors), 10):
+            self.records.send("errors", v=self.errors[at : at + 10])
+        for at in range(0, len(missing), _CHUNK):
+            self.records.send("missing", v=missing[at : at + _CHUNK])
+        self.records.send("collected", c=len(items), neutralised=sorted(set(self.neutralised)))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session):
+        canaries = [] if self.serve else self.order["canaries"]
+        self.canaries(session, canaries[: len(canaries) // 3], 0)
+        yield
+        self.canaries(session, canaries[len(canaries) // 3 :], len(canaries) // 3)
+
+    def canaries(self, session, triples, first):
+        for number, numbers in enumerate(triples, len(self.items) + first):
+            self.records.send("start", i=number)
+            for report in _heal_canary.run(_heal_canary.make(session, numbers)):
+                self._tell(number, report)
+            self.records.send("end", i=number)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        number = self.numbers.get(id(item))
+        if number is None:
+            yield
+            return
+        self.current = number
+        self.records.send("start", i=number)
+        if self.spectrum is not None:
+            self.spectrum.begin(item.nodeid)
+        yield
+        if self.spectrum is not None:
+            self.spectrum.end(number)
+        self.records.send("end", i=number)
+        self.current = None
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item, call):
+        made = yield
+        if call.excinfo is not None:
+            report = made.get_result()
+            if not report.passed and not report.skipped:
+                report._heal_detail = _heal_failure.describe(call.excinfo.value, self.repo)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        if self.current is not None:
+            self._tell(self.current, report)
+            if self.watch is not None:
+                self.watch(self.current, report)
+
+    def _tell(self, number, report):
+        detail = getattr(report, "_heal_detail", None)
+        self.records.send("phase", i=number, **_heal_failure.fields(report, detail))
+
+
+def _select(items, tests, errors):
+    """The items asked for in the order collected, and which requests met none of them."""
+    exact = set(tests)
+    met = {item.nodeid for item in items if item.nodeid in exact}
+    broken = {name for name, _ in errors}
+    kept = []
+    wide = tuple((test, (test + "::", test + "[")) for test in exact - met)
+    for item in items:
+        keep = item.nodeid in exact
+        for test, starts in wide:
+            if item.nodeid.startswith(starts):
+                keep = True
+                met.add(test)
+        if keep:
+            kept.append(item)
+    lost = [t for t in tests if t not in met and t not in broken and t.split("::")[0] not in broken]
+    return kept, lost

@@ -1,0 +1,289 @@
+"""Which test executed which line: sys.monitoring on 3.12 and later, sys.settrace before."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+
+MAX_LOCATIONS = 400_000
+# Below 3.12 each traced line costs a Python call. A function that brought nothing new in this many
+# events of one test is left alone until the next test, and the gap is said.
+IDLE_EVENTS = 20_000
+_FOREIGN = ("site-packages", "dist-packages", ".venv", ".tox", ".nox", "node_modules")
+
+
+class Spectrum:
+    """Lines of the files below `root` per test; `start` before the imports, `begin`/`end` around a
+    test, `stop` after the last."""
+
+    def __init__(self, root):
+        self.root = root + "/"
+        self.files = {}
+        self.index = {}
+        self.hits = []
+        self.gaps = {}
+        self.seen = None
+        self.test = ""
+        self._children = None
+        self.probe = _Monitoring(self) if hasattr(sys, "monitoring") else _Tracing(self)
+
+    def relative(self, path):
+        """The path below the root, or None for files that are not the project's."""
+        known = self.files.get(path, 0)
+        if known != 0:
+            return known
+        full = os.path.abspath(path) if not path.startswith("<") else path
+        inside = full[len(self.root) :] if full.startswith(self.root) else None
+        if inside is not None and any(part in _FOREIGN for part in inside.split("/")):
+            inside = None
+        self.files[path] = inside
+        return inside
+
+    def gap(self, kind):
+        """Note that something was not observed during the current test."""
+        self.gaps.setdefault(kind, []).append(self.test)
+
+    def start(self):
+        problem = self.probe.start()
+        if problem:
+            self.gap(problem)
+
+    def begin(self, test):
+        self.test = test
+        self.seen = set()
+        self._children = _children()
+        problem = self.probe.begin()
+        if problem:
+            self.gap(problem)
+
+    def end(self, number):
+        problem = self.probe.end()
+        if problem:
+            self.gap(problem)
+        seen, self.seen = self.seen or set(), None
+        if _children() != self._children:
+            self.gap("child processes")
+        places = set()
+        for path, line in seen:
+            inside = self.relative(path)
+            if inside is not None:
+                places.add((inside, line))
+        bits = bytearray()
+        for place in sorted(places):
+            at = self.index.get(place)
+            if at is None:
+                if len(self.index) >= MAX_LOCATIONS:
+                    self.gap("more than %d lines" % MAX_LOCATIONS)
+                    break
+                at = self.index[place] = len(self.index)
+            byte, bit = divmod(at, 8)
+            if byte >= len(bits):
+                bits.extend(bytes(byte + 1 - len(bits)))
+            bits[byte] |= 1 << bit
+        # Little-endian hex: bit i of the number stands for location i.
+        self.hits.append((number, bytes(reversed(bits)).hex()))
+
+    def stop(self):
+        self.probe.stop()
+
+    def send(self, records):
+        """Locations as runs per path in order, then the bitmaps, then the gaps."""
+        runs = []
+        for path, line in self.index:
+            if runs and runs[-1][0] == path:
+                runs[-1][1].append(line)
+            else:
+                runs.append([path, [line]])
+        for at in range(0, len(runs), 200):
+            records.send("lines", v=runs[at : at + 200])
+        for at in range(0, len(self.hits), 20):
+            records.send("hits", v=self.hits[at : at + 20])
+        for kind, tests in self.gaps.items():
+            records.send("gap", k=kind, c=len(tests), e=tests[0])
+
+
+def _children():
+    """Changes when a child process of ours has ended and was waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_minflt, used.ru_utime, used.ru_stime
+
+
+class _Monitoring:
+    """Each project line reports once per test; other code reports its first start per test."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.tool = None
+        self.armed = set()
+        self.keep = []
+
+    def start(self):
+        monitoring = sys.monitoring
+        for tool in (4, 3):
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, "heal-bot")
+                self.tool = tool
+                break
+        else:
+            return "no free monitoring tool"
+        events = monitoring.events
+        disable = monitoring.DISABLE
+        owner, armed, keep = self.owner, self.armed, self.keep
+        files, relative = owner.files, owner.relative
+        tool, line_event, set_local = self.tool, events.LINE, monitoring.set_local_events
+
+        def starts(code, offset):
+            path = code.co_filename
+            inside = files.get(path, 0)
+            if inside == 0:
+                inside = relative(path)
+            if inside is not None:
+                if id(code) not in armed:
+                    armed.add(id(code))
+                    keep.append(code)
+                    set_local(tool, code, line_event)
+                seen = owner.seen
+                if seen is not None:
+                    seen.add((path, code.co_firstlineno))
+            return disable
+
+        def lines(code, line):
+            seen = owner.seen
+            if seen is not None:
+                seen.add((code.co_filename, line))
+            return disable
+
+        monitoring.register_callback(tool, events.PY_START, starts)
+        monitoring.register_callback(tool, events.LINE, lines)
+        monitoring.set_events(tool, events.PY_START)
+        return None
+
+    def begin(self):
+        if self.tool is not None:
+            sys.monitoring.restart_events()
+
+    def end(self):
+        if self.tool is not None and sys.monitoring.get_tool(self.tool) != "heal-bot":
+            return "foreign monitoring tool"
+        return None
+
+    def stop(self):
+        if self.tool is not None:
+            monitoring = sys.monitoring
+            monitoring.set_events(self.tool, 0)
+            for event in (monitoring.events.PY_START, monitoring.events.LINE):
+                monitoring.register_callback(self.tool, event, None)
+            monitoring.free_tool_id(self.tool)
+            self.tool = None
+
+
+class _Tracing:
+    """A trace function that leaves a code object alone once a test has seen all its lines."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.codes = {}
+        self.touched = []
+        self._set = sys.settrace
+        self._get = sys.gettrace
+        self._thread_set = threading.settrace
+        self.trace = self._make()
+
+    def _make(self):
+        owner, codes, touched = self.owner, self.codes, self.touched
+        files, relative = owner.files, owner.relative
+
+        def trace(frame, event, arg):
+            # Called for each new frame. States are found by identity: code objects of different
+            # files may be equal. Each state keeps its code alive, so no id is used twice.
+            code = frame.f_code
+            path = code.co_filename
+            inside = files.get(path, 0)
+            if inside == 0:
+                inside = relative(path)
+            if inside is None or owner.seen is None:
+                return None
+            state = codes.get(id(code))
+            if state is None:
+                state = codes[id(code)] = _State(owner, code)
+            todo = state.todo
+            if todo is None:
+                touched.append(state)
+                todo = state.todo = set(state.lines)
+                owner.seen.add((path, code.co_firstlineno))
+                todo.discard(code.co_firstlineno)
+            return state.local if todo else None
+
+        return trace
+
+    def start(self):
+        return None
+
+    def begin(self):
+        for state in self.touched:
+            state.todo = None
+            state.left = IDLE_EVENTS
+        self.touched.clear()
+        if self._get() is not None:
+            return "foreign tracer"
+        self._thread_set(self.trace)
+        self._set(self.trace)
+        return None
+
+    def end(self):
+        now = self._get()
+        if now is self.trace:
+            self._set(None)
+        if getattr(threading, "_trace_hook", None) is self.trace:
+            self._thread_set(None)
+        if any(state.left <= 0 for state in self.touched):
+            self.owner.gap("hot functions sampled")
+        return None if now is self.trace else "foreign tracer"
+
+    def stop(self):
+        if self._get() is self.trace:
+            self._set(None)
+
+
+class _State:
+    """What is still to be seen of one code object in the running test."""
+
+    __slots__ = ("code", "left", "lines", "local", "todo")
+
+    def __init__(self, owner, code):
+        self.code = code
+        self.lines = frozenset(_lines(code))
+        self.todo = None
+        self.left = IDLE_EVENTS
+        path = code.co_filename
+
+        def local(frame, event, arg):
+            if event == "line":
+                todo = self.todo
+                if todo:
+                    line = frame.f_lineno
+                    if line in todo:
+                        todo.discard(line)
+                        self.left = IDLE_EVENTS
+                        seen = owner.seen
+                        if seen is not None:
+                            seen.add((path, line))
+                    else:
+                        self.left -= 1
+                        if self.left <= 0:
+                            todo.clear()
+                if not todo:
+                    frame.f_trace_lines = False
+            return local
+
+        self.local = local
+
+
+def _lines(code):
+    if hasattr(code, "co_lines"):
+        return {line for _, _, line in code.co_lines() if line}
+    import dis
+
+    return {line for _, line in dis.findlinestarts(code) if line}

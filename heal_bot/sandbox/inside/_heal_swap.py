@@ -1,0 +1,383 @@
+"""New function bodies in place of old ones, in live function objects, where that is sound."""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import gc
+import os
+import sys
+import types
+from importlib.machinery import SourceFileLoader
+
+_FUTURE = 0
+for _name in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _name).compiler_flag
+_PLAIN = {"staticmethod", "classmethod", "property"}
+_DEF = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Unsound(Exception):
+    """A swap would not show what an import of the changed file shows."""
+
+
+class Rejected(Exception):
+    """The new source does not compile."""
+
+
+class CallLog:
+    """Which code below `root` ran while it was on: what an import computed, no swap computes anew.
+
+    Holds the code objects, so that their ids stay theirs.
+    """
+
+    def __init__(self, root):
+        self.root = root + "/"
+        self.codes = {}
+
+    def __enter__(self):
+        if hasattr(sys, "monitoring"):
+            monitoring = sys.monitoring
+            events = monitoring.events
+            self.tool = next((t for t in (4, 3, 2) if monitoring.get_tool(t) is None), None)
+            if self.tool is None:
+                raise Unsound("no free monitoring tool")
+            monitoring.use_tool_id(self.tool, "heal-bot")
+
+            def starts(code, offset):
+                self._note(code)
+                return monitoring.DISABLE
+
+            monitoring.register_callback(self.tool, events.PY_START, starts)
+            monitoring.set_events(self.tool, events.PY_START)
+        else:
+
+            def profile(frame, event, arg):
+                if event == "call":
+                    self._note(frame.f_code)
+
+            sys.setprofile(profile)
+        return self
+
+    def __exit__(self, *error):
+        if hasattr(sys, "monitoring"):
+            sys.monitoring.set_events(self.tool, 0)
+            sys.monitoring.free_tool_id(self.tool)
+        else:
+            sys.setprofile(None)
+
+    def _note(self, code):
+        if code.co_filename.startswith(self.root):
+            self.codes[id(code)] = code
+
+
+class Swapper:
+    """Index of the live functions below `repo`, built once; `apply` changes them in a fork."""
+
+    def __init__(self, repo, called):
+        self.repo = repo
+        self.called = called
+        self.functions = {}
+        self.running = set()
+        self.files = {}
+        self.places = {}
+        prefix = repo + "/"
+        for thing in gc.get_objects():
+            kind = type(thing)
+            if kind is types.FunctionType:
+                code = thing.__code__
+                if code.co_filename.startswith(prefix):
+                    by_id = self.functions.setdefault(code.co_filename, {})
+                    by_id.setdefault(id(code), []).append(thing)
+            elif kind is types.GeneratorType:
+                self.running.add(id(thing.gi_code))
+            elif kind is types.CoroutineType:
+                self.running.add(id(thing.cr_code))
+            elif kind is types.AsyncGeneratorType:
+                self.running.add(id(thing.ag_code))
+
+    def prepare(self, edit):
+        """Do what depends on the target alone, once, in the process all forks come from."""
+        key = (edit["path"], edit["first"], edit["last"])
+        if key not in self.places:
+            try:
+                self.places[key] = _Place(self, edit)
+            except Unsound as reason:
+                self.places[key] = reason
+        return self.places[key]
+
+    def apply(self, edits):
+        """Swap all edits in, or none: raises Unsound or Rejected before anything is changed."""
+        changes = []
+        outer = set()
+        for edit in edits:
+            place = self.prepare(edit)
+            if isinstance(place, Unsound):
+                raise place
+            if (place.filename, place.outer_first) in outer:
+                raise Unsound("two edits in one function")
+            outer.add((place.filename, place.outer_first))
+            changes.append((edit, place, place.compile(edit["source"])))
+        planned = []
+        for edit, place, (new, tree) in changes:
+            planned.append((edit, place, place.plan(self, new, tree)))
+        for edit, place, (codes, defaults) in planned:
+            for scope in place.globals:
+                for statement in edit["imports"]:
+                    try:
+                        exec(compile(statement, "<import>", "exec"), scope)
+                    except Exception as error:
+                        raise Unsound("import failed: %r" % error) from error
+            for function, code in codes:
+                function.__code__ = code
+            for function, (plain, keyword) in defaults:
+                function.__defaults__ = plain
+                function.__kwdefaults__ = keyword
+
+    def tree(self, path):
+        """The parsed file of the checkout and its lines."""
+        if path not in self.files:
+            try:
+                with open(os.path.join(self.repo, path), "rb") as file:
+                    data = file.read()
+                parsed = ast.parse(data)
+                text = data.decode("utf-8-sig")
+            except (OSError, SyntaxError, ValueError) as error:
+                raise Unsound("%s cannot be parsed: %s" % (path, error)) from error
+            self.files[path] = parsed, text.splitlines(True)
+        return self.files[path]
+
+
+class _Place:
+    """A target in its file: its outermost function, the classes around that, its live objects."""
+
+    def __init__(self, swapper, edit):
+        if edit["kind"] != "function":
+            raise Unsound("the target is no function")
+        tree, self.lines = swapper.tree(edit["path"])
+        self.first, self.last = edit["first"], edit["last"]
+        chain = _chain(tree, edit["first"], edit["name"])
+        if chain is None:
+            raise Unsound("no such function at line %d" % edit["first"])
+        self.node = chain[-1]
+        at = next(n for n, node in enumerate(chain) if isinstance(node, _DEF))
+        self.outer = chain[at]
+        self.classes = [node.name for node in chain[:at] if isinstance(node, ast.ClassDef)]
+        self.nested = self.outer is not self.node
+        self.outer_first = _first_line(self.outer)
+        self.filename = os.path.join(swapper.repo, edit["path"])
+        live = swapper.functions.get(self.filename, {})
+        self.roots = [
+            functions
+            for functions in live.values()
+            if functions[0].__code__.co_firstlineno == self.outer_first
+            and functions[0].__code__.co_name == self.outer.name
+        ]
+        self.live = live
+        if not self.roots:
+            raise Unsound("no live function object")
+        self.globals = [functions[0].__globals__ for functions in self.roots]
+        for scope in self.globals:
+            if type(scope.get("__loader__")) is not SourceFileLoader:
+                raise Unsound("the module was not imported from its file")
+
+    def compile(self, source):
+        """The code of the new outermost function, at its lines, and the tree of the skeleton."""
+        if not source.endswith("\n"):
+            source += "\n"
+        end = self.outer.end_lineno
+        body = "".join(self.lines[self.outer_first - 1 : self.first - 1])
+        body += source + "".join(self.lines[self.last : end])
+        start = self.lines[self.outer_first - 1]
+        indent = start[: len(start) - len(start.lstrip())]
+        headers = ["class %s:" % name for name in self.classes]
+        if indent and not headers:
+            headers = ["if 1:"]
+        padding = self.outer_first - 1 - len(headers)
+        if padding < 0 or len(indent) < len(headers):
+            raise Unsound("the enclosing class leaves no room")
+        text = "\n" * padding
+        for depth, header in enumerate(headers):
+            text += indent[:depth] + header + "\n"
+        text += body
+        flags = self.roots[0][0].__code__.co_flags & _FUTURE
+        try:
+            tree = ast.parse(text)
+            code = compile(text, self.filename, "exec", flags=flags, dont_inherit=True)
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+            raise Rejected("%s: %s" % (type(error).__name__, error)) from error
+        found = _find_code(code, self.outer.name, self.outer_first)
+        if found is None:
+            raise Unsound("the new source defines another name")
+        return found, tree
+
+    def plan(self, swapper, new, tree):
+        """[(function, new code)] and [(function, (defaults, keyword defaults))]."""
+        # Line numbers before the change's end agree, so the new node is found by its first line.
+        chain = _chain(tree, self.first, self.node.name)
+        if chain is None:
+            raise Unsound("the new source defines another name")
+        fresh_defaults = self._compare(chain[-1])
+        codes, defaults = [], []
+        for functions in self.roots:
+            mapping = {}
+            _pair(functions[0].__code__, new, mapping)
+            for old, fresh in mapping.values():
+                users = self.live.get(id(old), [])
+                if old.co_freevars != fresh.co_freevars and users:
+                    raise Unsound("the closure changes")
+                if _own(old) != _own(fresh):
+                    if id(old) in swapper.called:
+                        raise Unsound("it ran while the modules were imported")
+                    if id(old) in swapper.running:
+                        raise Unsound("a generator of it is running")
+                codes += [(function, fresh) for function in users]
+            for old in _descendants(functions[0].__code__):
+                if id(old) not in mapping and self.live.get(id(old)):
+                    raise Unsound("an inner function has no counterpart")
+            if fresh_defaults:
+                if self.nested:
+                    raise Unsound("defaults of an inner function change")
+                values = self._defaults(tree, functions[0].__globals__)
+                defaults += [(function, values) for function in functions]
+        return codes, defaults
+
+    def _compare(self, new):
+        """Whether defaults differ; Unsound where decorators, annotations or the kind do."""
+        old = self.node
+        if type(old) is not type(new):
+            raise Unsound("async and plain functions are exchanged")
+        if _dumps(old.decorator_list) != _dumps(new.decorator_list):
+            raise Unsound("decorators change")
+        if _annotations(old) != _annotations(new):
+            raise Unsound("annotations change")
+        plain = all(getattr(d, "id", None) in _PLAIN for d in old.decorator_list)
+        if not plain and _parameters(old) != _parameters(new):
+            raise Unsound("parameters of a decorated function change")
+        defaults = _dumps(old.args.defaults), _dumps(d for d in old.args.kw_defaults if d)
+        fresh = _dumps(new.args.defaults), _dumps(d for d in new.args.kw_defaults if d)
+        return defaults != fresh or _parameters(old) != _parameters(new)
+
+    def _defaults(self, tree, scope):
+        """The defaults of the new function, evaluated in its module."""
+        for node in ast.walk(tree):
+            if isinstance(node, _DEF) and _first_line(node) == self.first:
+                node.decorator_list = []
+                break
+        space = dict(scope)
+        try:
+            exec(compile(tree, self.filename, "exec", dont_inherit=True), space)
+        except Exception as error:
+            raise Unsound("defaults cannot be evaluated: %r" % error) from error
+        found = space
+        for name in self.classes:
+            found = vars(found[name]) if not isinstance(found, dict) else vars(found[name])
+        function = found.get(self.node.name, found.get("_%s" % self.node.name))
+        if type(function) is not types.FunctionType:
+            raise Unsound("defaults cannot be evaluated")
+        return function.__defaults__, function.__kwdefaults__
+
+
+def _first_line(node):
+    return min([node.lineno] + [d.lineno for d in node.decorator_list])
+
+
+def _chain(tree, first, name):
+    """The nodes from the outside to the function that starts at a line, or None."""
+
+    def walk(node, path):
+        for child in ast.iter_child_nodes(node):
+            inside = [*path, child] if isinstance(child, (*_DEF, ast.ClassDef)) else path
+            if isinstance(child, _DEF) and child.name == name and _first_line(child) == first:
+                return inside
+            found = walk(child, inside)
+            if found:
+                return found
+        return None
+
+    return walk(tree, [])
+
+
+def _find_code(code, name, first):
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            if const.co_name == name and const.co_firstlineno == first:
+                return const
+            found = _find_code(const, name, first)
+            if found is not None:
+                return found
+    return None
+
+
+def _inner(code):
+    """Code constants by name, in order."""
+    names = {}
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            names.setdefault(const.co_name, []).append(const)
+    return names
+
+
+def _pair(old, new, mapping):
+    """Old code to new code by name and position, as far as their numbers agree."""
+    mapping[id(old)] = old, new
+    olds, news = _inner(old), _inner(new)
+    for name, group in olds.items():
+        others = news.get(name, [])
+        if len(others) == len(group):
+            for one, other in zip(group, others):
+                _pair(one, other, mapping)
+
+
+def _descendants(code):
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield const
+            yield from _descendants(const)
+
+
+def _own(code):
+    """What a code object does itself, its inner ones and its line numbers left out."""
+    consts = [
+        const.co_name if isinstance(const, types.CodeType) else (type(const).__name__, repr(const))
+        for const in code.co_consts
+    ]
+    return (
+        code.co_code,
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_flags,
+        consts,
+    )
+
+
+def _dumps(nodes):
+    return [ast.dump(node) for node in nodes]
+
+
+def _arguments(node):
+    args = node.args
+    every = args.posonlyargs + args.args + args.kwonlyargs
+    return every + [extra for extra in (args.vararg, args.kwarg) if extra]
+
+
+def _annotations(node):
+    notes = [(a.arg, ast.dump(a.annotation)) for a in _arguments(node) if a.annotation]
+    return notes, ast.dump(node.returns) if node.returns else None
+
+
+def _parameters(node):
+    args = node.args
+    return (
+        [a.arg for a in args.posonlyargs],
+        [a.arg for a in args.args],
+        [a.arg for a in args.kwonlyargs],
+        args.vararg and args.vararg.arg,
+        args.kwarg and args.kwarg.arg,
+        [d is None for d in args.kw_defaults],
+    )

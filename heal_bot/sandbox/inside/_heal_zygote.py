@@ -1,0 +1,40 @@
+"""A process that judges candidates by forking: once with the project imported, once without.
+
+The first process (the root) has pytest loaded and nothing of the project. It forks the warm
+server, which collects the tests and forks a child for each candidate whose functions can be
+swapped; other candidates get a fork of the root, which collects everything afresh from changed
+files. Orders are JSON lines on descriptor 4, records go out over 3.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path.insert(0, here)
+    import _heal_failure  # noqa: F401
+    import _heal_record
+
+    report, source = _heal_record.move_away(3), _heal_record.move_away(4)
+    buffer = bytearray()
+    order = _heal_record.read_line(source, buffer)
+    records = _heal_record.Records(report, order["nonce"])
+    import _heal_server
+    import pytest
+
+    # What every run needs anyway is loaded before the first fork.
+    import _pytest.config
+
+    for name in _pytest.config.default_plugins:
+        if name not in ("pytester", "pytester_assertions"):
+            __import__("_pytest." + name)
+    sys.path[:] = [path for path in sys.path if path != here]
+    sys.argv = [pytest.__file__]
+    _heal_server.Root(order, records, source, buffer).serve()
+
+
+if __name__ == "__main__":
+    main()

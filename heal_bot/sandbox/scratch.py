@@ -1,0 +1,60 @@
+"""What a run finds in its slot: a copy of the tree, the driver's files, its environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from heal_bot.errors import SandboxError
+from heal_bot.model import Environment
+from heal_bot.process import run as start
+from heal_bot.sandbox.policy import child_env
+from heal_bot.sandbox.slots import Slot
+
+_INSIDE = Path(__file__).parent / "inside"
+_TOOLS = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
+_COPY_SECONDS = 300.0
+
+
+def fill(slot: Slot, root: Path) -> None:
+    """Copy the pristine tree at `root` into the slot's repo folder and give it to the slot's uid.
+
+    `cp` copies 3,000 files in a tenth of the time of shutil.copytree.
+    """
+    commands = [["cp", "-R", "-P", "-p", "--", f"{root}/.", str(slot.repo)]]
+    if slot.uid is not None:
+        commands.append(["chown", "-R", "-h", f"{slot.uid}:{slot.uid}", "--", str(slot.repo)])
+    commands.append(["chmod", "-R", "u+rwX", "--", str(slot.repo)])
+    for argv in commands:
+        done = start(argv, env=_TOOLS, seconds=_COPY_SECONDS)
+        if not done.ok:
+            raise SandboxError(f"cannot copy {root} into the sandbox: {done.complaint()}")
+
+
+def environment(slot: Slot, env: Environment, passes: Mapping[str, str]) -> dict[str, str]:
+    """The allow-listed environment with the checkout's import paths and the interpreter's bin."""
+    extra = dict(passes)
+    given = child_env(slot)
+    extra["PATH"] = f"{Path(env.python).parent}:{given['PATH']}"
+    if env.paths:
+        extra["PYTHONPATH"] = ":".join(str((slot.repo / path).resolve()) for path in env.paths)
+    return child_env(slot, extra)
+
+
+@contextlib.contextmanager
+def driver_files() -> Iterator[Path]:
+    """A folder with the driver that every uid can read: our package may lie in a closed home."""
+    folder = Path(tempfile.mkdtemp(prefix="heal-bot-driver-"))
+    try:
+        folder.chmod(0o755)
+        for source in _INSIDE.glob("*.py"):
+            copy = folder / source.name
+            copy.write_bytes(source.read_bytes())
+            os.chmod(copy, 0o644)  # noqa: PTH101 - beside the write it belongs to
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,302 @@
+"""The warm judge of one cluster: candidates go to zygotes as a stream, verdicts come in order."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from heal_bot.errors import SandboxError
+from heal_bot.events import Noted, Run
+from heal_bot.model import Candidate, Edit, Environment, Failure, Verdict
+from heal_bot.ports import Tree
+from heal_bot.sandbox import scratch, verdict
+from heal_bot.sandbox.job import Profile
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.verdict import Expectation
+from heal_bot.sandbox.zygote import Answer, Order, Zygote
+from heal_bot.source.edit import EditError, patched
+
+SAMPLE = 20
+_AHEAD = 3
+_SHORT, _LONGEST = 0.25, 10.0
+_TIMES = 20.0
+_BASE_SECONDS = 20.0
+_GUARD_SECONDS = 60.0
+_RESTARTS = 20
+
+
+@dataclass(slots=True, eq=False)
+class _Work:
+    """A candidate on its way to a verdict; `files` once it is to be judged from changed files."""
+
+    candidate: Candidate
+    files: dict[str, str] | None = None
+    limit: float = 0.0
+    verdict: Verdict | None = None
+    lost: int = 0
+
+
+class WarmSession:
+    """The Session port: one zygote per slot, each started when there is work for it.
+
+    `make_room` is called before a slot is taken, so that whoever holds all of them lets one go.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        failing: Sequence[Failure],
+        guards: Sequence[str],
+        *,
+        passes: Mapping[str, str],
+        lanes: int,
+        profile: Profile,
+        make_room: Callable[[WarmSession], None],
+    ) -> None:
+        if not failing:
+            raise SandboxError("a warm session needs at least one failing test")
+        self._sandbox, self._run, self._tree, self._env = sandbox, run, tree, env
+        self._passes, self._most, self._profile = dict(passes), lanes, profile
+        self._make_room = make_room
+        self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
+        self._stack = contextlib.ExitStack()
+        self._driver = self._stack.enter_context(scratch.driver_files())
+        self._lanes: list[Zygote] = []
+        self._queue: deque[_Work] = deque()
+        self._based = False
+        self._limit, self._longer, self._fresh = _SHORT, _SHORT, 0.0
+        self._restarts = 0
+        self.closed = False
+
+    @property
+    def held(self) -> int:
+        """How many slots the session holds."""
+        return len(self._lanes)
+
+    def lend(self) -> None:
+        """Let one slot go; what was under way there is judged anew later."""
+        if self._lanes:
+            self._drop(self._lanes[-1])
+
+    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+        """One verdict per candidate, in the order given; three per slot are pulled ahead."""
+        source = iter(candidates)
+        order: deque[_Work] = deque()
+        more = True
+        while True:
+            while more and len(order) < _AHEAD * self._most and not self._run.over():
+                candidate = next(source, None)
+                if candidate is None:
+                    more = False
+                    break
+                order.append(self._begin(candidate))
+            while order and (found := order[0].verdict) is not None:
+                order.popleft()
+                yield found
+            if not order:
+                if not more or self._run.over():
+                    return
+                continue
+            if self._run.over():
+                for work in order:
+                    work.verdict = work.verdict or Verdict("error", detail="the run was ended")
+                self._queue.clear()
+                continue
+            if not self._based:
+                self._measure()
+            self._advance(len(order))
+
+    def _begin(self, candidate: Candidate) -> _Work:
+        """Queue a candidate, or reject it when its edits do not apply."""
+        work = _Work(candidate)
+        try:
+            if any(edit.target.kind != "function" for edit in candidate.edits):
+                work.files = self._files(candidate)
+        except EditError as error:
+            work.verdict = Verdict("rejected", detail=str(error))
+            return work
+        self._queue.append(work)
+        return work
+
+    def _files(self, candidate: Candidate) -> dict[str, str]:
+        return {file.path: file.content for file in patched(self._tree, candidate)}
+
+    def _order(self, work: _Work) -> Order:
+        names = [failure.test for failure in self._expected.failing]
+        step = max(1, -(-len(names) // SAMPLE))
+        first = tuple(names[::step])
+        rest = tuple(name for at, name in enumerate(names) if at % step)
+        limit = work.limit or self._limit
+        return Order(
+            first=first,
+            rest=rest,
+            guards=self._expected.guards,
+            edits=() if work.files is not None else tuple(map(_wire, work.candidate.edits)),
+            files=work.files,
+            limit=limit + (self._fresh if work.files is not None else 0.0),
+            longer=max(self._longer, limit),
+        )
+
+    def _measure(self) -> None:
+        """Run failing tests and guards unchanged: time limits, and what cannot be judged warm."""
+        names = tuple(failure.test for failure in self._expected.failing)
+        base = self._ask(Order(first=names, limit=_BASE_SECONDS, all_tests=True))
+        files: dict[str, str] | None = None
+        if base.how in {"unsound", "lost", "crashed"} or not base.results:
+            files = {}
+            base = self._ask(Order(first=names, files={}, limit=3 * _BASE_SECONDS, all_tests=True))
+        passing = {r.test for r in base.results.values() if r.outcome == "passed"}
+        if lucky := [name for name in names if name in passing]:
+            raise SandboxError(
+                f"{lucky[0]} and {len(lucky) - 1} other failing tests pass in a warm process; "
+                "only cold runs can judge them"
+            )
+        guards = self._ask(
+            Order((), guards=self._expected.guards, files=files, limit=_BASE_SECONDS,
+                  longer=_GUARD_SECONDS, all_tests=True)
+        )  # fmt: skip
+        good = tuple(
+            name
+            for name in self._expected.guards
+            if name in guards.results and guards.results[name].outcome in {"passed", "xfailed"}
+        )
+        if lost := len(self._expected.guards) - len(good):
+            self._note(f"{lost} passing tests do not pass in a warm process in time; not used here")
+        sampled = -(-len(names) // max(1, -(-len(names) // SAMPLE)))
+        self._expected = Expectation(
+            self._expected.failing, good, sampled if sampled < len(names) else 0
+        )
+        spent = sum(r.seconds for r in base.results.values())
+        guarding = sum(guards.results[name].seconds for name in good)
+        least = 1.0 if base.how == "timeout" else _SHORT
+        self._limit = min(max(least, _TIMES * spent), max(_LONGEST, 3 * spent))
+        self._longer = self._limit + min(max(_SHORT, _TIMES * guarding), _GUARD_SECONDS)
+        self._fresh = 2.0 + 5.0 * max(lane.start_seconds for lane in self._lanes)
+        self._based = True
+
+    def _ask(self, order: Order) -> Answer:
+        """One order on the first lane, to its answer."""
+        while not self._run.over():
+            self._open(1)
+            lane = self._lanes[0]
+            lane.send(None, order)
+            while not lane.ended and not self._run.over():
+                for _, answer in lane.pump(0.5):
+                    return answer
+            words = lane.ended
+            self._lost(lane)
+            if words:
+                return Answer("lost", words)
+        return Answer("lost", "the run was ended")
+
+    def _advance(self, wanted: int) -> None:
+        """Hand out what waits, then take what arrives within half a second."""
+        self._open(min(self._most, wanted))
+        for lane in sorted(self._lanes, key=lambda lane: lane.load):
+            while self._queue and lane.load < _AHEAD:
+                work = self._queue.popleft()
+                lane.send(work, self._order(work))
+        poll = select.poll()
+        for lane in self._lanes:
+            poll.register(lane.channel.fd, select.POLLIN)
+        poll.poll(500)
+        for lane in tuple(self._lanes):
+            for tag, answer in lane.pump(0.0):
+                if isinstance(tag, _Work):
+                    self._settle(tag, answer)
+            if lane.ended:
+                self._lost(lane)
+
+    def _settle(self, work: _Work, answer: Answer) -> None:
+        """A verdict, or the next way to get one: from changed files, or with more time."""
+        if answer.how == "unsound" and work.files is None:
+            try:
+                work.files = self._files(work.candidate)
+            except EditError as error:
+                work.verdict = Verdict("rejected", detail=str(error))
+                return
+            self._queue.append(work)
+            return
+        found = verdict.of(answer, self._expected)
+        if found.status == "timeout" and found.fixed and not work.limit:
+            work.limit = min(_LONGEST, 16 * self._limit)
+            self._queue.append(work)
+            return
+        work.verdict = found
+
+    def _open(self, count: int) -> None:
+        while len(self._lanes) < count:
+            self._make_room(self)
+            wall = min(self._run.left(), 7 * 86_400.0)
+            self._lanes.append(
+                Zygote(
+                    self._sandbox, self._tree, self._env, self._driver,
+                    [*(f.test for f in self._expected.failing), *self._expected.guards],
+                    passes=self._passes, profile=self._profile, wall=max(1.0, wall),
+                )
+            )  # fmt: skip
+
+    def _drop(self, lane: Zygote) -> None:
+        """Close a lane and put its orders back to the front of the queue."""
+        self._lanes.remove(lane)
+        left = [work for work in lane.unanswered() if isinstance(work, _Work)]
+        self._queue.extendleft(reversed(left))
+        lane.close()
+
+    def _lost(self, lane: Zygote) -> None:
+        """A zygote died or was told lies: its first order is blamed, the others go on elsewhere."""
+        words, blamed = lane.ended, lane.load > 0
+        self._drop(lane)
+        if blamed and self._queue:
+            work = self._queue[0]
+            work.lost += 1
+            if work.lost > 1:
+                work.verdict = Verdict("error", detail=words)
+                self._queue.popleft()
+        self._restarts += 1
+        if self._restarts > _RESTARTS:
+            raise SandboxError(f"the warm test process keeps ending: {words}; use cold runs")
+
+    def _note(self, message: str) -> None:
+        self._run.emit(Noted(stage="sandbox", message=message, level="warning"))
+
+    def close(self) -> None:
+        """Give all slots back."""
+        if not self.closed:
+            self.closed = True
+            while self._lanes:
+                self._drop(self._lanes[-1])
+            self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _wire(edit: Edit) -> dict[str, Any]:
+    """An edit as the zygote reads it."""
+    target = edit.target
+    return {
+        "path": target.path,
+        "name": target.qualname.rpartition(".")[2],
+        "kind": target.kind,
+        "first": target.first_line,
+        "last": target.last_line,
+        "source": edit.new_source,
+        "imports": list(edit.imports),
+    }

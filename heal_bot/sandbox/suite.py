@@ -1,0 +1,189 @@
+"""Runs the target's pytest in the sandbox and believes only what adds up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heal_bot.errors import SandboxError
+from heal_bot.events import Run
+from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
+from heal_bot.ports import Tree
+from heal_bot.sandbox import scratch
+from heal_bot.sandbox.channel import Channel, Flooded
+from heal_bot.sandbox.hearing import Hearing, conclude, new_hearing
+from heal_bot.sandbox.job import Ended, Job, Limits, Profile
+from heal_bot.sandbox.origin import Origins
+from heal_bot.sandbox.protocol import Untrusted
+from heal_bot.sandbox.run import Running, Sandbox
+from heal_bot.sandbox.session import WarmSession
+from heal_bot.sandbox.slots import Slot
+
+DEFAULT_SECONDS = 1800.0
+_CANARIES = 8
+
+
+class SuiteRunner:
+    """The Runner port: cold runs in fresh copies, and warm sessions.
+
+    `loopback` allows local servers (reduced isolation), `passes` are the environment variables
+    the user allowed, `lanes` how many slots a warm session may take (at most the sandbox's).
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        loopback: bool = False,
+        passes: Mapping[str, str] | None = None,
+        lanes: int = 2,
+    ) -> None:
+        self._sandbox = sandbox
+        self._loopback = loopback
+        self._profile: Profile = "loopback" if loopback else "test"
+        self._passes = dict(passes or {})
+        self._lanes = lanes
+        self._held = sandbox.isolation
+        self._sessions: list[WarmSession] = []
+
+    def preflight(self, run: Run, env: Environment) -> Isolation:
+        """Prove that the layers hold and the interpreter inside is the one outside."""
+        self._make_room()
+        expected = {"version": env.version, "prefix": env.prefix, "base_prefix": env.base_prefix}
+        roots = tuple(map(Path, env.roots))
+        self._held = self._sandbox.preflight(env.python, expected, roots)
+        return self._isolation()
+
+    def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
+        """Node ids and collection errors; SandboxError when pytest itself could not run."""
+        done = self._run(run, tree, env, {"mode": "collect"}, DEFAULT_SECONDS)
+        if done.ended != "finished":
+            raise SandboxError(f"the tests cannot be collected: {done.ended}: {done.detail}")
+        return Collection(done.collected, done.errors)
+
+    def run(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        tests: Sequence[str] | None = None,
+        *,
+        spectrum: bool = False,
+        seconds: float | None = None,
+        shuffle: int | None = None,
+    ) -> SuiteRun:
+        """One cold run; anything that does not add up ends `untrusted`, never as a pass."""
+        order = {
+            "tests": None if tests is None else list(tests),
+            "shuffle": shuffle,
+            "spectrum": spectrum,
+        }
+        return self._run(run, tree, env, order, seconds or DEFAULT_SECONDS)
+
+    def warm(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        failing: Sequence[Failure],
+        guards: Sequence[str],
+    ) -> WarmSession:
+        """A session with one zygote per slot; each takes its slot when it is first used."""
+        session = WarmSession(
+            self._sandbox, run, tree, env, failing, guards,
+            passes=self._passes, lanes=self._lanes, profile=self._profile,
+            make_room=self._make_room,
+        )  # fmt: skip
+        self._sessions = [*(s for s in self._sessions if not s.closed), session]
+        return session
+
+    def _make_room(self, wanting: WarmSession | None = None) -> None:
+        """Have sessions let slots go until one is free; the one that wants a slot comes last."""
+        others = [s for s in self._sessions if s is not wanting and s.held]
+        while others and sum(s.held for s in self._sessions) >= self._lanes:
+            others[0].lend()
+            others = [s for s in others if s.held]
+
+    def _isolation(self) -> Isolation:
+        held = self._held
+        if not self._loopback:
+            return held
+        gap = "network: local servers are allowed"
+        return replace(held, mode="reduced", missing=(*held.missing, gap))
+
+    def _run(
+        self, run: Run, tree: Tree, env: Environment, asked: dict[str, Any], seconds: float
+    ) -> SuiteRun:
+        order = {"mode": "run", "tests": None, "shuffle": None, "spectrum": False, **asked}
+        self._make_room()
+        began = time.monotonic()
+        with scratch.driver_files() as driver, self._sandbox.slot() as slot:
+            scratch.fill(slot, tree.root)
+            hearing = new_hearing(_CANARIES if order["mode"] == "run" else 0, order)
+            order["repo"] = str(slot.repo)
+            ended, problem = self._converse(run, env, slot, driver, order, hearing, seconds)
+        how, detail = conclude(ended, problem, hearing)
+        names = hearing.tests.names
+        wanted = bool(order["spectrum"]) and how == "finished"
+        return SuiteRun(
+            results=hearing.tests.results(Origins(names)),
+            collected=tuple(names),
+            ended=how,
+            seconds=time.monotonic() - began,
+            isolation=self._isolation(),
+            detail=detail,
+            spectrum=hearing.spectrum.spectrum(names) if wanted else None,
+            errors=tuple(hearing.errors),
+            neutralised=hearing.neutralised,
+        )
+
+    def _converse(
+        self,
+        run: Run,
+        env: Environment,
+        slot: Slot,
+        driver: Path,
+        order: dict[str, Any],
+        hearing: Hearing,
+        seconds: float,
+    ) -> tuple[Ended, str]:
+        """Start the driver, hear it to its end; how it ended, and what was wrong with its words."""
+        wall = max(1.0, min(seconds, run.left()))
+        channel = Channel(hearing.cap)
+        try:
+            job = Job(
+                argv=(env.python, str(driver / "_heal_driver.py")),
+                env=scratch.environment(slot, env, self._passes),
+                cwd=slot.repo,
+                read=(driver, *map(Path, env.roots)),
+                channels=channel.theirs,
+                limits=Limits(wall=wall, cpu=int(wall) + 1),
+                profile=self._profile,
+            )
+            running = self._sandbox.start_job(job, slot)
+            channel.started()
+            channel.order(order, last=True)
+            problem = _listen(run, channel, running, hearing)
+            return running.wait(), problem
+        finally:
+            channel.close()
+
+
+def _listen(run: Run, channel: Channel, running: Running, hearing: Hearing) -> str:
+    """Take records until the channel closes; the reason when they are not to be believed."""
+    try:
+        while not channel.ended:
+            lines = channel.pump(0.2)
+            for line in lines:
+                hearing.take(line)
+            channel.cap = hearing.cap
+            if not lines and (running.ended is not None or run.stopped()):
+                running.kill()
+                break
+    except (Untrusted, Flooded) as error:
+        running.kill()
+        return str(error)
+    return ""

@@ -1,0 +1,298 @@
+"""One zygote: a sandboxed process that has pytest loaded and judges orders by forking."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import secrets
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heal_bot.model import CaseResult, Environment
+from heal_bot.ports import Tree
+from heal_bot.sandbox import protocol, scratch
+from heal_bot.sandbox.channel import Channel, Flooded
+from heal_bot.sandbox.job import Job, Limits, Profile
+from heal_bot.sandbox.origin import Origins
+from heal_bot.sandbox.protocol import Untrusted
+from heal_bot.sandbox.run import Running, Sandbox
+
+# The client's own patience beyond the limits the zygote keeps for its children.
+_PATIENCE = 10.0
+_START_SECONDS = 180.0
+_CAP = 1 << 40
+_LINE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one fork shall do.
+
+    `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
+    `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
+    for `first`, `longer` for what follows; seconds.
+    """
+
+    first: tuple[str, ...]
+    rest: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    edits: tuple[dict[str, Any], ...] = ()
+    files: Mapping[str, str] | None = None
+    limit: float = 1.0
+    longer: float = 10.0
+    all_tests: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of an order.
+
+    how: judged | unsound | rejected | timeout | crashed | untrusted | lost; `results` are those
+    that were complete, by node id; `errors` are collection errors of a fresh collection.
+    """
+
+    how: str
+    detail: str = ""
+    results: Mapping[str, CaseResult] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Hearing:
+    """An order under way and what was said of it."""
+
+    order: Order
+    nonce: str
+    tests: protocol.Tests
+    latest: float = 0.0
+    errors: dict[str, str] = field(default_factory=dict)
+    said: str = ""
+    detail: str = ""
+    garbled: str = ""
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        kind = record["t"]
+        if kind == "start":
+            self.tests.start(record.get("i"))
+        elif kind == "phase":
+            self.tests.phase(record.get("i"), protocol.phase(record))
+        elif kind == "end":
+            self.tests.end(record.get("i"))
+        elif kind in {"judged", "unsound", "rejected"} and not self.said:
+            self.said, self.detail = kind, protocol.text(record.get("m", ""), 400)
+        elif kind == "tests":
+            self.tests.add(protocol.rows(record.get("v")))
+        elif kind == "errors":
+            self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
+        elif kind == "missing":
+            lost = [protocol.text(name) for name in protocol.rows(record.get("v"))]
+            self.errors.update((name, "not collected any more") for name in lost)
+        elif kind == "collected":
+            self.tests.close(record.get("c"))
+        elif kind != "stopped":
+            raise Untrusted("a record of an unknown type")
+
+    def answer(self, record: Mapping[str, Any]) -> Answer:
+        """The answer once the zygote says that the child is gone."""
+        seconds = record.get("s")
+        took = float(seconds) if isinstance(seconds, (int, float)) else 0.0
+        results = {r.test: r for r in self.tests.results(Origins(self.tests.names))}
+        how, detail = self.said, self.detail
+        if record.get("how") == "timeout":
+            how, detail = "timeout", f"ended after {took:.2f} s{self._where()}"
+        elif self.garbled:
+            how, detail = "untrusted", self.garbled
+        elif record.get("st") != 0 or not how:
+            how, detail = "crashed", f"the test process ended early{self._where()}"
+        elif how == "judged" and self.tests.done.keys() & self._canary_numbers():
+            try:
+                self.tests.check_canaries()
+            except Untrusted as error:
+                how, detail = "untrusted", str(error)
+        return Answer(how, detail, results, self.errors, took)
+
+    def _canary_numbers(self) -> set[int]:
+        below = len(self.tests.names)
+        return set(range(below, below + len(self.tests.canaries)))
+
+    def _where(self) -> str:
+        at = self.tests.current
+        return f" in {self.tests.name(at)}" if at is not None else ""
+
+
+class Zygote:
+    """A zygote in a slot of its own; `send` orders, `pump` for (tag, answer) in that order.
+
+    With `ended` set nothing more will come, and `unanswered` holds what was under way.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        tree: Tree,
+        env: Environment,
+        driver: Path,
+        tests: Sequence[str],
+        *,
+        passes: Mapping[str, str],
+        profile: Profile,
+        wall: float,
+    ) -> None:
+        self.ended = ""
+        self.ready = False
+        self.warm = False
+        self.errors: dict[str, str] = {}
+        self._waiting: deque[tuple[object, _Hearing]] = deque()
+        self._nonce = secrets.token_hex(16)
+        self._names = protocol.Tests(())
+        self._began = time.monotonic()
+        self.start_seconds = 0.0
+        self._stack = contextlib.ExitStack()
+        self.channel = Channel(_CAP, _LINE)
+        self._stack.callback(self.channel.close)
+        try:
+            self._running = self._start(
+                sandbox, tree, env, driver, passes=passes, profile=profile, wall=wall
+            )
+        except BaseException:
+            self._stack.close()
+            raise
+        order = {"nonce": self._nonce, "tests": list(tests), "warm": True, "repo": self._repo}
+        self.channel.order(order)
+
+    def _start(
+        self,
+        sandbox: Sandbox,
+        tree: Tree,
+        env: Environment,
+        driver: Path,
+        *,
+        passes: Mapping[str, str],
+        profile: Profile,
+        wall: float,
+    ) -> Running:
+        slot = self._stack.enter_context(sandbox.slot())
+        scratch.fill(slot, tree.root)
+        self._repo = str(slot.repo)
+        job = Job(
+            argv=(env.python, str(driver / "_heal_zygote.py")),
+            env=scratch.environment(slot, env, passes),
+            cwd=slot.repo,
+            read=(driver, *map(Path, env.roots)),
+            channels=self.channel.theirs,
+            limits=Limits(wall=wall, cpu=int(wall) + 1, output_bytes=1 << 32),
+            profile=profile,
+        )
+        running = sandbox.start_job(job, slot)
+        self.channel.started()
+        return running
+
+    @property
+    def load(self) -> int:
+        """How many orders wait for their answer."""
+        return len(self._waiting)
+
+    def unanswered(self) -> list[object]:
+        """The tags of the orders under way, which no answer will come for."""
+        tags = [tag for tag, _ in self._waiting]
+        self._waiting.clear()
+        return tags
+
+    def send(self, tag: object, order: Order) -> None:
+        """Queue an order; a new nonce and new canaries for each."""
+        rng = random.SystemRandom()
+        expected = rng.choice(((True, False), (False, True)))
+        triples = []
+        for passes in expected:
+            left, right = rng.randrange(3, 1000), rng.randrange(3, 1000)
+            triples.append([left, right, left * right + (0 if passes else rng.randrange(1, 9))])
+        tests = protocol.Tests(expected)
+        if order.files is None:
+            tests.names, tests.collected = self._names.names, True
+        hearing = _Hearing(order, secrets.token_hex(8), tests)
+        self._waiting.append((tag, hearing))
+        if len(self._waiting) == 1:
+            self._on_turn()
+        self.channel.order(
+            {
+                "nonce": hearing.nonce,
+                "kind": "swap" if order.files is None else "fresh",
+                "edits": list(order.edits),
+                "files": dict(order.files or {}),
+                "first": list(order.first),
+                "rest": list(order.rest),
+                "guards": list(order.guards),
+                "all": order.all_tests,
+                "limit": order.limit,
+                "longer": order.longer,
+                "canaries": triples,
+            }
+        )
+
+    def _on_turn(self) -> None:
+        """The first order waiting is the one the zygote works on: its time runs from now."""
+        if self._waiting:
+            hearing = self._waiting[0][1]
+            order = hearing.order
+            hearing.latest = time.monotonic() + order.limit + order.longer + _PATIENCE
+
+    def pump(self, seconds: float) -> list[tuple[object, Answer]]:
+        """Answers that arrived within `seconds`; also notices that the zygote is gone or stuck."""
+        answers = []
+        try:
+            for line in self.channel.pump(seconds):
+                if line:
+                    answers += self._take(line)
+        except (Untrusted, Flooded) as error:
+            self.ended = str(error)
+        now = time.monotonic()
+        if self.channel.ended:
+            self.ended = self.ended or "the zygote ended"
+        elif self._waiting and self.ready and now > self._waiting[0][1].latest:
+            self.ended = "the zygote does not answer"
+        elif not self.ready and now > self._began + _START_SECONDS:
+            self.ended = "the zygote does not start"
+        return answers
+
+    def _take(self, line: bytes) -> list[tuple[object, Answer]]:
+        if not self.ready:
+            self._starting(protocol.parse(line, self._nonce))
+            return []
+        if not self._waiting:
+            raise Untrusted("a record although nothing was asked")
+        tag, hearing = self._waiting[0]
+        try:
+            record = protocol.parse(line, hearing.nonce)
+            if record["t"] != "done":
+                hearing.take(record)
+                return []
+        except Untrusted as error:
+            # What a killed child left half written; or a candidate that forges records.
+            hearing.garbled = hearing.garbled or str(error)
+            return []
+        self._waiting.popleft()
+        self._on_turn()
+        return [(tag, hearing.answer(record))]
+
+    def _starting(self, record: Mapping[str, Any]) -> None:
+        kind = record["t"]
+        if kind == "tests":
+            self._names.add(protocol.rows(record.get("v")))
+        elif kind == "errors":
+            self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
+        elif kind == "ready":
+            self.ready, self.warm = True, record.get("warm") is True
+            self.start_seconds = time.monotonic() - self._began
+            self._on_turn()
+        elif kind not in {"missing", "collected"}:
+            raise Untrusted("a record of an unknown type")
+
+    def close(self) -> None:
+        """Kill it and give the slot back."""
+        self._running.kill()
+        self._stack.close()
