@@ -8,7 +8,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,10 +49,12 @@ def run(
     seconds: float = 60.0,
     cap: int = 64 << 20,
     stdin: bytes = b"",
+    tee: Callable[[bytes], None] | None = None,
 ) -> Completed:
     """Run `argv` in its own process group; kill the group at `seconds` or `cap` bytes of output.
 
-    Raises HealBotError when the program cannot be started.
+    `tee` gets what the program writes, of both streams, as it comes. Raises HealBotError when the
+    program cannot be started.
     """
     try:
         child = subprocess.Popen(
@@ -67,14 +69,18 @@ def run(
     except OSError as error:
         raise HealBotError(f"cannot start {argv[0]}: {error.strerror}; is it installed?") from error
     try:
-        streams, ended = _pump(child, stdin, time.monotonic() + seconds, cap)
+        streams, ended = _pump(child, stdin, time.monotonic() + seconds, cap, tee)
     finally:
         _end(child)
     return Completed(tuple(argv), child.returncode, streams[0], streams[1], ended)
 
 
 def _pump(
-    child: subprocess.Popen[bytes], stdin: bytes, deadline: float, cap: int
+    child: subprocess.Popen[bytes],
+    stdin: bytes,
+    deadline: float,
+    cap: int,
+    tee: Callable[[bytes], None] | None,
 ) -> tuple[tuple[bytes, bytes], str]:
     """Feed stdin and drain both outputs until they close, the deadline, or the cap."""
     assert child.stdout is not None
@@ -99,6 +105,8 @@ def _pump(
                     if not data:
                         selector.unregister(key.fd)
                     kept[key.fd].append(data)
+                    if tee is not None and data:
+                        tee(data)
                     total += len(data)
                 elif child.stdin is not None:
                     sent = _feed(child, selector, stdin, sent)

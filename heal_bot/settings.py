@@ -126,6 +126,11 @@ def from_process(config: Path | None, options: Mapping[str, object]) -> Settings
     return load(os.environ, data, given)
 
 
+def environment() -> dict[str, str]:
+    """A copy of this process's environment, for the runner's inputs and file commands."""
+    return dict(os.environ)
+
+
 def _from_file(config: bytes | None) -> dict[str, Any]:
     """The keys of `.heal-bot.yml`; only those a repository may decide."""
     if not config:

@@ -26,15 +26,21 @@ _SECONDS = 20
 _TRIES = 3
 
 
+def check_url(name: str, url: str) -> bool:
+    """Whether the address is this machine; UsageError where it would carry a token in the clear."""
+    parts = urlsplit(url)
+    local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    if parts.scheme != "https" and not (local and parts.scheme == "http"):
+        raise UsageError(f"{name} is {one_line(url)!r}; it must be an https address")
+    return local
+
+
 def connect(token: Secret, api_url: str) -> Github:
     """A client for the API at `api_url`; nothing is asked yet.
 
     Raises UsageError for a URL that would send the token in the clear.
     """
-    parts = urlsplit(api_url)
-    local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    if parts.scheme != "https" and not (local and parts.scheme == "http"):
-        raise UsageError(f"GITHUB_API_URL is {one_line(api_url)!r}; it must be an https address")
+    local = check_url("GITHUB_API_URL", api_url)
     if not token:
         raise UsageError("GITHUB_TOKEN is empty; give a token that may write to the repository")
     import github

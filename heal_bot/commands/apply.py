@@ -1,0 +1,102 @@
+"""`heal-bot apply`: the patch of a bundle into a working tree."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+import click
+
+from heal_bot import bundle
+from heal_bot.errors import UsageError
+from heal_bot.outcome import FileRecord
+from heal_bot.source import rails
+from heal_bot.text import for_log
+
+_MAX_BYTES = 4 << 20
+
+
+@click.command("apply")
+@click.option(
+    "--bundle",
+    "folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="What `heal-bot heal --out` wrote.",
+)
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    show_default="here",
+    help="The working tree to change.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that changed since.")
+def command(folder: Path, repo: Path, force: bool) -> None:
+    """Write the verified patch of a bundle into a working tree.
+
+    All files are checked before the first is written; each is replaced as a whole.
+    """
+    record = bundle.read(folder)
+    if record.patch is None:
+        click.echo(f"nothing to apply: the run ended as {record.status}")
+        return
+    files = [(file, _plain(repo, file)) for file in record.patch.files]
+    for file, path in files:
+        _check(file, path, force)
+    for file, path in files:
+        _replace(path, file.content.encode("utf-8", "surrogatepass"))
+        click.echo(for_log(f"changed {file.path}"))
+
+
+def _plain(repo: Path, file: FileRecord) -> Path:
+    """The place of a file below the tree, never through a link; UsageError for any other."""
+    parts = file.path.split("/")
+    if any(part in {"", ".", "..", ".git"} or "\0" in part for part in parts):
+        raise UsageError(f"{file.path[:200]!r} is no path of a working tree")
+    if rails.is_protected(file.path) or rails.is_test(file.path):
+        raise UsageError(f"{file.path} is never changed: it belongs to tests, build or settings")
+    path = repo.resolve()
+    for place, part in enumerate(parts):
+        path = path / part
+        try:
+            mode = path.lstat().st_mode
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}; is --repo the right folder?") from error
+        wanted = stat.S_ISREG if place == len(parts) - 1 else stat.S_ISDIR
+        if not wanted(mode):
+            raise UsageError(f"{path} is a link or no plain file; it is not written through")
+    return path
+
+
+def _check(file: FileRecord, path: Path, force: bool) -> None:
+    """UsageError when the file is neither what the patch replaces nor already patched."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as opened:
+        data = opened.read(_MAX_BYTES)
+    kind = hashlib.sha1 if len(file.base_blob) == 40 else hashlib.sha256
+    blob = kind(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    patched = data == file.content.encode("utf-8", "surrogatepass")
+    if blob != file.base_blob and not patched and not force:
+        raise UsageError(
+            f"{path} changed since the run (blob {blob[:12]}, expected {file.base_blob[:12]});"
+            " heal again, or overwrite it with --force"
+        )
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside and rename, so that a reader sees the old or the new file; the mode stays."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    mode = stat.S_IMODE(path.lstat().st_mode)
+    fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        beside.chmod(mode)
+        beside.rename(path)
+    finally:
+        beside.unlink(missing_ok=True)
