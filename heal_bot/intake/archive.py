@@ -31,19 +31,21 @@ class Document:
     name: str
     file: BinaryIO
     kind: str
-    member: str = ""
+    archive: zipfile.ZipFile | None = None
+    member: zipfile.ZipInfo | None = None
 
     def chunks(self) -> Generator[bytes, None, None]:
         """The inflated bytes in pieces; Refused when they are too many or damaged."""
-        if self.kind == "plain":
-            return _plain(self.file)
-        if self.kind == "gzip":
-            return _gunzip(self.file)
-        return _member(self.file, self.member)
+        if self.archive is not None and self.member is not None:
+            return _member(self.archive, self.member)
+        return _gunzip(self.file) if self.kind == "gzip" else _plain(self.file)
 
 
 def documents(file: BinaryIO, name: str) -> Iterator[Document | str]:
-    """The documents in an open file, by its first bytes; a string says what was left out."""
+    """The documents in an open file, by its first bytes; a string says what was left out.
+
+    A document can be read until the next one is asked for.
+    """
     file.seek(0)
     magic = file.read(4)
     if magic[:2] == b"\x1f\x8b":
@@ -97,12 +99,13 @@ def _check(made: int, read: int) -> None:
 def _members(file: BinaryIO, name: str) -> Iterator[Document | str]:
     try:
         _check_directory(file)
-        with zipfile.ZipFile(file) as archive:
-            infos = archive.infolist()
+        archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
         yield f"{name} is a damaged zip file ({one_line(str(error), 80)})"
         return
-    wanted = [i for i in infos if i.filename.lower().endswith(".xml") and not i.is_dir()]
+    wanted = [
+        i for i in archive.infolist() if i.filename.lower().endswith(".xml") and not i.is_dir()
+    ]
     if not wanted:
         yield f"{name} is a zip file without an .xml member"
     if len(wanted) > _MEMBERS:
@@ -112,7 +115,7 @@ def _members(file: BinaryIO, name: str) -> Iterator[Document | str]:
         if info.flag_bits & 1:
             yield f"{label} is encrypted"
         else:
-            yield Document(label, file, "zip", info.filename)
+            yield Document(label, file, "zip", archive, info)
 
 
 def _check_directory(file: BinaryIO) -> None:
@@ -128,15 +131,13 @@ def _check_directory(file: BinaryIO) -> None:
         raise ValueError("too many members")
 
 
-def _member(file: BinaryIO, member: str) -> Generator[bytes, None, None]:
-    made = 0
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Generator[bytes, None, None]:
+    made, packed = 0, max(1, member.compress_size)
     try:
-        with zipfile.ZipFile(file) as archive:
-            packed = max(1, archive.getinfo(member).compress_size)
-            with archive.open(member) as stream:
-                while piece := stream.read(CHUNK):
-                    made += len(piece)
-                    _check(made, packed)
-                    yield piece
+        with archive.open(member) as stream:
+            while piece := stream.read(CHUNK):
+                made += len(piece)
+                _check(made, packed)
+                yield piece
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, zlib.error) as error:
         raise Refused(f"is a damaged member ({one_line(str(error), 80)})") from error

@@ -126,6 +126,8 @@ def parse(run: Run, document: Document) -> Parsed:
         outside = _repaired(run, document, codec, second)
         if doctype and not second.error:
             return _result(second, ())
+        if doctype and not second.suites.cases:
+            first.error = "is not a test report"
         if second.suites.cases > first.suites.cases or (outside and not second.error):
             return _result(second, ("repaired",))
     return _result(first, ())

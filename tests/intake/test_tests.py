@@ -214,7 +214,7 @@ def test_kinds_reasons_and_frames_come_from_the_report(
     assert "where -1 = add(1, 2)" in by_name["test_plain"].message
     nested = by_name["TestOuter::TestInner::test_nested"].frames
     assert [f.path for f in nested] == ["shop/core.py", "shop/core.py"]
-    assert nested[-1].line == 19
+    assert nested[-1].line == 18
 
 
 def test_a_run_without_a_report_gives_the_same_tests() -> None:
