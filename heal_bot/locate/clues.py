@@ -22,7 +22,8 @@ _OBJECT = re.compile(
     r"(?: of | at |>)"
 )
 _ASSERT = re.compile(
-    r"^\s*(?:AssertionError: )?assert (?P<left>.{1,400}?) (?:==|!=|<=?|>=?|in|is)\b", re.MULTILINE
+    r"^\s*(?:AssertionError: )?assert (?P<left>.{1,400}?) (?:==|!=|<=?|>=?|in|is|not)\s",
+    re.MULTILINE,
 )
 _TOKEN = re.compile(r"[A-Za-z_]\w+")
 Side = Literal["left", "right", "some"]

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from heal_bot.locate import spectrum
+from heal_bot.locate import signatures, spectrum
 from heal_bot.model import Failure
 
-# A first grouping beyond this many distinct executions is not paired; the rest join their best.
-MAX_GROUPS = 200
-_SIGNATURE = 1.0
-_NOISE = (
-    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE), "ID"),
-    (re.compile(r"\b0x[0-9a-f]+", re.IGNORECASE), "ADDRESS"),
-    (
-        re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"),
-        "TIME",
-    ),
-    (re.compile(r"\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b"), "TIME"),
-    (re.compile(r"(?:/[\w.+-]+)*/(?:tmp|temp|pytest-of-[\w-]+)(?:/[\w.+-]*)*"), "TEMP"),
-    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b", re.IGNORECASE), "ID"),
-    (re.compile(r"\d+(?:[.,_]\d+)*(?:e[+-]?\d+)?", re.IGNORECASE), "N"),
-)
+# Beyond this many distinct executions the rest joins the groups found so far.
+MAX_GROUPS = 500
+# What naming a cause costs beyond its place, and what each further way to fail costs (nats).
+PRIOR = 1.0
+SIGNATURE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +32,11 @@ class Levels:
 
     passed: tuple[int, ...]
     up_to: tuple[int, ...]
+    per_line: Sequence[int]
+
+    def count(self, line: int) -> int:
+        """How many passing tests executed a line."""
+        return self.per_line[line]
 
     def fewest(self, lines: int) -> int | None:
         """The smallest number of passing tests that executed one of the lines; None without."""
@@ -57,25 +50,6 @@ class Levels:
         return self.up_to[self.passed.index(passed)]
 
 
-def normalised(message: str) -> str:
-    """A message without what differs between runs and values: addresses, ids, times, numbers."""
-    text = " ".join(message[:2000].split())
-    for pattern, word in _NOISE:
-        text = pattern.sub(word, text)
-    return text[:200]
-
-
-def signature(failure: Failure, site: str) -> str:
-    """How a test failed, equal for equal causes: exception, place it was raised, message."""
-    return f"{failure.kind} in {site or 'the test'}: {normalised(failure.message)}"
-
-
-def identity(failures: Sequence[Failure]) -> str:
-    """A short name for a cluster that stays the same while its tests do."""
-    tests = "\n".join(sorted(failure.test for failure in failures))
-    return hashlib.sha256(tests.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-
-
 def levels(passed: Sequence[int], among: int) -> Levels:
     """The levels of the lines `among`; `passed` counts the passing tests per line."""
     by_count: dict[int, list[int]] = {}
@@ -86,7 +60,7 @@ def levels(passed: Sequence[int], among: int) -> Levels:
     for number in numbers:
         total |= spectrum.bitmap(by_count[number], len(passed))
         up_to.append(total)
-    return Levels(numbers, tuple(up_to))
+    return Levels(numbers, tuple(up_to), passed)
 
 
 def group(
@@ -98,55 +72,86 @@ def group(
 ) -> tuple[Group, ...]:
     """The fewest causes that explain the failures well.
 
-    Two groups become one when one line, executed by all their tests, explains them in fewer words
-    than two lines do (minimum description length): naming a cause costs the logarithm of the
-    number of `choices`, and a line that passing tests execute too costs the surprise at their
-    passing (as Barinel, Abreu et al. 2009, estimates it). Failures without a recorded execution
-    are grouped by how they fail.
+    A cause is a line that all tests of its group executed. The grouping is sought that takes the
+    fewest words (minimum description length): naming a cause costs the logarithm of the number of
+    `choices`, and a line that passing tests execute too costs the surprise at their passing (as
+    Barinel, Abreu et al. 2009, estimates it). A greedy cover finds it, then groups are joined as
+    long as that saves words. Failures without a recorded execution are grouped by how they fail.
     """
-    prior = log(max(choices, 2)) + 1.0
-    groups = _start([f for f in failures if hits.get(f.test)], hits, site)
-    groups = _merge(groups, lambda one: _cost(one, known, prior, site))
+    prior = log(max(choices, 2)) + PRIOR
+
+    def cost(one: Group) -> float:
+        return _cost(one, known, prior, site)
+
+    start = _start([f for f in failures if hits.get(f.test)], hits, site)
+    groups = _joined(_covered(start[:MAX_GROUPS], known, prior), cost)
+    for late in start[MAX_GROUPS:]:
+        groups = _placed(late, groups, cost)
     groups = [_with_shared(one, groups, hits, known) for one in groups]
-    found = [Group(one.failures, one.common) for one in groups]
-    return tuple(_with_unseen(found, [f for f in failures if not hits.get(f.test)], site))
+    return tuple(_with_unseen(groups, [f for f in failures if not hits.get(f.test)], site))
 
 
 def _start(
     failures: Sequence[Failure], hits: Mapping[str, int], site: Callable[[Failure], str]
 ) -> list[Group]:
-    """One group per distinct execution and place of the failure."""
+    """One group per distinct execution and place of the failure, the largest first."""
     same: dict[tuple[int, str, str], list[Failure]] = {}
     for failure in failures:
         same.setdefault((hits[failure.test], failure.kind, site(failure)), []).append(failure)
-    return [Group(tuple(members), key[0]) for key, members in same.items()]
+    groups = [Group(tuple(members), key[0]) for key, members in same.items()]
+    return sorted(groups, key=lambda one: (-len(one.failures), one.failures[0].test))
 
 
-def _merge(groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
+def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group]:
+    """A greedy cover: again and again the line that explains failures at the least cost each."""
+    columns = _columns(groups, known)
+    left = (1 << len(groups)) - 1
+    found: list[Group] = []
+    while left:
+        best, chosen = 0.0, 0
+        for column, passed in columns.items():
+            if not column & left:
+                continue
+            members = spectrum.indices(column & left)
+            failed = sum(len(groups[member].failures) for member in members)
+            price = (prior + _surprise(failed, passed)) / failed
+            if not chosen or (price, -failed) < (best, -chosen.bit_count()):
+                best, chosen = price, column & left
+        if not chosen:
+            found.extend(groups[member] for member in spectrum.indices(left))
+            break
+        found.append(_union([groups[member] for member in spectrum.indices(chosen)]))
+        left &= ~chosen
+    return found
+
+
+def _columns(groups: Sequence[Group], known: Levels) -> dict[int, int]:
+    """Per set of groups (as bits) that some line is common to: the fewest passing tests on it."""
+    executed: dict[int, int] = {}
+    for number, one in enumerate(groups):
+        for line in spectrum.indices(one.common):
+            executed[line] = executed.get(line, 0) | 1 << number
+    columns: dict[int, int] = {}
+    for line, column in executed.items():
+        passed = known.count(line)
+        columns[column] = min(columns.get(column, passed), passed)
+    return columns
+
+
+def _joined(groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
     """Join the pair that saves most until no pair saves anything."""
-    groups = sorted(groups, key=lambda one: (-len(one.failures), one.failures[0].test))
-    active, rest = groups[:MAX_GROUPS], groups[MAX_GROUPS:]
-    while True:
-        active = _merge_all(active, cost)
-        if not rest:
-            return active
-        room = max(1, MAX_GROUPS - len(active))
-        active, rest = active + rest[:room], rest[room:]
-
-
-def _merge_all(groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
     alive: dict[int, Group] = dict(enumerate(groups))
     costs = {number: cost(one) for number, one in alive.items()}
 
     def saving(left: int, right: int) -> float:
-        return costs[left] + costs[right] - cost(_union(alive[left], alive[right]))
+        return costs[left] + costs[right] - cost(_union((alive[left], alive[right])))
 
     savings = {(i, j): saving(i, j) for i in alive for j in alive if i < j}
     while savings:
         (left, right), best = max(savings.items(), key=lambda item: (item[1], -item[0][0]))
         if best <= 0:
             break
-        alive[left] = _union(alive[left], alive.pop(right))
+        alive[left] = _union((alive[left], alive.pop(right)))
         costs[left] = cost(alive[left])
         savings = {pair: s for pair, s in savings.items() if not {left, right} & set(pair)}
         for other in alive:
@@ -156,19 +161,35 @@ def _merge_all(groups: list[Group], cost: Callable[[Group], float]) -> list[Grou
     return list(alive.values())
 
 
-def _union(left: Group, right: Group) -> Group:
-    return Group(left.failures + right.failures, left.common & right.common)
+def _placed(late: Group, groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
+    """The groups with one more: in the group where it adds least, or alone."""
+    added = [cost(_union((one, late))) - cost(one) for one in groups]
+    least = min(range(len(groups)), key=added.__getitem__)
+    if added[least] < cost(late):
+        groups[least] = _union((groups[least], late))
+        return groups
+    return [*groups, late]
+
+
+def _union(groups: Sequence[Group]) -> Group:
+    common = groups[0].common
+    for one in groups[1:]:
+        common &= one.common
+    return Group(tuple(failure for one in groups for failure in one.failures), common)
 
 
 def _cost(one: Group, known: Levels, prior: float, site: Callable[[Failure], str]) -> float:
     passed = known.fewest(one.common)
     if passed is None:
         return 1e9 * len(one.failures)
-    failed = len(one.failures)
-    fails = failed / (failed + passed)
-    surprise = -failed * log(fails) - (passed * log(1 - fails) if passed else 0.0)
     ways = Counter((failure.kind, site(failure)) for failure in one.failures)
-    return prior + surprise + _SIGNATURE * log(len(ways))
+    return prior + _surprise(len(one.failures), passed) + SIGNATURE * log(len(ways))
+
+
+def _surprise(failed: int, passed: int) -> float:
+    """The words it takes to say who failed and who passed, when this line alone is to blame."""
+    fails = failed / (failed + passed)
+    return -failed * log(fails) - (passed * log(1 - fails) if passed else 0.0)
 
 
 def _with_shared(
@@ -199,9 +220,9 @@ def _with_unseen(
     """Failures without a recorded execution, beside those that fail alike."""
     alike: dict[str, list[Failure]] = {}
     for failure in unseen:
-        alike.setdefault(signature(failure, site(failure)), []).append(failure)
+        alike.setdefault(signatures.signature(failure, site(failure)), []).append(failure)
     known = {
-        signature(failure, site(failure)): number
+        signatures.signature(failure, site(failure)): number
         for number, one in enumerate(groups)
         for failure in one.failures
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.events import Noted, Run
-from heal_bot.locate import clues, clusters, constants, spectrum
+from heal_bot.locate import clues, clusters, constants, signatures, spectrum
 from heal_bot.locate.observed import Key, Observed, key, observe
 from heal_bot.locate.places import Places
 from heal_bot.model import Baseline, Cluster, Failure, Suspect, Target
@@ -60,7 +60,7 @@ def locate(
         suspects = _finished(ranked, named, changed)
         found.append(
             Cluster(
-                id=clusters.identity(one.failures),
+                id=signatures.identity(one.failures),
                 failures=one.failures,
                 suspects=suspects,
                 signature=_signature(one.failures, sites),
@@ -232,7 +232,7 @@ def _hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...
 
 
 def _signature(failures: Sequence[Failure], sites: Mapping[str, str]) -> str:
-    texts = Counter(clusters.signature(failure, sites[failure.test]) for failure in failures)
+    texts = Counter(signatures.signature(failure, sites[failure.test]) for failure in failures)
     return min(texts, key=lambda text: (-texts[text], text))
 
 

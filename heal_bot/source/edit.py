@@ -28,7 +28,8 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     do. Raises EditError when a target does not hold its source any more, when two edits overlap,
     or when an import would rebind a name.
     """
-    lines = list(functions.lines(text))
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    lines = list(functions.lines(text.removeprefix(mark)))
     newline = _newline(lines)
     ordered = sorted(edits, key=lambda edit: edit.target.first_line)
     for before, after in itertools.pairwise(ordered):
@@ -53,7 +54,7 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
         lines[target.first_line - 1 : target.last_line] = _replacement(edit, newline)
     if added:
         lines[place:place] = _import_lines(lines, place, added, newline)
-    return "".join(lines)
+    return mark + "".join(lines)
 
 
 def patched(tree: Tree, candidate: Candidate) -> tuple[PatchedFile, ...]:

@@ -94,7 +94,8 @@ def index(path: str, text: str) -> tuple[Target, ...]:
     """All targets of a file in source order; SourceRejected when the text cannot be parsed.
 
     Functions of every nesting by their `__qualname__`; class attributes as `Class.name`; module
-    assignments by the first name they bind; default arguments as `function.parameter`.
+    assignments by the first name they bind; default arguments as `function.parameter`. A byte
+    order mark belongs to the file, not to its first target.
     """
     return tuple(entry.target for entry in entries(path, text))
 
@@ -104,7 +105,8 @@ def entries(path: str, text: str) -> tuple[Entry, ...]:
     """What `index` returns, each with its body line and bound names."""
     tree = guard.parse(text)
     try:
-        return tuple(_Walk(path, lines(text)).statements(tree.body, _Scope("", "module")))
+        body = lines(text.removeprefix("\ufeff"))
+        return tuple(_Walk(path, body).statements(tree.body, _Scope("", "module")))
     except RecursionError as error:
         raise guard.SourceRejected(f"{path}: nested too deeply to index") from error
 

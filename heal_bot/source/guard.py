@@ -99,10 +99,10 @@ def _check_nesting(text: str) -> None:
             if len(chains) == 1:
                 chains[0] = 0
         else:
-            chains[-1] += len(match.group()) if first not in "aoniels" else 1
+            chains[-1] += 1 if first in "aoniels" else len(match.group())
+            if chains[-1] > MAX_CHAIN:
+                raise SourceRejected(f"source chains more than {MAX_CHAIN:,} operators")
             if first in "([{":
                 chains.append(0)
             if len(chains) > MAX_BRACKETS:
                 raise SourceRejected(f"source nests more than {MAX_BRACKETS} brackets")
-            if chains[-1] > MAX_CHAIN:
-                raise SourceRejected(f"source chains more than {MAX_CHAIN:,} operators")

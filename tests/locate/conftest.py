@@ -92,7 +92,7 @@ def _one(test: str, body: Callable[[], None], files: Iterable[str]):
     sys.settrace(tracer)
     try:
         body()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a test may raise anything
         sys.settrace(None)
         frames = tuple(
             Frame(

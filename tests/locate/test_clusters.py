@@ -1,0 +1,82 @@
+"""Grouping by what explains the failures in the fewest words."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.locate import clusters, signatures, spectrum
+from heal_bot.model import Failure
+
+
+def _group(failing: dict[str, set[int]], passing: list[set[int]], kinds=None, width: int = 64):
+    hits = {test: spectrum.bitmap(lines, width) for test, lines in failing.items()}
+    passed = spectrum.counts([spectrum.bitmap(lines, width) for lines in passing], width)
+    union = 0
+    for one in hits.values():
+        union |= one
+    failures = [Failure(test, (kinds or {}).get(test, "AssertionError"), "") for test in failing]
+    found = clusters.group(
+        failures, hits, clusters.levels(passed, union), 50, lambda failure: failure.kind
+    )
+    return sorted(sorted(f.test for f in one.failures) for one in found)
+
+
+def test_failures_that_share_a_line_only_they_execute_are_one() -> None:
+    failing = {"a": {1, 5, 9}, "b": {2, 5, 9}, "c": {3, 5, 9}}
+    assert _group(failing, [{1, 9}, {2, 9}, {3, 9}]) == [["a", "b", "c"]]
+
+
+def test_failures_that_share_only_what_everything_executes_are_two() -> None:
+    failing = {"a": {1, 9}, "b": {1, 9}, "c": {2, 9}, "d": {2, 9}}
+    assert _group(failing, [{9, 7}] * 60) == [["a", "b"], ["c", "d"]]
+
+
+def test_a_test_of_both_causes_is_in_both() -> None:
+    failing = {"a": {1, 9}, "b": {1, 9}, "c": {2, 9}, "d": {2, 9}, "both": {1, 2, 9}}
+    assert _group(failing, [{9, 7}] * 60) == [["a", "b", "both"], ["both", "c", "d"]]
+
+
+def test_passing_tests_that_execute_the_fault_by_luck_do_not_split_it() -> None:
+    failing = {f"t{n}": {n, 40} for n in range(30)}
+    assert len(_group(failing, [{40}] * 5 + [{39}] * 40)) == 1
+
+
+def test_without_executions_the_way_of_failing_decides() -> None:
+    kinds = {"a": "TypeError", "b": "TypeError", "c": "KeyError"}
+    assert _group({"a": set(), "b": set(), "c": set()}, [], kinds) == [["a", "b"], ["c"]]
+
+
+def test_a_failure_without_executions_joins_those_that_fail_alike() -> None:
+    kinds = dict.fromkeys("abc", "TypeError")
+    assert _group({"a": {1}, "b": {1}, "c": set()}, [{2}], kinds) == [["a", "b", "c"]]
+
+
+def test_thousands_of_distinct_executions_are_grouped() -> None:
+    failing = {f"t{n}": {n % 600, 700 + n % 2} for n in range(1500)}
+    assert [len(g) for g in _group(failing, [{1, 2}], width=800)] == [750, 750]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("at 0x7f12ab and 3", "at 0x00ff and 12"),
+        ("2026-01-02T10:11:12Z took 1.5s", "2025-12-31T23:59:59Z took 20.25s"),
+        (
+            "/tmp/pytest-of-me/pytest-1/x.txt is missing",
+            "/tmp/pytest-of-you/pytest-77/y.txt is missing",
+        ),
+        ("id 123e4567-e89b-12d3-a456-426614174000", "id 00000000-e89b-12d3-a456-426614174111"),
+        ("a  b\n c", "a b c"),
+    ],
+)
+def test_messages_that_differ_in_values_are_equal_when_normalised(one: str, other: str) -> None:
+    assert signatures.normalised(one) == signatures.normalised(other)
+
+
+def test_messages_that_say_other_things_stay_apart() -> None:
+    assert signatures.normalised("no key 'a'") != signatures.normalised("no key 'b'")
+
+
+def test_hostile_messages_are_normalised_in_no_time() -> None:
+    for text in ("/" * 100_000, "a1" * 100_000, "1." * 100_000, "0x" * 100_000, "/tmp" * 90_000):
+        assert len(signatures.normalised(text)) <= 200

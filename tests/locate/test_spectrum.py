@@ -1,0 +1,51 @@
+"""Counting over bitmaps, and the formulas."""
+
+from __future__ import annotations
+
+import random
+import time
+from math import inf, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heal_bot.locate import spectrum
+
+
+@given(st.lists(st.integers(0, 2**20 - 1), max_size=40))
+def test_counts_are_those_of_counting_bit_by_bit(bitmaps: list[int]) -> None:
+    plain = [sum(one >> at & 1 for one in bitmaps) for at in range(20)]
+    assert list(spectrum.counts(bitmaps, 20)) == plain
+
+
+@given(st.sets(st.integers(0, 200)))
+def test_positions_and_bitmaps_are_each_others_inverse(positions: set[int]) -> None:
+    made = spectrum.bitmap(positions, 201)
+    assert made == sum(1 << at for at in positions)
+    assert list(spectrum.indices(made)) == sorted(positions)
+
+
+@pytest.mark.parametrize(
+    ("failing", "failed", "passed", "ochiai", "dstar"),
+    [
+        (4, 4, 0, 1.0, inf),
+        (4, 4, 1, 4 / sqrt(20), 16.0),
+        (4, 2, 2, 0.5, 1.0),
+        (4, 0, 7, 0.0, 0.0),
+        (1, 1, 3, 0.5, 1 / 3),
+    ],
+)
+def test_formulas(failing, failed, passed, ochiai, dstar) -> None:
+    assert spectrum.ochiai(failing, failed, passed) == pytest.approx(ochiai)
+    assert spectrum.dstar(failing, failed, passed) == pytest.approx(dstar)
+
+
+def test_ten_thousand_tests_by_fifty_thousand_functions_are_counted_quickly() -> None:
+    rng = random.Random(1)
+    bitmaps = [rng.getrandbits(50_000) & rng.getrandbits(50_000) for _ in range(200)]
+    tests = [bitmaps[n % 200] for n in range(10_000)]
+    start = time.perf_counter()
+    total = spectrum.counts(tests, 50_000)
+    assert time.perf_counter() - start < 5
+    assert total[7] == 50 * sum(one >> 7 & 1 for one in bitmaps)

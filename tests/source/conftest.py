@@ -1,0 +1,44 @@
+"""A tree in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True)
+class MemoryTree:
+    files: Mapping[str, bytes]
+    sha: str = "a" * 40
+    tree_sha: str = "b" * 40
+    root: Path = Path("/nowhere")
+
+    def paths(self) -> tuple[str, ...]:
+        return tuple(sorted(self.files))
+
+    def read(self, path: str) -> bytes:
+        return self.files[path]
+
+    def blob(self, path: str) -> str:
+        return "c" * 40
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        return {}
+
+
+@pytest.fixture
+def tree():
+    """Makes a tree of the given files (text or bytes)."""
+
+    def make(**files: str | bytes) -> MemoryTree:
+        def named(key: str) -> str:
+            return key.replace("__", "/") + ".py"
+
+        return MemoryTree(
+            {named(k): v.encode() if isinstance(v, str) else v for k, v in files.items()}
+        )
+
+    return make

@@ -1,0 +1,62 @@
+"""What counts as test, build or machinery."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.source import paths
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "protected"),
+    [
+        ("src/shop/prices.py", False, False),
+        ("shop/testing.py", False, False),
+        ("contest.py", False, False),
+        ("tests/test_a.py", True, False),
+        ("pkg/tests/data.py", True, False),
+        ("test/support.py", True, False),
+        ("a_test.py", True, False),
+        ("pkg/conftest.py", True, True),
+        ("setup.py", False, True),
+        ("noxfile.py", False, True),
+        (".github/scripts/x.py", False, True),
+        ("src/.hidden.py", False, True),
+        ("pyproject.toml", False, True),
+        ("Makefile", False, True),
+        ("lib/python3/site-packages/x.py", False, True),
+        ("/etc/x.py", False, True),
+    ],
+)
+def test_paths_are_told_apart(path: str, test: bool, protected: bool) -> None:
+    assert (paths.is_test(path), paths.is_protected(path)) == (test, protected)
+
+
+def test_collected_files_are_tests_unless_collected_for_doctests() -> None:
+    nodes = (
+        "checks/prices.py::TestA::test_b[x::y]",
+        "src/shop/prices.py::shop.prices.total",
+        "shop/net.py::shop.net",
+    )
+    assert paths.is_test("checks/prices.py", nodes)
+    assert not paths.is_test("src/shop/prices.py", nodes)
+    assert not paths.is_test("shop/net.py", nodes)
+
+
+def test_plugins_and_own_build_backends_are_found(tree) -> None:
+    made = tree(a="", fix__db="", fix__ini="", plug="", back="", fix__late="")
+    files = {
+        **made.files,
+        "conftest.py": b'pytest_plugins = ["fix.db"]\n',
+        "sub/conftest.py": b"pytest_plugins = 'fix.late'\n",
+        "pytest.ini": b"[pytest]\naddopts = -q -p fix.ini\n",
+        "pyproject.toml": b'[build-system]\nbuild-backend = "back"\nbackend-path = ["."]\n'
+        b'[project.entry-points.pytest11]\nplug = "plug:Plugin"\n',
+    }
+    found = paths.plugins(type(made)(files))
+    assert found == {"fix/db.py", "fix/late.py", "fix/ini.py", "plug.py", "back.py"}
+
+
+def test_broken_configuration_names_nothing(tree) -> None:
+    made = type(tree())({"pyproject.toml": b"[[[", "conftest.py": b"def (", "x.py": b""})
+    assert paths.plugins(made) == frozenset()
