@@ -135,15 +135,15 @@ def _program_bytes(program: Path) -> bytes:
 def _layout(program: Path) -> tuple[Path, Path]:
     """Prefix and standard library, by the landmark os.py as CPython's getpath looks for it."""
     named = _NAME.match(program.name)
-    for base in (program.parent.parent, *program.parent.parent.parents):
-        names = (
-            [f"python{named[1]}{named[2]}", f"python{named[1]}"]
-            if named
-            else sorted((p.name for p in (base / "lib").glob("python3.*")), reverse=True)
-        )
-        for name in names:
-            if (base / "lib" / name / "os.py").is_file():
-                return base, base / "lib" / name
+    base = program.parent.parent
+    names = (
+        [f"python{named[1]}{named[2]}", f"python{named[1]}"]
+        if named
+        else sorted((path.name for path in (base / "lib").glob("python3.*")), reverse=True)
+    )
+    for name in names:
+        if (base / "lib" / name / "os.py").is_file():
+            return base, base / "lib" / name
     raise ProvisionError(f"{program} has no standard library beside it (lib/python3.*/os.py)")
 
 

@@ -1,0 +1,113 @@
+"""A real git repository to read, an interpreter with pytest to copy, a folder others can reach."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from heal_bot.events import Event, Run
+
+PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def run(events: list[Event]) -> Run:
+    return Run(events.append)
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "protocol.file.allow=always"]
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_DATE": "2024-01-01T00:00:00Z",
+        "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z",
+    }
+    done = subprocess.run(
+        ["git", *who, *arguments], cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def git() -> Git:
+    return _git
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A repository with two commits on main; the second changes line 2 of pkg/a.py."""
+    folder = tmp_path / "source"
+    (folder / "pkg").mkdir(parents=True)
+    _git(folder, "init", "-q", "-b", "main")
+    (folder / "pkg/a.py").write_text("one = 1\ntwo = 3\nthree = 3\n")
+    (folder / "pkg/b.txt").write_bytes(b"\x00\xffbytes")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    (folder / "näme\n.py").write_text("x = 1\n")
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-qm", "First")
+    (folder / "pkg/a.py").write_text("one = 1\ntwo = 2\nthree = 3\n")
+    _git(folder, "commit", "-qam", "Second")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def reachable() -> Iterator[Path]:
+    """A folder of ours that every user can enter, as a cache must be."""
+    folder = Path(tempfile.mkdtemp(prefix="heal-bot-test-", dir="/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def base_python() -> Path:
+    """The interpreter our own environment was made from."""
+    return Path(sys.executable).resolve()
+
+
+def _environment(python: Path, folder: Path) -> Path:
+    folder.parent.mkdir(mode=0o700)
+    subprocess.run([str(python), "-m", "venv", "--without-pip", str(folder)], check=True)
+    return next(folder.glob("lib/python3*/site-packages"))
+
+
+@pytest.fixture
+def venv(tmp_path: Path, base_python: Path) -> Path:
+    """A virtual environment with next to nothing, in a folder that only we can read."""
+    folder = tmp_path / "private/venv"
+    site = _environment(base_python, folder)
+    (site / "pytest").mkdir()
+    (site / "pytest/__init__.py").write_text("")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def full_venv(tmp_path_factory: pytest.TempPathFactory, base_python: Path) -> Path:
+    """As `venv`, with the real pytest and its console script; not to be changed."""
+    folder = tmp_path_factory.mktemp("session") / "private/venv"
+    site = _environment(base_python, folder)
+    ours = Path(pytest.__file__).parent.parent
+    for name in PACKAGES:
+        shutil.copytree(ours / name, site / name)
+    shutil.copy(ours / "py.py", site)
+    script = folder / "bin/pytest"
+    script.write_text(f"#!{folder}/bin/python\nimport pytest\nraise SystemExit(pytest.main())\n")
+    script.chmod(0o755)
+    return folder

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from heal_bot.errors import ProvisionError
+from heal_bot.workspace.store import Store
+
+
+@pytest.fixture
+def folder(reachable, request):
+    path = reachable / "stores" / request.node.name[:40]
+    path.parent.mkdir(mode=0o755, exist_ok=True)
+    return path
+
+
+def fill(work: Path, final: Path) -> dict[str, object]:
+    (work / "data").write_text(str(final))
+    return {"made": 1}
+
+
+def test_an_installation_is_built_once(folder):
+    store = Store.at(folder)
+    assert store.get("one", fill) == {"made": 1}
+    assert store.get("one", lambda work, final: {"made": 2}) == {"made": 1}
+    assert (folder / "one/data").read_text() == str(folder / "one")
+
+
+def test_a_build_that_fails_leaves_nothing(folder):
+    store = Store.at(folder)
+
+    def fail(work: Path, final: Path) -> dict[str, object]:
+        (work / "data").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ProvisionError, match="No space left on device"):
+        store.get("one", fail)
+    assert list(folder.iterdir()) == []
+
+
+def test_the_first_of_two_builders_wins(folder):
+    store = Store.at(folder)
+
+    def slow(work: Path, final: Path) -> dict[str, object]:
+        store.get("one", fill)
+        (work / "data").write_text("late")
+        return {"made": 2}
+
+    assert store.get("one", slow) == {"made": 1}
+    assert (folder / "one/data").read_text() != "late"
+    assert [path.name for path in folder.iterdir()] == ["one"]
+
+
+def test_a_folder_others_can_write_is_refused(folder):
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(ProvisionError, match="can be written by one"):
+        Store.at(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+def test_a_folder_of_another_user_is_refused(folder):
+    folder.mkdir()
+    os.chown(folder, 64001, 64001)
+    with pytest.raises(ProvisionError, match="belongs to another user"):
+        Store.at(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="tests run as another user only under root")
+def test_a_folder_that_others_cannot_reach_is_refused(folder):
+    folder.mkdir(mode=0o700)
+    with pytest.raises(ProvisionError, match="cannot be reached by the user that tests run as"):
+        Store.at(folder / "inner")
+
+
+def test_a_link_is_refused(folder, tmp_path):
+    folder.symlink_to(tmp_path)
+    with pytest.raises(ProvisionError, match="is a link"):
+        Store.at(folder)
+
+
+def test_an_installation_that_was_planted_is_refused(folder):
+    store = Store.at(folder)
+    (folder / "one").mkdir()
+    (folder / "one").chmod(0o777)
+    with pytest.raises(ProvisionError, match="can be written by one"):
+        store.get("one", fill)
