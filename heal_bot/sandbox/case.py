@@ -108,6 +108,8 @@ class Case:
     def _linger(self, now: float) -> None:
         """The program ended by itself: give what it left behind a moment, then count it."""
         left = len(self.members(processes.table()))
+        if self.uid is None and not left and not processes.childless():
+            left = 1
         if left and not self.linger_until:
             self.linger_until = now + _LINGER
         if not left or now > self.linger_until:
@@ -123,18 +125,20 @@ class Case:
         if self.status is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-        table = processes.table()
         if self.uid is not None:
-            if self.members(table):
-                processes.kill_uid(self.uid)
+            processes.kill_uid(self.uid)
+            left = len(self.members(processes.table()))
         else:
-            processes.kill_below(os.getpid(), frozenset())
-        left = len(self.members(processes.table()))
+            processes.kill_below(os.getpid())
+            left = 0 if processes.childless() else 1
         if not left and self.status is not None:
             self.over = True
         elif now > self.dying_until:
             self.over, self.clean = True, False
-            self.how, self.detail = "sandbox_error", f"{left} processes could not be killed"
+            self.how, self.detail = (
+                "sandbox_error",
+                f"processes could not be killed within {_DYING:g} s",
+            )
 
     def ended(self) -> Ended:
         """The result, after the last bytes of the pipes were read."""

@@ -167,6 +167,8 @@ def _arrange(plan: Plan, output: int, errors: int) -> int:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.umask(0o077)
+    # Inherited from the supervisor; without root our own entries in /proc would not be ours.
+    prctl(_PR_SET_DUMPABLE, 1)
     Path("/proc/self/oom_score_adj").write_text("1000")
     null = os.open("/dev/null", os.O_RDONLY)
     wanted = (null, output, output, *plan.job.channels, errors)

@@ -200,8 +200,8 @@ while True: pass""",
     Bomb(
         140,
         "hides by not being dumpable",
-        "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\nos.setsid() if os.fork() == 0 else 0"
-        "\nb = b'x' * (180 << 20)\ntime.sleep(60)",
+        "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\n"
+        "if os.fork() == 0: os.setsid()\nb = b'x' * (180 << 20)\ntime.sleep(60)",
         ("memory",),
     ),
 )
@@ -218,9 +218,7 @@ def outcomes() -> dict[str, tuple[Ended, Ended, list[int]]]:
             limits = LIMITS if endless else dataclasses.replace(LIMITS, wall=PATIENCE)
             with sandbox.slot() as slot:
                 argv = (PYTHON, "-I", "-c", code)
-                first = sandbox.execute(
-                    Job(argv, child_env(slot), slot.repo, limits=limits), slot
-                )
+                first = sandbox.execute(Job(argv, child_env(slot), slot.repo, limits=limits), slot)
                 slot.renew()
                 again = sandbox.execute(
                     Job(("/bin/true",), child_env(slot), slot.repo, limits=LIMITS), slot
@@ -269,6 +267,6 @@ def test_a_flood_is_clipped_in_the_middle(outcomes) -> None:
 
 
 def test_the_machine_has_a_limit_of_its_own() -> None:
-    assert 0 < processes.available_memory() < os.sysconf("SC_PAGE_SIZE") * os.sysconf(
-        "SC_PHYS_PAGES"
+    assert (
+        0 < processes.available_memory() < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     )
