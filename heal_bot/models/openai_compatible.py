@@ -24,7 +24,8 @@ BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.5"
 MAX_OUTPUT = 32_000
 _WINDOW = 32_000
-_LINE_CAP = 4 << 20
+_LINE_CAP = 1 << 20
+_BODY_CAP = 64 << 20
 _ERROR_CAP = 64 << 10
 # A server that reads less than a token per 7 characters dropped the front of the prompt: code
 # has 1.6 to 6 (4.2 in the mean over the standard library).
@@ -222,6 +223,8 @@ def _chunks(response: httpx.Response) -> Iterator[dict[str, Any]]:
     pending = b""
     for data in _capped(response.iter_bytes()):
         *lines, pending = (pending + data).split(b"\n")
+        if len(pending) > _LINE_CAP:
+            raise ValueError(f"a line of more than {_LINE_CAP} bytes came")
         for line in lines:
             if line.startswith(b"data:"):
                 value = line[5:].strip()
@@ -235,8 +238,8 @@ def _capped(parts: Iterator[bytes]) -> Iterator[bytes]:
     total = 0
     for part in parts:
         total += len(part)
-        if total > _LINE_CAP * 8:
-            raise ValueError(f"more than {_LINE_CAP * 8} bytes came")
+        if total > _BODY_CAP:
+            raise ValueError(f"more than {_BODY_CAP} bytes came")
         yield part
 
 

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heal_bot.model import Cluster, Failure, Search, Suspect
+from heal_bot.ports import Brief
+from heal_bot.repair.llm.context import gather, signature
+from heal_bot.source import functions
+
+FILES = {
+    "shop/money.py": '''import math
+from shop.rates import rate
+
+
+def round_cents(value: float, *, up=True) -> float:
+    """Halves go up."""
+    return math.floor(rate(value))
+
+
+class Cart:
+    tax = 3
+
+    def __init__(self, prices):
+        self.prices = prices
+
+    def total(self):
+        return round_cents(sum(self.prices))
+''',
+    "shop/rates.py": "def rate(value):\n    return value\n",
+    "shop/till.py": "from shop.money import *\n\n\ndef ring(x):\n    return round_cents(x)\n",
+    "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef cart():\n    return 1\n",
+    "tests/shop/test_money.py": """import pytest
+
+
+@pytest.fixture
+def near():
+    return 2
+
+
+class TestCart:
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_total(self, cart, near, n):
+        assert cart == n
+""",
+    "broken.py": "def (",
+}
+
+
+class MemoryTree:
+    sha = tree_sha = "0" * 40
+    root = Path("/nonexistent")
+
+    def paths(self) -> tuple[str, ...]:
+        return tuple(sorted(FILES))
+
+    def read(self, path: str) -> bytes:
+        return FILES[path].encode()
+
+    def blob(self, path: str) -> str:
+        return "0" * 40
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        return {}
+
+
+MONEY = functions.index("shop/money.py", FILES["shop/money.py"])
+
+
+@pytest.fixture
+def facts():
+    test = "tests/shop/test_money.py::TestCart::test_total"
+    failures = tuple(Failure(f"{test}[{n}]", "AssertionError", f"1 != {n}") for n in range(5))
+    lost = Failure("tests/gone.py::test_x", "Error", "boom")
+    suspects = tuple(
+        Suspect(target, 0.5, ("evidence",))
+        for target in MONEY
+        if target.qualname in {"round_cents", "round_cents.up", "Cart.total"}
+    )
+    searches = (
+        Search("rules", suspects[0].target, "boundary", 400, 3),
+        Search("rules", suspects[0].target, "swap", 12, 1),
+        Search("claude", suspects[0].target, "minimal", 2, 0),
+    )
+    cluster = Cluster("c1", (*failures, lost), suspects)
+    return gather(Brief(cluster, MemoryTree(), searches=searches, lessons=("x:y",)))
+
+
+def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
+    first, second = facts.failing
+    assert ([f.message for f in first.failures], first.hidden) == (
+        ["1 != 0", "1 != 1", "1 != 2"],
+        2,
+    )
+    assert "def test_total(self, cart, near, n)" in first.source
+    assert "parametrize" in first.source
+    assert sorted(fixture.splitlines()[1] for fixture in first.fixtures) == [
+        "def cart():",
+        "def near():",
+    ]
+    assert (second.source, second.fixtures) == ("", ())
+
+
+def test_suspects_come_once_with_the_outline_of_their_class(facts) -> None:
+    assert [t.qualname for t in facts.targets] == ["round_cents", "Cart.total"]
+    assert facts.suspects[1].outline == ("    tax = 3", "    def Cart.__init__(self, prices)")
+
+
+def test_callers_and_callees_are_named_with_their_signatures(facts) -> None:
+    assert "round_cents calls shop/rates.py: def rate(value)" in facts.neighbours
+    assert "shop/till.py:5 in ring calls round_cents: return round_cents(x)" in facts.neighbours
+    assert not any("broken" in line for line in facts.neighbours)
+
+
+def test_what_the_rules_tried_is_summed_by_function(facts) -> None:
+    assert facts.tried == (
+        "shop/money.py::round_cents: 412 small edits fail; the best one fixes 3 of 6 tests",
+    )
+    assert facts.remembered == ("x:y",)
+    assert facts.files == (("shop/money.py", "import math\nfrom shop.rates import rate"),)
+
+
+def test_a_signature_is_one_line_with_the_first_of_the_docstring() -> None:
+    assert signature(MONEY[0]) == (
+        "def round_cents(value: float, *, up=True) -> float  # Halves go up."
+    )

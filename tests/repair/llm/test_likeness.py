@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.model import Attempt, Candidate, Edit, Target, Verdict
+from heal_bot.repair.llm.likeness import normal, twin
+
+ONE = "def f(a):\n    total = a + 1\n    return total\n"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ONE.replace("total", "result"),
+        ONE.replace("    total", "    # why\n    total"),
+        ONE.replace("a + 1", "(a +\n        1)"),
+        'def f(a: int) -> int:\n    """Add."""\n    total = a + 1\n    return total\n',
+        "    def f(a):\n        total = a + 1\n        return total\n",
+    ],
+)
+def test_layout_comments_and_local_names_make_no_difference(other) -> None:
+    assert normal(other) == normal(ONE)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ONE.replace("+ 1", "+ 2"),
+        ONE.replace("(a)", "(b)").replace("= a", "= b"),
+        ONE.replace("return total", "return a"),
+        "def f(a):\n    global total\n    total = a + 1\n    return total\n",
+        "@cache\n" + ONE,
+        "def f(a:",
+    ],
+)
+def test_what_behaves_otherwise_is_something_else(other) -> None:
+    assert normal(other) != normal(ONE)
+
+
+@pytest.mark.parametrize(
+    ("status", "found"), [("unchanged", True), ("rejected", True), ("timeout", False)]
+)
+def test_a_twin_counts_unless_it_was_never_judged(status, found) -> None:
+    target = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
+    attempt = Attempt(3, "c", Candidate((Edit(target, ONE),), "rules", "x"), Verdict(status))
+    edits = (Edit(target, ONE.replace("total", "t")),)
+    assert (twin(edits, [attempt]) is attempt) == found

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jinja2
+import pytest
+
+from heal_bot.errors import LLMError
+from heal_bot.model import Attempt, Candidate, Cluster, Edit, Failure, Target, Verdict
+from heal_bot.repair.llm.context import Facts, Failing, Shown
+from heal_bot.repair.llm.lessons import lessons
+from heal_bot.repair.llm.prompting import Prompter, estimate, summary
+
+TARGET = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
+FAILURE = Failure("tests/test_m.py::test_f", "AssertionError", "1 != 2")
+CLUSTER = Cluster("c", (FAILURE,), ())
+
+
+def attempt(number: int, status: str = "unchanged") -> Attempt:
+    verdict = Verdict(status, still_failing=(replace(FAILURE, message=f"got {number}"),))
+    candidate = Candidate((Edit(TARGET, f"def f(a):\n    return {number}\n"),), "claude", "repair")
+    return Attempt(number, "c", candidate, verdict, 0.1, f"+    return {number} # {'x' * 3000}\n")
+
+
+def prompter(suspects: int = 1) -> Prompter:
+    shown = tuple(
+        Shown(
+            replace(TARGET, qualname=f"f{n}", source=f"def f{n}(a):\n    'suspect {n}'\n" * 40),
+            (),
+            (),
+        )
+        for n in range(suspects)
+    )
+    failing = Failing((FAILURE,), 0, "def test_f():\n    assert f(1) == 2\n", ())
+    facts = Facts((failing,), shown, {}, (("m.py", "import os"),), ("g calls f",), (), (), "")
+    return Prompter(CLUSTER, facts, "0123456789abcdef")
+
+
+def text(prompt) -> str:
+    return "".join(message.text for message in prompt.messages)
+
+
+def test_with_room_every_attempt_is_shown_whole() -> None:
+    prompt = prompter().prompt([attempt(n) for n in (1, 2, 3)], "repair", 100_000)
+    assert all(f"+    return {n} #" in text(prompt) for n in (1, 2, 3))
+    assert [message.cached for message in prompt.messages] == [True, False, False, True, False]
+    assert prompt.tokens * 3 >= len(text(prompt)) + len(prompt.system)
+
+
+def test_the_oldest_attempts_shrink_first_and_nothing_current_does() -> None:
+    attempts = [attempt(n) for n in (1, 2, 3)]
+    roomy = prompter(8).prompt(attempts, "repair", 100_000)
+    tight = prompter(8).prompt(attempts, "repair", roomy.tokens - 500)
+    assert tight.tokens <= roomy.tokens - 500
+    assert "+    return 1 #" not in text(tight)
+    assert "got 1" in text(tight)
+    assert "+    return 2 #" in text(tight)
+    assert "suspect 7" in text(tight)
+    assert "Left out" not in text(tight)
+
+
+def test_what_does_not_fit_is_named() -> None:
+    roomy = prompter(8).prompt([], "minimal", 100_000)
+    tight = prompter(8).prompt([], "minimal", roomy.tokens - 200)
+    assert "Left out for space: 2 less likely suspects, callers and callees." in text(tight)
+    assert tight.tokens <= roomy.tokens - 200
+    with pytest.raises(LLMError, match="larger window") as caught:
+        prompter(8).prompt([], "minimal", 500)
+    assert caught.value.kind == "context_overflow"
+
+
+def test_a_fresh_start_shows_earlier_attempts_in_a_line() -> None:
+    fresh = prompter().prompt([attempt(1)], "fresh", 100_000)
+    assert "+    return 1 #" not in text(fresh)
+    assert "got 1" in text(fresh)
+
+
+def test_a_missing_variable_of_a_template_is_an_error() -> None:
+    with pytest.raises(jinja2.UndefinedError):
+        prompter()._render("ask", strategy="minimal")
+
+
+def test_a_summary_says_what_changed_and_what_came_of_it() -> None:
+    broken = replace(FAILURE, test="tests/test_m.py::test_g", message="boom\nboom")
+    verdict = Verdict("regression", ("a",), (), (broken,), "one test broke")
+    said = summary(replace(attempt(1), verdict=verdict))
+    assert said == (
+        "repair change of f; fixed 1; newly failing 1, first with AssertionError: boom boom;"
+        " one test broke"
+    )
+
+
+def test_an_estimate_is_never_below_a_token_per_four_bytes() -> None:
+    assert estimate("x" * 4000) >= 1000
+    assert estimate("\u4e2d" * 1000) >= 1000
+
+
+def test_lessons_come_from_outcomes_and_are_five_at_most() -> None:
+    cluster = Cluster("c", (FAILURE, replace(FAILURE, test="t2")), ())
+    broke = replace(
+        attempt(2), verdict=Verdict("regression", newly_failing=(replace(FAILURE, test="t9"),))
+    )
+    better = replace(attempt(3), verdict=Verdict("improved", ("t2",), (FAILURE,)))
+    said = lessons(cluster, [attempt(1), broke, better, attempt(4)])
+    assert said == (
+        "Attempt 3 came closest: it fixes 1 of 2 tests and breaks none.",
+        "1 of 4 attempts broke t9, which passes without them.",
+        "No attempt has fixed tests/test_m.py::test_f.",
+        "2 attempts changed no test's failure at all: look for another cause.",
+    )
+    assert lessons(cluster, []) == ()

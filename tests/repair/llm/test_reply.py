@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.model import Candidate, Target
+from heal_bot.repair.llm.reply import ReplyError, read
+from heal_bot.source import edit, functions
+from heal_bot.text import Secret
+
+PATH = "shop/stock.py"
+SOURCE = '''"""Stock."""
+
+import os
+from functools import lru_cache
+
+LIMIT = 10
+SQL = """
+select 1
+"""
+
+
+def count(items):
+    """Count.
+
+    All of them.
+    """
+    # keep this
+    text = """
+a
+    b
+"""
+    return len(items) - 1, text
+
+
+@lru_cache
+@staticmethod
+def cached(key):
+    return key + 1
+
+
+async def fetch(key):
+    return key - 1
+
+
+class Shelf:
+    size = 3
+
+    def name(self):
+        return "shelf"  # why
+
+    @property
+    def full(self):
+        def near(n):
+            return n > 1
+        return near(self.size)
+
+
+class Box:
+    def name(self):
+        return "bix" + self.suffix
+
+
+def secret():
+    token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    return token + "x"
+'''
+TARGETS = tuple(t for t in functions.index(PATH, SOURCE) if t.kind != "default")
+
+
+def patched(reply: str, targets: tuple[Target, ...] = TARGETS, **options: object) -> str:
+    """The file after the reply, as the workspace would write it."""
+    reading = read(reply, targets, {PATH: SOURCE}, **options)  # type: ignore[arg-type]
+    assert Candidate(reading.edits, "claude", "minimal").edits
+    return edit.splice(SOURCE, reading.edits)
+
+
+def changed(reply: str, **options: object) -> list[str]:
+    """Removed and added lines of the file's diff."""
+    diff = edit.diff(PATH, SOURCE, patched(reply, **options))  # type: ignore[arg-type]
+    return [line for line in diff.splitlines()[3:] if line[0] in "+-"]
+
+
+COUNT = "def count(items):\n    return len(items)\n"
+FETCH = "async def fetch(key):\n    return key\n"
+FETCHED = ["-    return key - 1", "+    return key"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```python\n{FETCH}```",
+        f"```py\n{FETCH}```",
+        f"```Python title=x\n{FETCH}```",
+        f"~~~\n{FETCH}~~~",
+        f"````python\n{FETCH}````",
+        f"Sure.\n\n```python\n{FETCH}```\nDone. def well",
+        f"Cut off\n```python\n{FETCH}",
+        f"No fence:\n\n{FETCH}\nThat is it.",
+        f"{FETCH}",
+        "1. like so\n    ```python\n    async def fetch(key):\n        return key\n    ```",
+        f"```python\n# {PATH}::fetch\n{FETCH}```",
+        f"```python\n# fetch\n{FETCH}```",
+        f"```diff\n-x\n+y\n```\n```python\n{FETCH}```",
+        f"<think>\n```python\ndef fetch(key):\n    return 'draft'\n```\n</think>\n```\n{FETCH}```",
+        f"```python\nasync def fetch(key):\n    return 'draft'\n```\nNo:\n```python\n{FETCH}```",
+        f"```python\r\n{FETCH}```".replace("\n", "\r\n").replace("\r\r", "\r"),
+        "```python\n" + SOURCE.replace("key - 1", "key") + "```",
+        f"> ```python\n{FETCH}> ```",
+    ],
+)
+def test_code_is_found_however_it_is_wrapped(reply) -> None:
+    assert changed(reply) == FETCHED
+
+
+def test_a_fence_inside_a_docstring_does_not_end_the_code() -> None:
+    docstring = '    """Like\n    ```\n    fetch(1)\n    ```\n    """\n'
+    code = f"async def fetch(key):\n{docstring}    return key\n"
+    assert "+    return key" in changed(f"```python\n{code}```")
+
+
+def test_a_method_on_its_own_is_indented_and_keeps_its_comment() -> None:
+    reply = f'```python\n# {PATH}::Shelf.name\ndef name(self):\n    return "Shelf"\n```'
+    assert changed(reply) == ['-        return "shelf"  # why', '+        return "Shelf"  # why']
+
+
+@pytest.mark.parametrize(
+    ("reply", "line"),
+    [
+        (f'# {PATH}::Box.name\ndef name(self):\n    return "box"', '+        return "box"'),
+        ('# Box.name\ndef name(self):\n    return "box"', '+        return "box"'),
+        ('class Box:\n    def name(self):\n        return "box"', '+        return "box"'),
+        ('def name(self):\n    return "box" + self.suffix', '+        return "box" + self.suffix'),
+    ],
+)
+def test_of_two_methods_of_one_name_the_meant_one_changes(reply, line) -> None:
+    lines = changed(f"```python\n{reply}\n```")
+    assert lines == ['-        return "bix" + self.suffix', line]
+
+
+def test_decorators_that_a_reply_forgot_stay() -> None:
+    assert changed("```python\ndef cached(key):\n    return key + 2\n```") == [
+        "-    return key + 1",
+        "+    return key + 2",
+    ]
+    assert "@property" in patched("```python\ndef full(self):\n    return True\n```")
+
+
+def test_a_nested_function_is_replaced_in_its_place() -> None:
+    reply = f"```python\n# {PATH}::Shelf.full.<locals>.near\ndef near(n):\n    return n > 2\n```"
+    assert changed(reply) == ["-            return n > 1", "+            return n > 2"]
+
+
+def test_strings_over_several_lines_keep_their_text() -> None:
+    target = functions.find(TARGETS, "count")
+    assert target is not None
+    text = target.source.replace("len(items) - 1", "len(items)")
+    lines = changed(f"```python\n{text}```")
+    assert lines == ["-    return len(items) - 1, text", "+    return len(items), text"]
+
+
+def test_several_functions_and_a_class_attribute_in_one_reply() -> None:
+    reply = f"```python\n{COUNT}\n{FETCH}```\n```python\n# {PATH}::Shelf.size\nsize = 4\n```"
+    with pytest.raises(ReplyError, match="none of the functions"):
+        read("```python\nsize = 4\n```", TARGETS, {PATH: SOURCE})
+    lines = changed(reply)
+    assert "+    return len(items)" in lines
+    assert "+    return key" in lines
+    assert lines[-2:] == ["-    size = 3", "+    size = 4"]
+
+
+def test_a_module_constant_can_change() -> None:
+    assert changed("```python\nLIMIT = 11\n```") == ["-LIMIT = 10", "+LIMIT = 11"]
+
+
+def test_needed_imports_come_along_and_others_do_not() -> None:
+    imports = (
+        "from __future__ import annotations\nimport math\nimport os\nfrom re import sub, match\n"
+    )
+    code = "async def fetch(key):\n    return math.floor(key) + match('a', os.sep)\n"
+    reading = read(f"```python\n{imports}\n{code}```", TARGETS, {PATH: SOURCE})
+    assert reading.edits[0].imports == ("import math", "from re import match")
+
+
+def test_an_import_that_would_rebind_a_name_is_refused() -> None:
+    code = "from x import count\nasync def fetch(key):\n    return count(key)\n"
+    with pytest.raises(ReplyError, match="rebind"):
+        read(f"```python\n{code}```", TARGETS, {PATH: SOURCE})
+
+
+def test_a_hidden_secret_comes_back_and_never_as_stars() -> None:
+    reply = '```python\ndef secret():\n    token = "***"\n    return token\n```'
+    assert changed(reply) == ['-    return token + "x"', "+    return token"]
+    with pytest.raises(ReplyError, match="hidden"):
+        read('```python\ndef secret():\n    return "***"\n```', TARGETS, {PATH: SOURCE})
+    limit = Secret("b" + "ix" + "shelf" * 3)
+    with pytest.raises(ReplyError, match="same as the current"):
+        read("```python\nLIMIT = 10\n```", TARGETS, {PATH: SOURCE}, (limit,))
+
+
+def test_only_suspects_are_changed() -> None:
+    only = tuple(t for t in TARGETS if t.qualname == "fetch")
+    reading = read(f"```python\n{COUNT}\n{FETCH}```", only, {PATH: SOURCE})
+    assert [e.target.qualname for e in reading.edits] == ["fetch"]
+
+
+def test_the_reason_is_the_prose_on_one_line() -> None:
+    reading = read(f"Off by\none.\n```python\n{FETCH}```\nDone.", TARGETS, {PATH: SOURCE})
+    assert (reading.rationale, reading.salvaged) == ("Off by one. Done.", False)
+    assert read(FETCH, TARGETS, {PATH: SOURCE}).salvaged
