@@ -84,11 +84,13 @@ def facts() -> Iterator[dict[str, object]]:
             Path(folder, name).chmod(0o666 if name != "secret" else 0o644)
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, root)
+        stack.callback(Path(f"/dev/shm/heal-bot-{root.name}").unlink, missing_ok=True)
         described = {
             "work": str(work),
             "home": str(home),
             "secret": str(work / "secret"),
             "cgroup": _cgroup_file(),
+            "shm": f"/dev/shm/heal-bot-{root.name}",
             **_sockets(stack, root),
             **_victim(stack),
         }
@@ -179,6 +181,8 @@ def sandboxed(sandbox: Sandbox) -> dict[str, str]:
             data = stream.read()
         ended = running.wait()
         assert (ended.how, ended.code) == ("exited", 0), ended
+        slot.renew()
+        assert slot.uid is None or not Path(str(described["shm"])).exists()
         return json.loads(data)
 
 
@@ -205,8 +209,6 @@ def unsandboxed(prepare: Callable[[], None] | None = None) -> dict[str, str]:
             )
         data = path.with_name("results").read_bytes()
         shutil.rmtree(work)
-        with contextlib.suppress(FileNotFoundError):
-            Path("/dev/shm/heal-bot-66").unlink()
         return json.loads(data)
 
 

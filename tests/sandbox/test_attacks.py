@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -41,12 +40,7 @@ def test_the_attack_works_without_the_sandbox(attack, bare) -> None:
 
 
 @needs_root
+@pytest.mark.slow
 @pytest.mark.parametrize(("attack", "layer"), LAYERED)
 def test_the_layer_stops_the_attack_alone(attack, layer, alone) -> None:
     assert alone[layer][attack.id] != "ok"
-
-
-def test_no_attack_left_anything_outside(sandboxed) -> None:
-    assert sandboxed
-    assert not Path("/tmp/conftest.py").exists()
-    assert not Path("/dev/shm/heal-bot-66").exists()

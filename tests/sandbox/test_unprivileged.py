@@ -22,10 +22,13 @@ attacks = sys.modules["attacks"]
 SYSTEM_PYTHON = shutil.which("python3.11", path="/usr/bin:/usr/local/bin")
 USER = 63_999
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or SYSTEM_PYTHON is None,
-    reason="needs root to become another user, and a Python 3.11 that every user can read",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        os.geteuid() != 0 or SYSTEM_PYTHON is None,
+        reason="needs root to become another user, and a Python 3.11 that every user can read",
+    ),
+]
 
 SCRIPT = """
 import dataclasses, json, os, sys
