@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
 import re
 import tokenize
@@ -52,15 +53,29 @@ def check(text: str | bytes) -> str:
 
 
 def parse(text: str | bytes) -> ast.Module:
-    """The syntax tree of a text within the caps; SourceRejected where it cannot be parsed."""
+    """The syntax tree of a text within the caps; SourceRejected where it cannot be parsed.
+
+    Syntax newer than the running Python is read through libcst, with the lines kept.
+    """
     checked = check(text).removeprefix("\ufeff")
+    try:
+        return _parsed(checked)
+    except SyntaxError as error:
+        from heal_bot.source import newer  # libcst takes a moment to import
+
+        older = newer.lowered(checked)
+        if older is not None and older != checked:
+            with contextlib.suppress(SyntaxError):
+                return _parsed(older)
+        raise SourceRejected(f"source does not parse: {error.msg}, line {error.lineno}") from error
+
+
+def _parsed(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             # A foreign file's invalid escapes are its own business.
             warnings.simplefilter("ignore")
-            return ast.parse(checked)
-    except SyntaxError as error:
-        raise SourceRejected(f"source does not parse: {error.msg}, line {error.lineno}") from error
+            return ast.parse(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceRejected(f"source does not parse: {error}") from error
 

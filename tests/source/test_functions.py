@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio.events
 import dataclasses
 import json.decoder
-import sys
 import types
 import typing
 from pathlib import Path
@@ -176,7 +175,6 @@ def test_lines_rejoin_to_the_text_and_count_as_the_parser_counts(text: str) -> N
     assert tree.body[-1].lineno == len(functions.lines(marked.replace("\r#\n", "\r\n") + "\n")) + 1
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
 def test_type_parameters_are_understood() -> None:
     found = functions.index("m.py", "type A = int\ndef f[T](x: T) -> T:\n    return x\n")
     assert [t.qualname for t in found] == ["f"]
