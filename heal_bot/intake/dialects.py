@@ -15,13 +15,14 @@ _IMPORT = (
     "unittest.loader.ModuleImportFailure",
     "_FailedTest",
     "nose2.loader.LoadTestsFailure",
+    "nose2.loader.ModuleImportFailure",
 )
 _XDIST = re.compile(r"worker '[^']{1,40}' crashed while running '([^\n]{1,4000})'$")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a case names. kind: test | class | module; `test` is empty but for a test."""
+    """What a case names. kind: test | class | module (all tests in it) | file (not importable)."""
 
     kind: str
     classname: str
@@ -37,7 +38,7 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
         return (Name(kind, fixture[2]),)
     for loader in _IMPORT:
         if whole.startswith(f"{loader}."):
-            return (Name("module", whole[len(loader) + 1 :]),)
+            return (Name("file", whole[len(loader) + 1 :]),)
     found = [Name("test", case.classname, case.name)]
     if is_doctest(case):
         return tuple(found)
@@ -48,7 +49,7 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
         if test and Name("test", classname, test) not in found:
             found.append(Name("test", classname, test))
     if case.phase == "collect":
-        found.insert(0, Name("module", whole))
+        found.insert(0, Name("file", whole))
     return tuple(found)
 
 

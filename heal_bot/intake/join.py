@@ -45,8 +45,11 @@ class Join:
         return Joined(reason=self._why(case))
 
     def _named(self, name: Name, case: ReportedCase) -> Joined:
-        if name.kind == "module":
-            return self._one_of(self._modules(name.classname, case.file), "file")
+        if name.kind in {"file", "module"}:
+            files = self._modules(name.classname, case.file)
+            if name.kind == "module" and len(files) == 1:
+                return Joined(self._index.inside(files[0]) or files)
+            return self._one_of(files, "file")
         if name.kind == "class":
             tests = self._index.beneath(name.classname)
             if len({split(test)[0] for test in tests}) > 1:

@@ -81,6 +81,10 @@ class Index:
         best = classname if classname in found else max(found, key=len, default="")
         return _unique(found.get(best, ()))
 
+    def inside(self, path: str) -> tuple[str, ...]:
+        """All tests of a file."""
+        return tuple(sorted(test for test in self.tests if split(test)[0] == path))
+
     def parametrized(self, classname: str, function: str) -> tuple[str, ...]:
         """The parametrised tests of a function, whatever their parameters."""
         return _unique(

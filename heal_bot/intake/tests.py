@@ -57,7 +57,7 @@ def resolve(
         if not joined.tests:
             missed.append((case, joined))
     failures = tuple(_failure(test, cases, layout) for test, cases in meant.items())
-    remarks = [*_coverage(report, collection), *_missed(missed)]
+    remarks = [*_coverage(report, collection, len(meant)), *_missed(missed)]
     for remark in remarks:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
     if failures:
@@ -94,9 +94,10 @@ def _missed(missed: Iterable[tuple[ReportedCase, Joined]]) -> list[str]:
     return lines[:_REMARKS] + more
 
 
-def _coverage(report: Report, collection: Collection) -> list[str]:
+def _coverage(report: Report, collection: Collection, failing: int) -> list[str]:
     """Say so when a report ends with a failure and leaves out much of what is collected."""
-    named = report.passed + len(report.cases)
+    skipped = sum(case.outcome == "skipped" for case in report.cases)
+    named = report.passed + skipped + failing
     if "ends_with_failure" not in report.flags or named >= len(collection.tests):
         return []
     return [

@@ -61,7 +61,7 @@ class Project:
     run: Run
 
     def write(self, **files: str) -> None:
-        """Files by path; `__` stands for nothing, paths are given as a dictionary's keys."""
+        """Write files; the names are paths, so call it with `**{"a/b.py": text}`."""
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,9 @@ class Project:
             check=False,
         )
 
-    def pytest(self, *argv: str, cwd: str = ".", report: str = "report.xml") -> Recorded:
+    def pytest(
+        self, *argv: str, cwd: str = ".", report: str = "report.xml", **env: str
+    ) -> Recorded:
         """Run pytest, which writes `report` into the root, and record what it did."""
         record = self.tools / "record.json"
         record.unlink(missing_ok=True)
@@ -104,6 +106,7 @@ class Project:
             f"--junitxml={self.root / report}",
             *argv,
             cwd=cwd,
+            **env,
         )
         assert record.exists(), done.stdout[-3000:] + done.stderr[-3000:]
         seen = json.loads(record.read_text())
