@@ -343,6 +343,16 @@ def test_a_refused_key_ends_the_tier_with_one_line(play, bench) -> None:
     assert "test-key" not in str(scene.events)
 
 
+def test_a_model_that_asks_for_an_hour_rests_for_the_cluster(play, bench) -> None:
+    scene = play(
+        bench.fails("claude", 429, "rate_limit_error", "slow", retry_after="3600"),
+        bench.says("gemini", ROUND_RIGHT),
+        providers=("claude", "gemini"),
+    )
+    assert scene.statuses == ["fixed"]
+    assert len(bench.server.requests) == 2
+
+
 def test_a_stuck_model_hands_over_to_the_next_with_all_memory(play, bench) -> None:
     wrong = [ROUND_WRONG.replace("7", str(n)) for n in (7, 8)]
     right = bench.says("gemini", ROUND_RIGHT)

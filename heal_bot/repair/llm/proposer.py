@@ -22,6 +22,8 @@ _PATIENCE = 2
 _TRIES = 3
 _LAST = frozenset({"auth", "out_of_credit", "gone", "bad_request"})
 _AGAIN = frozenset({"transient", "bad_gateway", "overloaded"})
+# What another strategy may avoid; any other failure rests the model for the rest of the cluster.
+_ITS_OWN = frozenset({"refusal", "truncated"})
 
 
 @dataclass(slots=True)
@@ -39,6 +41,7 @@ class ModelProposer:
     answer_tokens: int = 16_000
     notes: list[str] = field(default_factory=list)
     _lost: set[int] = field(default_factory=set)
+    _resting: set[int] = field(default_factory=set)
 
     streams = False
 
@@ -57,12 +60,13 @@ class ModelProposer:
         facts = gather(brief)
         if not facts.suspects:
             return
+        self._resting = set(self._lost)
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         try:
             for strategy in STRATEGIES:
                 for place, model in enumerate(self.models):
-                    if place not in self._lost and not run.over():
+                    if place not in self._resting and not run.over():
                         self._open(run, model, strategy)
                         yield from self._round(run, recall, prompter, place, strategy)
         except LLMError as error:
@@ -84,6 +88,8 @@ class ModelProposer:
                     raise
                 if error.kind in _LAST:
                     self._lost.add(place)
+                if error.kind not in _ITS_OWN:
+                    self._resting.add(place)
                 self._note(run, str(error))
                 return
             candidate = self._candidate(run, recall, prompter, brief, reply, place, strategy)
