@@ -45,8 +45,8 @@ def test_a_bug_that_does_not_apply_exactly_once_is_refused(tmp_path, text):
     release = tmp_path / "release"
     release.mkdir()
     (release / "a.py").write_text(text)
-    with pytest.raises(real_project.Failed, match="times in a.py"):
-        bug = real_project.Bug("a.py", "f", "right", "wrong")
+    bug = real_project.Bug("a.py", "f", "right", "wrong")
+    with pytest.raises(real_project.Failed, match=r"times in a\.py"):
         real_project.plant(release, bug, tmp_path / "repo")
 
 
