@@ -127,6 +127,8 @@ _SET_ID_BITS = (0o4000, 0o2000)
 _TERMINAL_INJECTION = (0x5412, 0x541C)
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _STREAM, _DGRAM, _SEQPACKET = 1, 2, 5
+_TCP, _UDP = 6, 17
+_FAST_OPEN = 0x20000000
 _LOW32 = 0xFFFFFFFF
 _O_CREAT = 0o100
 
@@ -233,3 +235,10 @@ def _deny_sockets(built: _Filter, *, loopback: bool, own_network: bool) -> None:
     built.deny("socket", seccomp.Arg(0, seccomp.GT, _AF_INET6), code=errno.EACCES)
     for family in range(_AF_INET + 1, _AF_INET6):
         built.deny("socket", _is(0, family), code=errno.EACCES)
+    # Landlock knows TCP alone: MPTCP and SCTP streams, and a connection made by sending data
+    # (fast open), would pass it by.
+    for protocol in set(range(1, _UDP)) - {_TCP}:
+        built.deny("socket", _is(2, protocol), code=errno.EACCES)
+    built.deny("socket", seccomp.Arg(2, seccomp.GT, _UDP), code=errno.EACCES)
+    for name, position in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+        built.deny(name, _has(position, _FAST_OPEN), code=errno.EACCES)

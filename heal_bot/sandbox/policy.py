@@ -119,6 +119,23 @@ class Layers:
             gaps.append(f"seccomp: {self.seccomp_reason}; network and kernel calls are open")
         return tuple(gaps)
 
+    def no_loopback(self, mode: str) -> str:
+        """Why a job may not have a loopback here, or nothing."""
+        if self.namespace:
+            return ""
+        if self.landlock < 4:
+            return f"loopback needs a network namespace or Landlock ABI 4, not {self.landlock}"
+        if mode == "strict":
+            return "loopback has no network namespace here; choose `reduced` to open ports instead"
+        return ""
+
+    def loopback_gap(self) -> str:
+        """What is weaker once a job had a loopback without a namespace, or nothing."""
+        if self.namespace:
+            return ""
+        first, last = LOOPBACK_PORTS[0], LOOPBACK_PORTS[-1]
+        return f"network: TCP ports {first}-{last} of any host were open to the tests"
+
     def refusal(self) -> str:
         """Why `strict` will not run code here, or nothing."""
         if not self.landlock:

@@ -157,12 +157,11 @@ class Supervisor:
         return True
 
     def _start(self, message: dict[str, Any], fds: tuple[int, ...]) -> None:
-        refusal = self._refusal(message["slot"])
         try:
-            if refusal:
+            job = job_from_wire(message["job"], fds)
+            if refusal := self._refusal(message["slot"], job.profile):
                 self._tell(message["id"], Ended("sandbox_error", -1, refusal))
                 return
-            job = job_from_wire(message["job"], fds)
             case = self._launch(message["id"], message["slot"], Path(message["root"]), job)
             self._cases[case.id] = case
             for fd in (case.output, case.errors):
@@ -174,11 +173,13 @@ class Supervisor:
             for fd in fds:
                 os.close(fd)
 
-    def _refusal(self, slot: int) -> str:
+    def _refusal(self, slot: int, profile: Profile) -> str:
         if slot in self._spoiled:
             return f"slot {slot} holds processes that could not be killed"
         if any(case.slot == slot for case in self._cases.values()):
             return f"slot {slot} already runs a job"
+        if profile == "loopback" and (refusal := self._layers.no_loopback(self._mode)):
+            return refusal
         return self._layers.refusal() if self._mode == "strict" else ""
 
     def _launch(self, number: int, slot: int, root: Path, job: Job) -> Case:
