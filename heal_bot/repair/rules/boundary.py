@@ -70,6 +70,13 @@ def _cost(scope: Scope, node: ast.expr) -> float | None:
             return 1.6
         case ast.Subscript() if place.field == "slice":
             return 1.8 if _is_number(scope, node) is not False else None
+        case ast.Tuple() if isinstance(scope.site.places[place.parent].parent, ast.Subscript):
+            stored = isinstance(
+                scope.site.places[place.parent].statement, ast.Assign
+            ) and isinstance(
+                getattr(scope.site.places[place.parent].parent, "ctx", None), ast.Store
+            )
+            return 2.2 if stored else 1.8
         case ast.Compare():
             return 1.7 if _is_number(scope, node) is not False else None
         case ast.Return() | ast.Assign() | ast.AugAssign() | ast.AnnAssign():
@@ -78,12 +85,19 @@ def _cost(scope: Scope, node: ast.expr) -> float | None:
         case ast.BinOp(op=ast.Add() | ast.Sub()):
             # The sum around it takes the step; inside it the same result would come twice.
             return None
+        case ast.Call(func=ast.Name(id=name)) if name in _functions_around(scope, node):
+            return 1.6 if _is_number(scope, node) is not False and place.field == "args" else None
         case ast.Call() | ast.BinOp() | ast.IfExp() | ast.keyword() | ast.Tuple() | ast.List():
             if place.field == "func":
                 return None
             known = _is_number(scope, node)
             return 2.4 if known else 3.0 if known is None else None
     return None
+
+
+def _functions_around(scope: Scope, node: ast.expr) -> set[str]:
+    """Names of the functions a node is in: a call of one of them is a recursion."""
+    return {getattr(above, "name", "") for above in scope.above(node)}
 
 
 def steps(scope: Scope) -> Iterator[Change]:

@@ -33,17 +33,13 @@ def _replaceable(site: Site, node: ast.expr) -> bool:
 def own(scope: Scope) -> Iterator[Change]:
     """Every expression of the function in the place of every other."""
     site = scope.site
-    codes = [(code, _level(code)) for code in expressions(scope)]
+    texts = expressions(scope)
     for node in site.nodes:
         if not _replaceable(site, node):
             continue
         simple = isinstance(node, ast.Name | ast.Constant)
-        for rank, (code, strength) in enumerate(codes):
-            yield site.put(node, Text(code, strength), (3.4 if simple else 3.2) + 0.02 * rank)
-
-
-def _level(code: str) -> int:
-    return level(ast.parse(code, mode="eval").body)
+        for rank, text in enumerate(texts):
+            yield site.put(node, text, (3.4 if simple else 3.2) + 0.02 * rank)
 
 
 def siblings(scope: Scope) -> Iterator[Change]:
@@ -52,7 +48,7 @@ def siblings(scope: Scope) -> Iterator[Change]:
     function = site.function
     if function is None:
         return
-    codes: dict[str, None] = {}
+    codes: dict[str, Text] = {}
     statements: dict[str, None] = {}
     everywhere = {*around.globals(), *BUILTINS, "self", "cls"}
     here = {name for name, _, _ in scope.bindings} | everywhere
@@ -69,11 +65,11 @@ def siblings(scope: Scope) -> Iterator[Change]:
             elif isinstance(node, _VALUES) and not isinstance(
                 getattr(node, "ctx", None), ast.Store
             ):
-                codes[code] = None
+                codes[code] = Text(code, level(node))
     for node in site.nodes:
         if _replaceable(site, node):
-            for code in list(codes)[:40]:
-                yield site.put(node, Text(code, _level(code)), 4.0)
+            for text in list(codes.values())[:40]:
+                yield site.put(node, text, 4.0)
     for anchor in site.statements:
         for code in list(statements)[:25]:
             for put in (before, after):

@@ -33,6 +33,11 @@ def iterables(scope: Scope) -> Iterator[Change]:
         if pair:
             options += [(f"{head}.items()", 2.0), (f"enumerate({value.at(1)})", 2.0),
                         (f"zip({value.at(1)}, {head}[1:])", 3.0)]  # fmt: skip
+        for name in scope.visible(node):
+            kinds = scope.kinds.get(name, set())
+            if name != value.code and ("number" in kinds or not kinds):
+                extra = 0.0 if kinds else 0.4
+                options += [(f"{head}[{name}:]", 2.6 + extra), (f"{head}[:{name}]", 2.7 + extra)]
         for code, cost in options:
             level = 3 if " or " in code else 16
             yield site.put(node, Text(code, level), cost)

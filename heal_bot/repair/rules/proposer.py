@@ -128,7 +128,7 @@ def _realized(idea: Idea, seen: set[int]) -> str | None:
     if mark == idea.scope.original or key in seen:
         return None
     seen.add(key)
-    return text[site.prefix :]
+    return site.own(text)
 
 
 def moved(

@@ -14,12 +14,15 @@ from heal_bot.repair.rules.scope import Scope, value_kind
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
-_NOT_ALONE = (ast.Name, ast.Constant, ast.Starred, ast.Slice, ast.Lambda, ast.Yield, ast.YieldFrom)
+_NOT_ALONE = (
+    ast.Name, ast.Constant, ast.Starred, ast.Slice, ast.Lambda, ast.Yield, ast.YieldFrom,
+    ast.NamedExpr,
+)  # fmt: skip
 
 
-def expressions(scope: Scope) -> list[str]:
+def expressions(scope: Scope) -> list[Text]:
     """Distinct expressions of a function worth using elsewhere, shortest first."""
-    found: dict[str, None] = {}
+    found: dict[str, Text] = {}
     for node in scope.site.nodes:
         if isinstance(node, _NOT_ALONE):
             continue
@@ -30,8 +33,8 @@ def expressions(scope: Scope) -> list[str]:
             continue
         code = scope.site.segment(node)
         if len(code) <= 60 and "\n" not in code:
-            found[code] = None
-    return sorted(found, key=len)[:40]
+            found[code] = scope.site.text(node)
+    return sorted(found.values(), key=lambda text: len(text.code))[:40]
 
 
 def returns(scope: Scope) -> Iterator[Change]:
@@ -53,8 +56,8 @@ def returns(scope: Scope) -> Iterator[Change]:
             options.setdefault(repr(value), 3.0)
         for code in ("None", "True", "False", "0", "1", "-1", "[]", '""', "{}", "()", "[[]]"):
             options.setdefault(code, 2.8)
-        for code in expressions(scope):
-            options.setdefault(code, 3.2)
+        for text in expressions(scope):
+            options.setdefault(text.at(1), 3.2)
         for name in scope.visible(path):
             kind = scope.kinds.get(name, set())
             if "sequence" in kind or not kind:

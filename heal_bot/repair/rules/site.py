@@ -43,19 +43,24 @@ class Site:
     statements: list[ast.stmt] = field(default_factory=list)
     places: dict[ast.AST, Place] = field(default_factory=dict)
     lit: dict[int, float | None] = field(default_factory=dict)
-    prefix: int = 0
+    before: str = ""
+    after: str = ""
 
     @property
     def root(self) -> ast.stmt:
         """The statement the target is."""
         body = self.tree.body
-        return body[0].body[0] if self.prefix and isinstance(body[0], ast.If) else body[0]
+        return body[0].body[0] if self.before and isinstance(body[0], ast.If) else body[0]
 
     @property
     def function(self) -> Function | None:
         """The function the target is, if it is one."""
-        root = self.root
+        root = self.root if self.target.kind == "function" else None
         return root if isinstance(root, Function) else None
+
+    def own(self, text: str) -> str:
+        """A changed source without what was added to parse it."""
+        return text[len(self.before) : len(text) - len(self.after)]
 
     def line(self, node: ast.AST) -> int:
         """The line of a node in the file."""
@@ -175,18 +180,61 @@ class Site:
 def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> Site:
     """Parse a target's source where it stands (an indented one under an added `if` line).
 
-    Raises what `guard.parse` raises: a source beyond the caps, or not Python.
+    Only functions have lines that tests execute; elsewhere `heat` does not count. Raises
+    SourceRejected for a source beyond the caps, or one that is not Python.
     """
-    prefix = "if 1:\n" if text[:1] in {" ", "\t"} else ""
-    source = prefix + text
-    tree = guard.parse(source)
-    raw = source.encode()
+    prefix, suffix, tree = _parsed(target, text)
+    raw = (prefix + text + suffix).encode()
     starts = [0]
     starts += [m.end() for m in re.finditer(rb"\r\n|\r|\n", raw)]
-    offset = target.first_line - 1 - (1 if prefix else 0)
-    site = Site(target, raw, tree, offset, heat, tuple(starts), prefix=len(prefix))
+    offset = target.first_line - 1 - prefix.count("\n")
+    known = heat if target.kind == "function" else None
+    site = Site(target, raw, tree, offset, known, tuple(starts), before=prefix, after=suffix)
     _collect(site)
+    if target.kind == "default":
+        _only_default(site)
     return site
+
+
+def _parsed(target: Target, text: str) -> tuple[str, str, ast.Module]:
+    """What has to stand before and after a source to make it whole, and its tree.
+
+    A default argument's lines are any part of a `def`'s head.
+    """
+    inner = text[: len(text) - len(text.lstrip(" \t"))]
+    prefix = "if 1:\n" if inner else ""
+    if target.kind != "default":
+        return prefix, "", guard.parse(prefix + text)
+    for before in (prefix, "def _(\n"):
+        for after in ("", f"\n{inner} pass\n", "\n**_): pass\n", "\n): pass\n"):
+            try:
+                tree = guard.parse(before + text + after)
+            except guard.SourceRejected:
+                continue
+            body = tree.body[0]
+            root = body.body[0] if isinstance(body, ast.If) else body
+            if isinstance(root, Function):
+                return before, after, tree
+    raise guard.SourceRejected("the lines of the default argument are no part of a `def`")
+
+
+def _only_default(site: Site) -> None:
+    """Leave the nodes of the default argument alone in the site."""
+    name = site.target.qualname.rpartition(".")[2]
+    kept: set[ast.AST] = set()
+    for function in (n for n in ast.walk(site.root) if isinstance(n, Function)):
+        spec = function.args
+        plain = [*spec.posonlyargs, *spec.args]
+        pairs = [
+            *zip(plain[len(plain) - len(spec.defaults) :], spec.defaults, strict=True),
+            *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+        ]
+        for arg, default in pairs:
+            if arg.arg == name and default is not None:
+                kept.update(ast.walk(default))
+        break
+    site.nodes[:] = [n for n in site.nodes if n in kept]
+    site.statements.clear()
 
 
 def _collect(site: Site) -> None:

@@ -62,7 +62,9 @@ def explore(tree: Tree, target: Target) -> Surroundings:
             case ast.ClassDef():
                 around.classes[node.name] = node
             case ast.Import() | ast.ImportFrom():
-                imported += [(a.asname or a.name).partition(".")[0] for a in node.names]
+                imported += [
+                    (a.asname or a.name).partition(".")[0] for a in node.names if a.name != "*"
+                ]
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 around.constants[name] = value
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
