@@ -102,13 +102,16 @@ def _limited(error: GithubException) -> bool:
 
 def found(what: str, look: Callable[[], T]) -> T | None:
     """What `look` gives, or None when GitHub has no such thing."""
-    from github.GithubException import UnknownObjectException
+    from github.GithubException import GithubException
 
     with speaking(what):
         try:
             return look()
-        except UnknownObjectException:
-            return None
+        except GithubException as error:
+            # The SDK's own class for this depends on the words of the answer.
+            if error.status == 404:
+                return None
+            raise
 
 
 def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[], T]) -> T:

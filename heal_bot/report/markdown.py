@@ -134,11 +134,10 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
 def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT) -> str:
     """All parts in order, shortened one step at a time until they fit."""
     level = dict.fromkeys(parts, 0)
+    texts = {name: choices[0]() for name, choices in parts.items()}
     steps = iter(order)
-    while True:
-        texts = (choices[level[name]]() for name, choices in parts.items())
-        body = "\n\n".join(text for text in texts if text)
-        if len(body) <= limit:
-            return body
+    while len(body := "\n\n".join(text for text in texts.values() if text)) > limit:
         name = next(steps)
         level[name] = min(level[name] + 1, len(parts[name]) - 1)
+        texts[name] = parts[name][level[name]]()
+    return body

@@ -10,6 +10,7 @@ from heal_bot.text import code_span, fence, for_markdown, one_line
 
 _ROWS = 40
 _MESSAGE = 600
+_LAYERS = 20
 
 
 def count(number: int, one: str, many: str = "") -> str:
@@ -174,6 +175,7 @@ def verification(record: OutcomeRecord, *, claimed: bool) -> str:
     suite, isolation = certificate.full_suite, certificate.isolation
     whole = "whole suite" if suite.complete else "suite, not complete"
     hashed = f" (hash {code_span(certificate.tests_hash[:16])})" if certificate.tests_hash else ""
+    layers = for_markdown(", ".join(isolation.layers[:_LAYERS]), 400)
     kept = "unchanged" if certificate.tests_unchanged else "CHANGED"
     lines = [
         f"- {count(certificate.baseline_runs, 'baseline run')} before and"
@@ -182,12 +184,13 @@ def verification(record: OutcomeRecord, *, claimed: bool) -> str:
         f"- {whole} after the change: {suite.passed} passed, {suite.failed} failed,"
         f" {suite.skipped} skipped in {suite.seconds:.1f} s",
         f"- tests and test configuration {kept}{hashed}",
-        f"- isolation {isolation.mode}: {for_markdown(', '.join(isolation.layers), 400) or 'none'}",
+        f"- isolation {isolation.mode}: {layers or 'none'}",
     ]
-    lines += [f"- isolation layer missing: {for_markdown(layer)}" for layer in isolation.missing]
+    missing = isolation.missing[:_LAYERS]
+    lines += [f"- isolation layer missing: {for_markdown(layer)}" for layer in missing]
     lines += [
         f"- check {for_markdown(gate.name, 80)}: {for_markdown(gate.result)}"
-        for gate in certificate.gates
+        for gate in certificate.gates[:_LAYERS]
     ]
     title = "What the unprivileged run says it did" if claimed else "How this was verified"
     return _section(title, "\n".join(lines))
@@ -196,8 +199,8 @@ def verification(record: OutcomeRecord, *, claimed: bool) -> str:
 def doubts(record: OutcomeRecord, extra: Sequence[str] = ()) -> str:
     """What a reviewer should look at twice."""
     known = record.certificate.doubts if record.certificate else ()
-    said = [*extra, *(for_markdown(doubt, 400) for doubt in (*known, *record.notes))]
-    return _section("Doubts and remarks", "\n".join(f"- {line}" for line in said[:40]))
+    own = [for_markdown(doubt, 400) for doubt in (*known, *record.notes)[:_ROWS]]
+    return _section("Doubts and remarks", "\n".join(f"- {line}" for line in (*extra, *own)))
 
 
 def reproduce(record: OutcomeRecord, branch: str) -> str:

@@ -1,0 +1,40 @@
+"""A commit fetched over HTTP into a repository of ours."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from heal_bot.errors import ForgeError
+from heal_bot.events import Run
+from heal_bot.forge.fetch import fetch
+from heal_bot.text import Secret
+from tests.github import records
+from tests.github.server import LoopbackGitHub
+
+TOKEN = Secret("token-for-tests")
+
+
+def test_the_commit_arrives_and_the_token_stays_nowhere(
+    github: LoopbackGitHub, run: Run, tmp_path: Path
+) -> None:
+    base = github.world.branch("main") or ""
+    folder = fetch(run, TOKEN, github.url, "octo/shop", base, tmp_path / "clone")
+    shown = subprocess.run(
+        ["git", "show", "HEAD:shop/pricing.py"], cwd=folder, capture_output=True, check=True
+    )
+    assert shown.stdout.decode() == records.BROKEN
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"token-for-tests" not in kept
+
+
+@pytest.mark.parametrize("sha", ["f" * 40, "main", "--upload-pack=x"])
+def test_a_commit_that_is_not_there_is_one_line(
+    github: LoopbackGitHub, run: Run, tmp_path: Path, sha: str
+) -> None:
+    with pytest.raises(ForgeError) as error:
+        fetch(run, TOKEN, github.url, "octo/shop", sha, tmp_path / "clone")
+    assert "\n" not in str(error.value)
+    assert "token-for-tests" not in str(error.value)

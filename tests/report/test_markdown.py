@@ -1,0 +1,186 @@
+"""The text of a pull request: golden, bounded, and deaf to what foreign text asks for."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from heal_bot.report import markdown, sections, summary
+from tests.github import records
+
+GOLDEN = Path(__file__).parent / "golden"
+BASE = "5" * 40
+HOSTILE = (
+    "@octocat ![x](https://evil.example/p.png) [a](javascript:alert(1)) <img src=x> <!-- "
+    "</details> #12 octo/shop#3 https://evil.example www.evil.example a@b.example "
+    "| pipe | `code` ``` \n```\n# Title\n- item\n<script>x</script>\u202e\u200b closes #1 $x$"
+)
+
+
+def rendered(body: str) -> list[Token]:
+    """The body as a Markdown reader sees it, all inline tokens laid out flat."""
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(body)
+    return [t for token in tokens for t in (token, *(token.children or ()))]
+
+
+def assert_tame(body: str) -> None:
+    """No link, image or HTML but ours; no mention, reference or address in the text around code."""
+    tokens = rendered(body)
+    kinds = {token.type for token in tokens}
+    assert not kinds & {"link_open", "image", "html_inline", "heading_open h1"}
+    html = {line for t in tokens if t.type == "html_block" for line in t.content.splitlines()}
+    ours = ("<details>", "</details>", "<summary>Attempt ", "<!-- heal-bot ", "<sub>")
+    assert all(line.startswith(ours) for line in html if line and not line.startswith("**")), html
+    words = " ".join(t.content for t in tokens if t.type == "text")
+    for live in ("@octocat", "#12", "#3", "#1", "a@b", "www.evil"):
+        assert live not in words, live
+    for line in body.split("\n"):
+        outside = line.split("`")[::2] if "`" in line else [line]
+        assert not any("https://evil" in part for part in outside if "```" not in line)
+
+
+def hostile(values: Any) -> Any:
+    """Every free text in the record replaced by the hostile one."""
+    free = {"message", "reason", "rationale", "detail", "test", "evidence", "notes", "doubts",
+            "layers", "missing", "tests", "fixed", "still_failing", "result", "name", "python",
+            "family", "before", "after", "signature", "heal_bot"}  # fmt: skip
+    if isinstance(values, dict):
+        return {
+            key: ({HOSTILE[:900]: HOSTILE} if key == "messages" else
+                  HOSTILE[:900] if key in free and isinstance(value, str) else
+                  [HOSTILE[:900]] * len(value) if key in free and isinstance(value, list)
+                  and all(isinstance(v, str) for v in value) else hostile(value))
+            for key, value in values.items()
+        }  # fmt: skip
+    return [hostile(value) for value in values] if isinstance(values, list) else values
+
+
+def test_the_body_of_a_partly_healed_run_reads_as_in_the_golden_file() -> None:
+    title, body = markdown.pull_request(records.record(records.data(BASE)))
+    assert f"{title}\n\n{body}\n" == (GOLDEN / "partly_healed.md").read_text()
+
+
+def test_no_foreign_text_becomes_markup() -> None:
+    values = hostile(records.data(BASE))
+    values["request"]["trigger"] = "command"
+    _, body = markdown.pull_request(records.record(values))
+    assert HOSTILE.split(maxsplit=1)[0] in body
+    assert_tame(body)
+
+
+@pytest.mark.parametrize(
+    "live",
+    ["hi @octocat", "see #12", "[a](http://x)", "![a](b)", "<img src=x>", "https://evil.example"],
+)
+def test_live_markup_would_be_noticed(live: str) -> None:
+    with pytest.raises(AssertionError):
+        assert_tame(live)
+
+
+def test_a_plain_body_is_tame_too() -> None:
+    assert_tame(markdown.pull_request(records.record(records.data(BASE)))[1])
+
+
+@pytest.mark.parametrize("name", ["a@b/x.py", "fixes #1.py", "x\n\n@team.py"])
+def test_a_title_mentions_and_closes_nothing(name: str) -> None:
+    shown = markdown.Shown("", (f"{name}::f",), "heal-bot/x", "")
+    title = markdown.title(records.record(records.data(BASE)), shown)
+    assert not set("@#\n") & set(title)
+    assert len(title) <= 200
+
+
+def _many_attempts(values: dict[str, Any]) -> None:
+    for number in range(400):
+        attempt = copy.deepcopy(values["attempts"][0]) | {"number": number + 1}
+        values["attempts"].append(attempt | {"diff": "+ x\n" * 3_000})
+
+
+def _many_failures(values: dict[str, Any]) -> None:
+    for number in range(3_000):
+        failure = copy.deepcopy(values["failures"][1])
+        failure |= {"test": f"tests/test_{number}.py::test_x", "message": "long " * 1_500}
+        values["failures"].append(failure)
+
+
+def _large_diff(values: dict[str, Any]) -> None:
+    values["patch"]["diff"] = "+ line of a large change\n" * 20_000
+
+
+def _many_doubts(values: dict[str, Any]) -> None:
+    values["certificate"]["doubts"] = ["| " * 4_000] * 500
+    values["certificate"]["isolation"]["missing"] = ["| " * 400] * 5_000
+    values["certificate"]["gates"] = [{"name": "x" * 900, "result": "&" * 900}] * 50
+
+
+LARGE = [_many_attempts, _many_failures, _large_diff, _many_doubts]
+
+
+@pytest.mark.parametrize("grow", [*LARGE, None])
+def test_a_body_fits_and_keeps_what_matters_most(grow: Any) -> None:
+    values = records.data(BASE)
+    for each in [grow] if grow else LARGE:
+        each(values)
+    _, body = markdown.pull_request(records.record(values))
+    assert len(body) <= markdown.LIMIT
+    assert body.startswith("<!-- heal-bot 0123456789ab ")
+    assert "**Partly healed.** 1 function changed" in body
+    assert "### The change" in body
+    assert "### Not fixed" in body
+    assert "### Attempts" in body
+    assert_tame(body)
+
+
+def test_an_unprivileged_run_is_only_claimed() -> None:
+    record = records.record(records.data(BASE))
+    shown = markdown.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
+    _, body = markdown.pull_request(record, shown)
+    assert "claimed by an unprivileged run" in body
+    assert "verified by" not in body
+
+
+def test_the_command_to_reproduce_quotes_names_for_the_shell() -> None:
+    values = records.data(BASE)
+    values["failures"][0]["test"] = "tests/t.py::test_a[$(id);'\"]"
+    text = sections.reproduce(records.record(values), "heal-bot/x")
+    assert """'tests/t.py::test_a[$(id);'"'"'"]'""" in text
+
+
+def test_a_digest_names_commit_paths_blobs_and_texts() -> None:
+    from heal_bot.model import PatchedFile
+
+    file = PatchedFile("a.py", "1" * 40, "x")
+    same = markdown.digest(BASE, [file])
+    others = {
+        markdown.digest("6" * 40, [file]),
+        markdown.digest(BASE, [PatchedFile("b.py", "1" * 40, "x")]),
+        markdown.digest(BASE, [PatchedFile("a.py", "2" * 40, "x")]),
+        markdown.digest(BASE, [PatchedFile("a.py", "1" * 40, "y")]),
+    }
+    assert len(others) == 4
+    assert same not in others
+
+
+def test_a_step_summary_fits_the_runner() -> None:
+    values = records.data(BASE)
+    _many_failures(values)
+    values |= {"patch": None, "certificate": None, "status": "not_healed"}
+    text = summary.step(records.record(values), "nothing", "no patch", "")
+    assert len(text.encode()) <= summary.STEP_LIMIT
+    assert text.startswith("**heal-bot: not healed.**")
+
+
+def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
+    text = summary.fit("äöü\n" * 1_000, 500)
+    assert len(text.encode()) <= 500
+    assert text.endswith("äöü\n\n… cut; the bundle has the whole.\n")
+
+
+def test_an_answer_and_a_refusal_are_tame() -> None:
+    record = records.record(hostile(records.data(BASE)) | {"patch": None})
+    assert_tame(summary.reply(record, "nothing", HOSTILE, ""))
+    assert_tame(summary.failed(HOSTILE))
