@@ -60,15 +60,21 @@ class Places:
         return self._entries[path]
 
     def running(self, path: str, line: int) -> Target | None:
-        """The innermost function that runs when the line is executed."""
+        """The innermost function that runs when the line is executed.
+
+        None on a nested function's header: the function around it executes it, and tracers report
+        it as well when the nested one starts, so it says nothing about either.
+        """
         if path not in self._painted:
+            painted: dict[int, Target] = {}
             # Outer functions come first in source order, so inner ones paint over them.
-            self._painted[path] = {
-                number: entry.target
-                for entry in self.entries(path)
-                if entry.target.kind == "function"
-                for number in range(entry.body_line, entry.target.last_line + 1)
-            }
+            for entry in self.entries(path):
+                if entry.target.kind == "function":
+                    for number in range(entry.target.first_line, entry.body_line):
+                        painted.pop(number, None)
+                    for number in range(entry.body_line, entry.target.last_line + 1):
+                        painted[number] = entry.target
+            self._painted[path] = painted
         return self._painted[path].get(line)
 
     def statement(self, path: str, line: int) -> Target | None:
