@@ -89,7 +89,7 @@ def recompute(
     Renames, new files, deletions, mode changes, links, and whatever lies outside the functions
     named and the imports they need cannot be expressed by what this returns.
     """
-    base, base_ref = _base(run, record, patch, request, forge)
+    base, base_ref, head = _base(run, record, patch, request, forge)
     tree = _BaseTree(run, forge, base)
     if len({file.path for file in patch.files}) != len(patch.files):
         raise Refused("the bundle names a file twice")
@@ -100,7 +100,6 @@ def recompute(
     edits = [e for each in changed for e in each[0]]
     if refusal := rails.check(Candidate(tuple(edits), "bundle", "bundle"), tree):
         raise Refused(refusal)
-    head = forge.objects.head(run, base_ref)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     shown = markdown.Shown(
@@ -124,8 +123,8 @@ def _changed(tree: _BaseTree, patch: PatchRecord, file: FileRecord) -> tuple[tup
 
 def _base(
     run: Run, record: OutcomeRecord, patch: PatchRecord, request: HealRequest, forge: Forge
-) -> tuple[ForgeCommit, str]:
-    """The commit and branch the patch is for, by the request and the forge."""
+) -> tuple[ForgeCommit, str, str]:
+    """The commit, the branch and its newest commit, by the request and the forge."""
     if request.head_repo and request.head_repo.lower() != forge.repo.lower():
         raise Refused(f"the code is from {request.head_repo}; nothing of a fork is pushed here")
     if request.repo.lower() != forge.repo.lower():
@@ -133,7 +132,8 @@ def _base(
     base_ref = request.base_ref or forge.default_branch(run)
     if not _BRANCH.match(base_ref):
         raise Refused(f"{base_ref[:80]!r} is no branch that a pull request can target")
-    sha = request.base_sha or forge.objects.head(run, base_ref) or ""
+    head = forge.objects.head(run, base_ref) or ""
+    sha = request.base_sha or head
     certified = record.certificate.base_sha if record.certificate else ""
     if not _SHA.match(sha) or sha != patch.base_sha or certified != sha:
         raise Refused(
@@ -141,9 +141,9 @@ def _base(
             " give the commit that was healed with --base-sha"
         )
     base = forge.objects.commit(run, sha)
-    if base is None or not forge.objects.contains(run, base_ref, sha):
+    if base is None or not (head == sha or forge.objects.contains(run, base_ref, sha)):
         raise Refused(f"commit {sha[:12]} is not on branch {base_ref} of {forge.repo}")
-    return base, base_ref
+    return base, base_ref, head
 
 
 def _text(tree: _BaseTree, file: FileRecord) -> str:

@@ -25,11 +25,13 @@ _MAX_COMMITS = 250
 
 @dataclass(frozen=True, slots=True)
 class GitObjects:
-    """The objects and branches; commits and trees once read are kept, since they never change."""
+    """The objects and branches; an object once read is kept, since it never changes."""
 
     repository: Repository
-    _commits: dict[str, ForgeCommit] = field(default_factory=dict)
+    _commits: dict[str, GitCommit] = field(default_factory=dict)
+    _blobs: dict[str, bytes] = field(default_factory=dict)
     _trees: dict[str, GitTree] = field(default_factory=dict)
+    _made: dict[str, GitTree] = field(default_factory=dict)
 
     def head(self, run: Run, branch: str) -> str | None:
         """The commit a branch points to, or None."""
@@ -43,11 +45,11 @@ class GitObjects:
         """A commit by its full id, or None; each is asked for once."""
         del run
         if sha not in self._commits:
-            made = found(f"commit {sha}", lambda: _commit(self.repository.get_git_commit(sha)))
+            made = found(f"commit {sha}", lambda: _complete(self.repository.get_git_commit(sha)))
             if made is None:
                 return None
             self._commits[sha] = made
-        return self._commits[sha]
+        return _commit(self._commits[sha])
 
     def ahead(self, run: Run, base: str, tip: str) -> tuple[ForgeCommit, ...] | None:
         """The commits `tip` has and `base` has not; ForgeError when they are too many to read."""
@@ -106,14 +108,17 @@ class GitObjects:
         return self._trees[sha]
 
     def _blob(self, sha: str, path: str) -> bytes:
+        if sha in self._blobs:
+            return self._blobs[sha]
         with speaking(f"blob of {path}"):
             blob = self.repository.get_git_blob(sha)
             if blob.encoding != "base64":
                 raise ForgeError(f"{path}: GitHub sent encoding {blob.encoding!r}, not base64")
             try:
-                return base64.b64decode(blob.content)
+                self._blobs[sha] = base64.b64decode(blob.content)
             except binascii.Error as error:
                 raise ForgeError(f"{path}: GitHub sent broken base64") from error
+        return self._blobs[sha]
 
     def save_tree(self, run: Run, base: ForgeCommit, files: Sequence[ForgeFile]) -> str:
         """The id of `base`'s tree with these files replaced.
@@ -127,13 +132,16 @@ class GitObjects:
                 InputGitTreeElement(f.path, f.mode, "blob", sha=self._save_blob(run, f))
                 for f in files
             ]
-            above = self.repository.get_git_tree(base.tree)
-            return create(
+            above = self._tree(base.tree)
+            made = create(
                 run,
                 "tree",
                 lambda: None,
-                lambda: self.repository.create_git_tree(elements, above).sha,
+                lambda: self.repository.create_git_tree(elements, above),
             )
+            # Kept for the commit alone: the answer lists the top folder, not the whole tree.
+            self._made[made.sha] = made
+            return made.sha
 
     def save_commit(self, run: Run, message: str, tree: str, parents: Sequence[str]) -> ForgeCommit:
         """A commit; no branch points to it yet.
@@ -141,8 +149,11 @@ class GitObjects:
         Neither author nor committer is given, so that GitHub signs the commit of a bot token.
         """
         with speaking("write the commit"):
-            whole = self.repository.get_git_tree(tree)
-            above = [self.repository.get_git_commit(parent) for parent in parents]
+            whole = self._made.get(tree) or self.repository.get_git_tree(tree)
+            above = [
+                self._commits.get(parent) or self.repository.get_git_commit(parent)
+                for parent in parents
+            ]
             return create(
                 run,
                 "commit",
@@ -197,3 +208,9 @@ def _commit(commit: GitCommit) -> ForgeCommit:
     return ForgeCommit(
         commit.sha, commit.tree.sha, tuple(parent.sha for parent in commit.parents), commit.message
     )
+
+
+def _complete(commit: GitCommit) -> GitCommit:
+    """The commit once read: the SDK asks GitHub only when something of it is looked at."""
+    _ = commit.tree.sha
+    return commit

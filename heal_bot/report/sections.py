@@ -51,7 +51,7 @@ def causes(record: OutcomeRecord) -> str:
         )
         first = fixed[0]
         where = code_span(won.functions[0]) if won and won.functions else "the code"
-        why = for_markdown(won.rationale if won else "", 400).rstrip(".")
+        why = _prose(won.rationale if won else "", 400).rstrip(".")
         said = for_markdown(f"{first.kind}: {first.message}".strip(": "), 200)
         lines.append(
             f"- {where} {f'({why}) ' if why else ''}made {code_span(first.test)} fail"
@@ -142,7 +142,7 @@ def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> st
 def _attempt_row(attempt: AttemptRecord) -> str:
     where = code_span(", ".join(attempt.functions[:3]), 160) if attempt.functions else ""
     who = for_markdown(f"{attempt.proposer} {attempt.family}", 60)
-    what = for_markdown(attempt.detail or attempt.rationale, 160)
+    what = _prose(attempt.detail or attempt.rationale, 160)
     return (
         f"| {attempt.number} | {who} | {where} | {attempt.verdict} | {len(attempt.fixed)}"
         f" | {what} | {attempt.seconds:.1f} |"
@@ -224,6 +224,25 @@ def failure_line(failure: FailureRecord) -> str:
     """One failing test as one line of Markdown."""
     text = for_markdown(f"{failure.kind}: {failure.message}".strip(": "), 200)
     return f"{code_span(failure.test)} {failure.status.replace('_', ' ')}: {text}"
+
+
+def _prose(text: str, limit: int) -> str:
+    """Foreign prose, its `code` kept as code; an odd backtick stays a character."""
+    parts = one_line(text, limit).split("`")
+    if len(parts) % 2 == 0:
+        return for_markdown(text, limit)
+    return "".join(
+        code_span(part) if number % 2 and part.strip() else _plain(part, limit)
+        for number, part in enumerate(parts)
+    )
+
+
+def _plain(part: str, limit: int) -> str:
+    """Escaped, with the space at either end that parts it from its neighbours."""
+    if not part.strip():
+        return part
+    left, right = " " * part.startswith(" "), " " * part.endswith(" ")
+    return f"{left}{for_markdown(part, limit)}{right}"
 
 
 def _section(title: str, text: str) -> str:
