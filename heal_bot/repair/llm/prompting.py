@@ -52,11 +52,13 @@ class Prompter:
     nonce: str
     secrets: tuple[Secret, ...] = ()
 
-    def prompt(self, attempts: Sequence[Attempt], strategy: str, limit: int) -> Prompt:
+    def prompt(
+        self, attempts: Sequence[Attempt], strategy: str, limit: int, lines: int = 0
+    ) -> Prompt:
         """The prompt within `limit` tokens; LLMError `context_overflow` when nothing fits.
 
-        The oldest attempts shrink to a line before anything else does; a fresh start shows all
-        of them as lines, so that it is not drawn to old ideas. What is left out is named.
+        The `lines` oldest attempts are shown as a line each; further ones shrink, the oldest
+        first, before anything else does. What is left out is named.
         """
         system = self._render("system")
         ask = self._render("ask", lessons=lessons(self.cluster, attempts), strategy=strategy)
@@ -65,13 +67,12 @@ class Prompter:
             self._render("attempt_line", attempt=attempt, summary=summary(attempt))
             for attempt in attempts
         ]
-        first = len(attempts) if strategy == "fresh" else 0
         for level in range(len(_LEVELS)):
             context = self._context(level)
             # Beyond the roomiest level all attempts but the newest are lines already.
-            start = first if level == 0 else max(first, len(attempts) - 1)
-            for lines in range(start, len(attempts) + 1):
-                blocks = [context, *short[:lines], *full[lines:], ask]
+            first = lines if level == 0 else max(lines, len(attempts) - 1)
+            for shrunk in range(first, len(attempts) + 1):
+                blocks = [context, *short[:shrunk], *full[shrunk:], ask]
                 tokens = estimate(system, *blocks)
                 if tokens <= limit:
                     return Prompt(system, _messages(blocks), tokens)

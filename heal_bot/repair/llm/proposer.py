@@ -42,6 +42,7 @@ class ModelProposer:
     notes: list[str] = field(default_factory=list)
     _lost: set[int] = field(default_factory=set)
     _resting: set[int] = field(default_factory=set)
+    _set_aside: int = 0
 
     streams = False
 
@@ -60,7 +61,7 @@ class ModelProposer:
         facts = gather(brief)
         if not facts.suspects:
             return
-        self._resting = set(self._lost)
+        self._resting, self._set_aside = set(self._lost), 0
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         try:
@@ -78,6 +79,9 @@ class ModelProposer:
     ) -> Iterator[Candidate]:
         """Ask one model until two attempts in a row brought nothing, or it fails."""
         stuck = 0
+        if strategy == "fresh":
+            # A new start is not to be drawn to old ideas; their outcomes stay in view.
+            self._set_aside = len(recall().attempts)
         while stuck < _PATIENCE and not run.over():
             brief = recall()
             best = _best(brief.attempts)
@@ -105,7 +109,7 @@ class ModelProposer:
         most = min(self.answer_tokens, model.max_output)
         limit = min(self.prompt_tokens, model.window - most)
         for remaining in reversed(range(_TRIES)):
-            prompt = prompter.prompt(brief.attempts, strategy, limit)
+            prompt = prompter.prompt(brief.attempts, strategy, limit, self._set_aside)
             held = self.budget.reserve(run, model, prompt.tokens, most)
             try:
                 reply = model.ask(run, prompt.system, prompt.messages, held.max_tokens)

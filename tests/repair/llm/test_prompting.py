@@ -69,10 +69,11 @@ def test_what_does_not_fit_is_named() -> None:
     assert caught.value.kind == "context_overflow"
 
 
-def test_a_fresh_start_shows_earlier_attempts_in_a_line() -> None:
-    fresh = prompter().prompt([attempt(1)], "fresh", 100_000)
+def test_attempts_that_were_set_aside_are_a_line_each() -> None:
+    fresh = prompter().prompt([attempt(1), attempt(2)], "fresh", 100_000, lines=1)
     assert "+    return 1 #" not in text(fresh)
     assert "got 1" in text(fresh)
+    assert "+    return 2 #" in text(fresh)
 
 
 def test_a_missing_variable_of_a_template_is_an_error() -> None:

@@ -1,0 +1,240 @@
+"""Replays scripted models against the whole model tier, in the real sandbox.
+
+A small project with two planted faults is checked out, run and repaired again and again; what
+changes is what the models answer. The models are the real SDKs against a server on the loopback,
+the transcripts are hand-written. Counted are the scenarios that end as they should, our own time
+for an attempt (from the end of an answer to the next request), that time over the sandboxed run
+it contains, and the part of each request that the previous one did not begin with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, claude, rounding
+from heal_bot.events import Run
+from heal_bot.model import (
+    Baseline,
+    Candidate,
+    Cluster,
+    Edit,
+    Environment,
+    Failure,
+    RunHints,
+    Suspect,
+    Verdict,
+)
+from heal_bot.models.claude import Claude
+from heal_bot.models.gemini import Gemini
+from heal_bot.models.retry import Patience
+from heal_bot.ports import Model, Session, Tree
+from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.llm.proposer import ModelProposer
+from heal_bot.repair.loop import Limits, proposals
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.source import edit, functions
+from heal_bot.text import Secret
+from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.trial import open_session
+from heal_bot.workspace.local import LocalWorkspace
+from heal_bot.workspace.repository import Repository
+from tests.models.server import Scripted, served
+
+KEY = Secret("loopback-key-0123456789")
+
+
+class Timed:
+    """A session that remembers how long each verdict took."""
+
+    def __init__(self, session: Session, seconds: list[float]) -> None:
+        self._session, self._seconds = session, seconds
+
+    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+        """The verdicts of the session."""
+        started = time.monotonic()
+        for verdict in self._session.judge(candidates):
+            self._seconds.append(time.monotonic() - started)
+            yield verdict
+            started = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._session.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._session.__exit__(kind, error, trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The project as checked out, run once, and ready to be judged."""
+
+    runner: SuiteRunner
+    tree: Tree
+    env: Environment
+    baseline: Baseline
+    server: Scripted
+
+    def play(self, scenario: Scenario) -> Play:
+        """Repair the project with the scenario's models."""
+        play = Play(Ledger(self.tree), self.server)
+        self.server.plays(*scenario.answers)
+        models = [self._model(name, scenario.timeout) for name in scenario.chain]
+        proposer = ModelProposer(models, scenario.budget())
+        now = time.monotonic()
+        run = Run(play.events.append, rng=random.Random(1), deadline=now + 300)
+
+        def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Session:
+            session = open_session(
+                run, self.runner, self.tree, self.env, self.baseline, cluster, base
+            )
+            return Timed(session, play.judged)
+
+        limits = Limits(attempts=10)
+        clusters = [self._cluster(scenario.tests)]
+        with contextlib.closing(
+            proposals(run, clusters, [proposer], judge, play.ledger, limits)
+        ) as found:
+            next(found, None)
+        play.notes = tuple(proposer.notes)
+        return play
+
+    def _model(self, name: str, timeout: float) -> Model:
+        patience = Patience(attempts=2, first=0.05)
+        made: Callable[..., Model] = {"claude": Claude, "gemini": Gemini}[name]
+        return made(KEY, "", self.server.url, timeout, patience=patience)
+
+    def _cluster(self, prefix: str) -> Cluster:
+        failures: Sequence[Failure] = [
+            f for f in self.baseline.confirmed if f.test.partition("::")[2].startswith(prefix)
+        ]
+        targets = functions.index(PATH, edit.text_of(self.tree, PATH))
+        suspects = tuple(
+            Suspect(t, 0.9, ("runs in every failing test",))
+            for t in targets
+            if t.qualname in {"round_cents", "Cart.total"}
+        )
+        return Cluster("c1", tuple(failures), suspects)
+
+
+@contextlib.contextmanager
+def staged() -> Iterator[Stage]:
+    """The project in a sandbox, strict where the machine allows it."""
+    with (
+        tempfile.TemporaryDirectory(prefix="heal-bot-loop-") as folder,
+        Sandbox.start("reduced", 2) as sandbox,
+        served() as server,
+    ):
+        repo = _repository(Path(folder))
+        run = Run(lambda event: None, deadline=time.monotonic() + 900)
+        scratch = Path(folder) / "scratch"
+        scratch.mkdir()
+        repository = Repository.of(run, repo, scratch)
+        # The user that tests run as must reach the cache, so it is not in the private folder.
+        cache = Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
+        workspace = LocalWorkspace(repository, scratch, cache, given=Path(sys.executable))
+        runner = SuiteRunner(sandbox)
+        tree = workspace.checkout(run, repository.head)
+        env = workspace.provision(run, tree, RunHints())
+        baseline = reproduce(run, None, tree, env, runner)
+        yield Stage(runner, tree, env, baseline, server)
+
+
+def _repository(folder: Path) -> Path:
+    repo = folder / "repo"
+    for name, text in FILES.items():
+        path = repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.invalid"]
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Plant"]):
+        subprocess.run([*git, *words], cwd=repo, check=True, capture_output=True, timeout=60)
+    return repo
+
+
+def expected(scenario: Scenario, play: Play) -> str:
+    """Why the scenario did not end as it should, or ''."""
+    statuses = tuple(attempt.verdict.status for attempt in play.ledger.attempts)
+    if statuses != scenario.statuses:
+        return f"verdicts {statuses}, expected {scenario.statuses}; {' '.join(play.notes)}"
+    if len(play.server.requests) != scenario.requests:
+        return f"{len(play.server.requests)} requests, expected {scenario.requests}"
+    return "" if scenario.also(play) else "the prompt, the events or the notes are not as expected"
+
+
+def measured(play: Play) -> dict[str, float]:
+    """The figures of a repair of ten attempts, each of them judged."""
+    server = play.server
+    gaps = [
+        after - before for before, after in zip(server.answered, server.arrived[1:], strict=False)
+    ]
+    sizes = [len(body) for body in server.bodies[1:]]
+    fresh = [
+        len(now) - _common(before, now)
+        for before, now in zip(server.bodies, server.bodies[1:], strict=False)
+    ]
+    judged = play.judged[: len(gaps)]
+    return {
+        "seconds_per_attempt": round(sum(gaps) / len(gaps), 3),
+        "floor_ratio": round(sum(gaps) / sum(judged), 3),
+        "uncached_share": round(sum(fresh) / sum(sizes), 3),
+        "prompt_tokens_per_attempt": sum(map(len, server.bodies)) // len(server.bodies) // 4,
+    }
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """The length of the longest common prefix."""
+    shorter = min(len(one), len(other))
+    return next((n for n in range(shorter) if one[n] != other[n]), shorter)
+
+
+def main(argv: list[str]) -> int:
+    """Play all scenarios and one repair of ten attempts; 1 when any ends otherwise."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks loop")
+    parser.add_argument("--json", action="store_true", help="print the last line alone")
+    parser.add_argument("--full", action="store_true", help="the same: there is one size")
+    options = parser.parse_args(argv)
+    say: Callable[[str], None] = (lambda line: None) if options.json else print
+    started, good = time.monotonic(), 0
+    with staged() as stage:
+        for scenario in SCENARIOS:
+            problem = expected(scenario, stage.play(scenario))
+            good += not problem
+            say(f"{scenario.name}: {problem or 'as expected'}")
+        ten = claude(*[rounding(f"0.0{n}") for n in range(10, 20)])
+        chain = ("claude", "claude")
+        long = stage.play(Scenario("ten attempts", ten, (), 10, chain=chain))
+        figures = measured(long)
+    result = {
+        "scenarios": len(SCENARIOS),
+        "as_expected": good,
+        "attempts_measured": len(long.judged),
+        **figures,
+        "seconds": round(time.monotonic() - started, 1),
+        "complete": good == len(SCENARIOS),
+    }
+    print(json.dumps(result))
+    return 0 if result["complete"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
