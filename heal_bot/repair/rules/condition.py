@@ -47,11 +47,28 @@ def predicates(scope: Scope, node: ast.AST) -> list[tuple[Text, float]]:
             if not scope.kinds.get(other_name, set()) & {"number", "boolean"}:
                 add(f"{one} in {other_name}", COMPARE, 0.7)
                 add(f"{one} not in {other_name}", COMPARE, 0.7)
+    for kind in _classes(scope):
+        for name in names[:6]:
+            add(f"isinstance({name}, {kind})", 16, 0.7)
+            add(f"not isinstance({name}, {kind})", NOT, 0.8)
     for kind in ("int", "str", "list", "dict", "float", "bool", "(list, tuple)"):
         for name in names[:4]:
             add(f"isinstance({name}, {kind})", 16, 0.9)
             add(f"not isinstance({name}, {kind})", NOT, 1.1)
     return list(found.values())
+
+
+def _classes(scope: Scope) -> list[str]:
+    """Classes of the module, and those that its functions ask `isinstance` for."""
+    found = dict.fromkeys(scope.around.classes)
+    for function in scope.around.siblings:
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
+                    code = scope.around.segment(kind)
+                    if "\n" not in code and len(code) < 60:
+                        found[code] = None
+    return list(found)[:6]
 
 
 def extended(scope: Scope) -> Iterator[Change]:
@@ -87,7 +104,9 @@ def replaced(scope: Scope) -> Iterator[Change]:
         place = site.places[node]
         if isinstance(place.parent, _TESTS) and place.field == "test":
             for predicate, more in predicates(scope, node):
-                yield site.put(node, predicate, 3.4 + more)
+                # A constant condition is no condition: something stood here.
+                base = 2.0 if isinstance(node, ast.Constant) else 3.4
+                yield site.put(node, predicate, base + more)
             if isinstance(node, ast.Compare):
                 yield site.put(node, site.text(node.left), 2.8)
                 yield site.put(node, Text(f"not {site.text(node.left).at(NOT)}", NOT), 3.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
@@ -82,6 +83,7 @@ def texts(scope: Scope) -> Iterator[Change]:
     site = scope.site
     own = [n.value for n in site.nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     wanted = [t for t in scope.evidence.of(str) if isinstance(t, str)]
+    elsewhere = scope.around.texts
     for node in site.nodes:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue
@@ -93,8 +95,11 @@ def texts(scope: Scope) -> Iterator[Change]:
             options.setdefault(other, 2.2)
         for rank, other in enumerate(wanted):
             options.setdefault(other, 2.2 + rank * 0.15)
-        changes = (value.strip(), value + " ", " " + value, value.lower(), value.upper(),
-                   value.title(), "", " ", value[1:], value[:-1])  # fmt: skip
+        if len(value) > 2:
+            for other in get_close_matches(value, elsewhere, n=4, cutoff=0.75):
+                options.setdefault(other, 2.2)
+        changes = (value[:-1], value[1:], value.strip(), value + " ", " " + value, value.lower(),
+                   value.upper(), value.title(), "", " ")  # fmt: skip
         for rank, other in enumerate(changes):
             options.setdefault(other, 2.2 + rank * 0.12)
         for other in _grown(value, wanted):

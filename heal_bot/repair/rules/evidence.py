@@ -14,6 +14,7 @@ _LITERAL = re.compile(
     r"""|"(?:[^"\\\n]|\\.){0,40}"|\b(?:True|False|None)\b"""
 )
 _EXPECTED = re.compile(r"(?:==|!=| is | in |<=|>=|<|>)\s*(.{1,200})")
+_NOT_RAISED = re.compile(r"DID NOT RAISE[^\n]{0,20}<class '([\w.]{1,80})'>")
 _MOST = 12
 
 
@@ -28,6 +29,11 @@ class Evidence:
     def of(self, kind: type) -> tuple[object, ...]:
         """The constants of exactly this type."""
         return tuple(c for c in self.constants if type(c) is kind)
+
+    def missing(self) -> tuple[str, ...]:
+        """Exception types that tests waited for in vain, as pytest words it."""
+        found = (n for m in self.messages for n in _NOT_RAISED.findall(m[:1000]))
+        return tuple(dict.fromkeys(_simple(name) for name in found))
 
     def names(self) -> tuple[str, ...]:
         """Identifiers that NameError, AttributeError, KeyError and ImportError messages quote."""

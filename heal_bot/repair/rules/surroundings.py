@@ -30,6 +30,7 @@ class Surroundings:
     enclosing: tuple[Function, ...] = ()
     siblings: tuple[Function, ...] = ()
     lines: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def globals(self) -> tuple[str, ...]:
         """All module-level names, in order of definition by group."""
@@ -70,6 +71,10 @@ def explore(tree: Tree, target: Target) -> Surroundings:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 around.constants[name] = value
     around.imports = tuple(imported)
+    texts = (n.value for n in ast.walk(module) if isinstance(n, ast.Constant))
+    around.texts = tuple(dict.fromkeys(t for t in texts if isinstance(t, str) and 2 < len(t) < 60))[
+        :300
+    ]
     _enclose(around, module, target)
     return around
 

@@ -98,6 +98,11 @@ EXAMPLES = [
      "g(x)\n", "g(x)\n        r.append(x)\n", ""),
     ("statement copy", "def f(a, b):\n    a.pop()\n    g(b)\n",
      "g(b)\n", "g(b)\n    a.pop()\n", ""),
+    ("placeholder", "def f(n):\n    if n:\n        pass\n    return n\n", "pass", "n += 1", ""),
+    ("missing raise", "def f(n):\n    return n\n", "    return",
+     '    if n < 0:\n        raise ValueError("invalid n")\n    return',
+     "Failed: DID NOT RAISE <class 'ValueError'>"),
+    ("condition", "def f(n):\n    if False:\n        return n\n", "False", "not n", ""),
     ("f-string", 'def f(a, b):\n    return f"{a} {a}"\n', "{a} {a}", "{a} {b}", ""),
     ("f-string", 'def f(a):\n    return f"{a:.1f} m"\n', ".1f", ".2f", ""),
 ]  # fmt: skip
@@ -179,9 +184,9 @@ def test_every_family_has_its_own_name() -> None:
     assert len(names) == len(set(names))
 
 
-def test_every_family_but_the_one_that_needs_siblings_has_an_example() -> None:
+def test_every_family_but_those_that_need_siblings_has_an_example() -> None:
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
-    assert untested == {"sibling", "attribute for name"}
+    assert untested == {"sibling", "attribute for name", "missing statement"}
 
 
 def test_a_missing_module_leaves_the_surroundings_empty() -> None:
