@@ -32,6 +32,7 @@ _OTHERS: dict[str, tuple[tuple[str, float], ...]] = {
     "^": (("&", 1.2), ("|", 1.3), ("**", 1.8)),
     "@": (("*", 1.6),),
 }
+_WITH_TEXT = {"*": (("%", 1.6),), "+": (("%", 2.4),), "/": (("%", 2.0),)}
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -49,10 +50,10 @@ def operators(scope: Scope) -> Iterator[Change]:
     """Every other operator for every binary operation."""
     site = scope.site
     for node in site.nodes:
-        if not isinstance(node, ast.BinOp) or _is_text(node.left) or _is_text(node.right):
+        if not isinstance(node, ast.BinOp) or _is_text(node.right):
             continue
         old, line = SIGN[type(node.op)], site.line(node)
-        for new, cost in _OTHERS[old]:
+        for new, cost in _WITH_TEXT.get(old, ()) if _is_text(node.left) else _OTHERS[old]:
             simple = _plain(node.left) and _plain(node.right)
             if simple and _weight(new) >= max(level(node), site.required(node)):
                 cut = site.operator(node.left, node.right, old, new)

@@ -47,6 +47,15 @@ def predicates(scope: Scope, node: ast.AST) -> list[tuple[Text, float]]:
             if not scope.kinds.get(other_name, set()) & {"number", "boolean"}:
                 add(f"{one} in {other_name}", COMPARE, 0.7)
                 add(f"{one} not in {other_name}", COMPARE, 0.7)
+    for code in _values(scope):
+        for name in names[:6]:
+            if "number" not in scope.kinds.get(name, set()):
+                add(f"{name} == {code}", COMPARE, 0.9)
+    for called, function in scope.around.functions.items():
+        if len(function.args.args) - len(function.args.defaults) == 1:
+            for name in names[:4]:
+                add(f"{called}({name})", 16, 1.0)
+                add(f"not {called}({name})", NOT, 1.0)
     for kind in _classes(scope):
         for name in names[:6]:
             add(f"isinstance({name}, {kind})", 16, 0.7)
@@ -56,6 +65,13 @@ def predicates(scope: Scope, node: ast.AST) -> list[tuple[Text, float]]:
             add(f"isinstance({name}, {kind})", 16, 0.9)
             add(f"not isinstance({name}, {kind})", NOT, 1.1)
     return list(found.values())
+
+
+def _values(scope: Scope) -> list[str]:
+    """Short texts that the function compares with or that tests expect, as source."""
+    own = [n.value for n in scope.site.nodes if isinstance(n, ast.Constant)]
+    texts = [t for t in [*own, *scope.evidence.constants] if isinstance(t, str) and len(t) < 20]
+    return [repr(text) for text in dict.fromkeys(texts)][:6]
 
 
 def _classes(scope: Scope) -> list[str]:

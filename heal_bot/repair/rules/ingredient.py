@@ -17,6 +17,7 @@ from heal_bot.repair.rules.surroundings import BUILTINS
 from heal_bot.repair.rules.text import SUM, Change, Text, level
 
 _VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise)
 
 
 def _replaceable(site: Site, node: ast.expr) -> bool:
@@ -42,36 +43,40 @@ def own(scope: Scope) -> Iterator[Change]:
             yield site.put(node, text, (3.4 if simple else 3.2) + 0.02 * rank)
 
 
-def siblings(scope: Scope) -> Iterator[Change]:
-    """Expressions and statements of sibling functions whose names exist here."""
-    site, around = scope.site, scope.around
-    function = site.function
-    if function is None:
-        return
+def borrowed(scope: Scope) -> tuple[list[Text], list[str]]:
+    """Expressions and simple statements of sibling functions whose names all exist here."""
+    around = scope.around
     codes: dict[str, Text] = {}
     statements: dict[str, None] = {}
     everywhere = {*around.globals(), *BUILTINS, "self", "cls"}
     here = {name for name, _, _ in scope.bindings} | everywhere
     for sibling in around.siblings[:12]:
         for node in ast.walk(sibling):
+            if not isinstance(node, _VALUES + _SIMPLE) or node.lineno == sibling.lineno:
+                continue
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            if not names or not names <= here or getattr(node, "lineno", 0) == sibling.lineno:
+            code = around.segment(node)
+            if not names or not names <= here or "\n" in code or len(code) > 80:
                 continue
-            code = around.segment(node) if isinstance(node, ast.expr | ast.stmt) else ""
-            if not code or "\n" in code or len(code) > 80:
-                continue
-            if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise):
+            if isinstance(node, _SIMPLE):
                 statements[code] = None
-            elif isinstance(node, _VALUES) and not isinstance(
-                getattr(node, "ctx", None), ast.Store
-            ):
+            elif not isinstance(getattr(node, "ctx", None), ast.Store):
                 codes[code] = Text(code, level(node))
+    return list(codes.values())[:40], list(statements)[:25]
+
+
+def siblings(scope: Scope) -> Iterator[Change]:
+    """Expressions and statements of siblings in the place of others, or beside them."""
+    site = scope.site
+    if site.function is None:
+        return
+    texts, statements = borrowed(scope)
     for node in site.nodes:
         if _replaceable(site, node):
-            for text in list(codes.values())[:40]:
+            for text in texts:
                 yield site.put(node, text, 4.0)
     for anchor in site.statements:
-        for code in list(statements)[:25]:
+        for code in statements:
             for put in (before, after):
                 change = put(site, anchor, (code,), 4.2)
                 if change:

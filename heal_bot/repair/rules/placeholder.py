@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.guards import conditions
+from heal_bot.repair.rules.ingredient import borrowed
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.surroundings import Function
@@ -79,6 +80,8 @@ def passes(scope: Scope) -> Iterator[Change]:
                     options.setdefault(f"{name}.append({other})", 2.5)
                 if "number" in kinds and name != other:
                     options.setdefault(f"{name} += {other}", 2.7)
+        for rank, code in enumerate(borrowed(scope)[1]):
+            options.setdefault(code, 2.4 + 0.03 * rank)
         for rank, code in enumerate(calls(scope, node)):
             options.setdefault(code, 2.4 + 0.02 * rank)
         for other_statement in site.statements:
