@@ -1,0 +1,101 @@
+"""What a patched file changes is read off both versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.source.guard import SourceRejected
+from heal_bot.source.recheck import RecheckError, edits
+
+BEFORE = '''"""Doc."""
+
+import re
+
+LIMIT = 3
+
+
+class Cart:
+    size = 1
+
+    def total(self, rate=1):
+        def inner():
+            return 0
+
+        return inner()
+
+
+def plain(x):
+    return x
+'''
+
+
+def changed(old: str, new: str) -> str:
+    assert old in BEFORE
+    return BEFORE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("after", "named", "found"),
+    [
+        (changed("return x", "return x + 1"), {"plain"}, ["plain"]),
+        (changed("return inner()", "return inner() + 1"), {"Cart.total"}, ["Cart.total"]),
+        (changed("size = 1", "size = 2"), {"Cart.size"}, ["Cart.size"]),
+        (changed("LIMIT = 3", "LIMIT = 4"), {"LIMIT"}, ["LIMIT"]),
+        (
+            changed("return 0", "return 1"),
+            {"Cart.total", "Cart.total.<locals>.inner"},
+            ["Cart.total"],
+        ),
+        (
+            changed("return x", "return x + 1").replace("return 0", "return 1"),
+            {"plain", "Cart.total.<locals>.inner"},
+            ["Cart.total.<locals>.inner", "plain"],
+        ),
+        (
+            changed("import re\n", "import re\nimport math\n").replace(
+                "return x", "return math.floor(x)"
+            ),
+            {"plain"},
+            ["plain"],
+        ),
+        (changed("return x\n", "return x + 1\n").replace("\n", "\r\n"), {"plain"}, None),
+    ],
+)
+def test_the_outermost_named_targets_that_differ_are_found(
+    after: str, named: set[str], found: list[str] | None
+) -> None:
+    if found is None:
+        with pytest.raises(RecheckError):
+            edits("a.py", BEFORE, after, named)
+        return
+    assert [e.target.qualname for e in edits("a.py", BEFORE, after, named)] == found
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [
+        (BEFORE, {"plain"}),
+        (changed("return x", "return 2"), {"Cart.total"}),
+        (changed("return x", "return 2") + "\nX = 1\n", {"plain"}),
+        (changed("return x", "return 2").replace("Doc", "Dock"), {"plain"}),
+        (changed("def plain(x):\n    return x\n", ""), {"plain"}),
+        (changed("def plain", "def other"), {"plain", "other"}),
+        (changed("return x", "return 2").replace("import re\n", ""), {"plain"}),
+        (changed("return x", "return 2").replace("import re\n", "import re\nimport os\n"),
+         {"plain"}),
+        (changed("return x", "return 2").replace("\n\n\nclass", "\n\nclass"), {"plain"}),
+        (changed("return x\n", "return 2"), {"plain"}),
+    ],
+)  # fmt: skip
+def test_any_other_change_is_refused(after: str, named: set[str]) -> None:
+    with pytest.raises(RecheckError, match=r"a\.py: "):
+        edits("a.py", BEFORE, after, named)
+
+
+@pytest.mark.parametrize(
+    "line", ["from math import *", "from __future__ import annotations", "import os as re"]
+)
+def test_an_import_that_is_never_added_is_refused(line: str) -> None:
+    after = changed("import re\n", f"import re\n{line}\n").replace("return x", "return re")
+    with pytest.raises((RecheckError, SourceRejected)):
+        edits("a.py", BEFORE, after, {"plain"})
