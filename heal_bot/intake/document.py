@@ -5,15 +5,15 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from lxml import etree
 
 from heal_bot.events import Run
 from heal_bot.intake.archive import Document, Refused
-from heal_bot.intake.suites import Found, HasDoctype, Suites, TooDeep
+from heal_bot.intake.suites import Found, HasDoctype, Key, Suites, TooDeep
 from heal_bot.text import one_line
 
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
@@ -35,22 +35,25 @@ _DOCTYPE = re.compile(r"<!DOCTYPE")
 _HEAD = 1 << 20
 
 
+Kept = TypeVar("Kept")
+
+
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """What one document gave; `error` says in words why it ended early, if it did."""
+class Parsed(Generic[Kept]):
+    """What one document gave: each kept case with its key, and in words why it ended early."""
 
     suites: Suites
-    found: tuple[Found, ...]
+    found: tuple[tuple[Key, Kept], ...]
     flags: tuple[str, ...]
     error: str = ""
 
 
-class _Attempt:
+class _Attempt(Generic[Kept]):
     """One parse of a document: a parser, its target, and how far it came."""
 
-    def __init__(self) -> None:
-        self.found: list[Found] = []
-        self.suites = Suites(self.found.append)
+    def __init__(self, convert: Callable[[Found], Kept]) -> None:
+        self.found: list[tuple[Key, Kept]] = []
+        self.suites = Suites(lambda found: self.found.append((found.key, convert(found))))
         self.parser = etree.XMLParser(
             target=cast(Any, self.suites),  # the stubs want methods lxml does not
             encoding="utf-8",
@@ -101,8 +104,10 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def parse(run: Run, document: Document) -> Parsed:
-    """Read a document; a second, repairing pass runs when the first stopped inside of it.
+def parse(run: Run, document: Document, convert: Callable[[Found], Kept]) -> Parsed[Kept]:
+    """Read a document, its non-passing cases converted one by one.
+
+    A second, repairing pass runs when the first one stopped inside of the document.
 
     The repair leaves out characters that XML forbids, whatever precedes the first suite and
     declarations in the middle; it is used, and flagged, if it shows more cases than the strict
@@ -110,7 +115,7 @@ def parse(run: Run, document: Document) -> Parsed:
     """
     head = b"".join(_first(document))
     codec = _codec(head)
-    first = _Attempt()
+    first = _Attempt(convert)
     doctype = False
     try:
         first.feed(run, _encoded(document, codec, "strict"))
@@ -122,7 +127,7 @@ def parse(run: Run, document: Document) -> Parsed:
     if doctype and _declares(head, codec):
         return Parsed(first.suites, (), (), first.error)
     if not first.cut:
-        second = _Attempt()
+        second = _Attempt(convert)
         outside = _repaired(run, document, codec, second)
         if doctype and not second.error:
             return _result(second, ())
@@ -133,7 +138,7 @@ def parse(run: Run, document: Document) -> Parsed:
     return _result(first, ())
 
 
-def _result(attempt: _Attempt, flags: tuple[str, ...]) -> Parsed:
+def _result(attempt: _Attempt[Kept], flags: tuple[str, ...]) -> Parsed[Kept]:
     more = dict.fromkeys((*flags, *attempt.suites.flags))
     if attempt.error:
         more["partial"] = None
@@ -190,7 +195,7 @@ def _declares(head: bytes, codec: str) -> bool:
     return start is None or end < 0 or "[" in text[start.end() : end]
 
 
-def _repaired(run: Run, document: Document, codec: str, attempt: _Attempt) -> bool:
+def _repaired(run: Run, document: Document, codec: str, attempt: _Attempt[Any]) -> bool:
     """Feed the cleaned text inside a root of our own; True when only foreign text follows it."""
     try:
         attempt.feed(run, _cleaned(document, codec, attempt.suites))

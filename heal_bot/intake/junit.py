@@ -93,7 +93,7 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
         gathered.remarks.append(document)
         gathered.flags["partial"] = None
         return
-    parsed = parse(run, document)
+    parsed = parse(run, document, _case)
     suites = parsed.suites
     known = suites.root in {"", "testsuites", "testsuite", "testcase", "properties"}
     if not suites.cases and (parsed.error or not known):
@@ -119,23 +119,22 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     gathered.cases += _merged(parsed, leg.label(), gathered)
 
 
-def _merged(parsed: Parsed, leg: str, gathered: _Gathered) -> Iterator[ReportedCase]:
+def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iterator[ReportedCase]:
     """The cases of one document, attempts of one test merged: the last decides.
 
     A failed call and a failed teardown of one test are two cases with one key (pytest); the call
     is kept, the teardown only noted in its text.
     """
     merged: dict[Key, ReportedCase] = {}
-    for found in parsed.found:
-        case = _case(found, leg)
-        key = (found.suite, case.classname, case.name, case.file)
+    for key, case in parsed.found:
         earlier = merged.pop(key, None)
         if earlier is not None and earlier.outcome in {"failed", "error"}:
             if case.phase == "teardown" and earlier.phase != "teardown":
-                case = replace(earlier, text=f"{earlier.text}\n\n{case.message}")
-            else:
-                case = replace(case, attempts=earlier.attempts + case.attempts)
-        merged[key] = case
+                merged[key] = replace(earlier, text=f"{earlier.text}\n\n{case.message}")
+                continue
+            merged[key] = replace(case, attempts=earlier.attempts + case.attempts)
+        else:
+            merged[key] = case
     passes = parsed.suites.passes()
     for key, case in merged.items():
         gathered.seconds += case.seconds
@@ -148,14 +147,14 @@ def _merged(parsed: Parsed, leg: str, gathered: _Gathered) -> Iterator[ReportedC
         tries = case.attempts + passes.get(hash(key[:3]), 0)
         if tries > 1:
             gathered.flags["retried"] = None
-        yield replace(case, attempts=tries)
+        yield replace(case, attempts=tries, leg=leg)
 
 
 def _label(case: ReportedCase) -> str:
     return one_line(f"{case.classname}::{case.name}", 200)
 
 
-def _case(found: Found, leg: str) -> ReportedCase:
+def _case(found: Found) -> ReportedCase:
     """The pruned element, read by junitparser, as a case of ours; lenient with numbers."""
     case = TestCase.fromelem(found.element)  # type: ignore[no-untyped-call]
     attributes = found.element.attrib
@@ -178,7 +177,6 @@ def _case(found: Found, leg: str) -> ReportedCase:
         message=one_line(message, 200) if skipped else message_of(message, text),
         text=text,
         seconds=_seconds(attributes.get("time", "")),
-        leg=leg,
         attempts=1 + found.retries,
     )
 

@@ -39,19 +39,20 @@ class _Text:
 
     head: list[str] = field(default_factory=list)
     tail: str = ""
-    kept: int = 0
+    room: int = _HEAD
     cut: int = 0
 
     def add(self, data: str) -> None:
-        room = _HEAD - self.kept
-        if room > 0:
-            self.head.append(data[:room])
-            self.kept += min(len(data), room)
-            data = data[room:]
-        if data:
-            joined = self.tail + data
-            self.tail = joined[-_TAIL:]
-            self.cut += len(joined) - len(self.tail)
+        if len(data) <= self.room:
+            self.head.append(data)
+            self.room -= len(data)
+            return
+        if self.room:
+            self.head.append(data[: self.room])
+            data, self.room = data[self.room :], 0
+        joined = self.tail + data
+        self.tail = joined[-_TAIL:]
+        self.cut += len(joined) - len(self.tail)
 
     def value(self) -> str:
         gap = f"\n[…{self.cut} characters cut…]\n" if self.cut else ""
@@ -59,19 +60,10 @@ class _Text:
 
 
 @dataclass(slots=True)
-class _Open:
-    """The test case that is being read."""
-
-    attributes: Mapping[str, str]
-    results: list[tuple[str, Mapping[str, str], _Text]] = field(default_factory=list)
-    retries: int = 0
-
-
-@dataclass(slots=True)
 class Found:
-    """A non-passing case as a pruned element; `suite` numbers the suites of the document."""
+    """A non-passing case as a pruned element, with what its tries have in common."""
 
-    suite: int
+    key: Key
     element: etree._Element
     retries: int
 
@@ -94,10 +86,13 @@ class Suites:
     def __init__(self, kept: Callable[[Found], None]) -> None:
         self._kept = kept
         self._depth = 0
+        self._opened = 0
         self._suite = 0
         self._suites: list[int] = []
-        self._case: _Open | None = None
+        self._case: Mapping[str, str] | None = None
         self._case_depth = 0
+        self._results: list[tuple[str, Mapping[str, str], _Text]] = []
+        self._retries = 0
         self._text: _Text | None = None
         self._left = _BUDGET
         self._keys = array("q")
@@ -105,7 +100,6 @@ class Suites:
         self._room = {True: _CASES, False: _SKIPPED}
         self.cases = 0
         self.passed = 0
-        self.skipped = 0
         self.root = ""
         self.last_failed = False
         self.flags: dict[str, None] = {}
@@ -118,37 +112,37 @@ class Suites:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins; namespaces are ignored."""
         self._depth += 1
-        if self._depth > DEPTH:
-            raise TooDeep
         if tag[0] == "{":
             tag = tag.rpartition("}")[2]
-        case = self._case
-        if case is not None:
-            if self._depth == self._case_depth + 1:
-                self._result(case, tag, attributes)
-        elif tag == "testcase":
-            self._case = _Open(attributes)
-            self._case_depth = self._depth
-        else:
-            self._container(tag, attributes)
+        if self._case is None:
+            if tag == "testcase":
+                self._case = attributes
+                self._case_depth = self._depth
+            else:
+                self._container(tag, attributes)
+        elif self._depth == self._case_depth + 1:
+            self._result(tag, attributes)
+        if self._depth > DEPTH:
+            raise TooDeep
 
     def _container(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.root = self.root or tag[:80]
         if tag in {"testsuite", "testsuites"}:
-            self._suite += 1
+            self._opened += 1
             self._suites.append(self._suite)
+            self._suite = self._opened
         elif tag == "property" and len(self.properties) < _PROPERTIES:
             name, value = attributes.get("name"), attributes.get("value")
             if name and value:
                 self.properties.setdefault(_plain(name)[:200], _plain(value)[:2000])
 
-    def _result(self, case: _Open, tag: str, attributes: Mapping[str, str]) -> None:
+    def _result(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in _RESULTS:
             self._text = _Text()
-            if len(case.results) < _PROPERTIES:
-                case.results.append((tag, attributes, self._text))
+            if len(self._results) < _PROPERTIES:
+                self._results.append((tag, attributes, self._text))
         elif tag in _RETRIES:
-            case.retries += 1
+            self._retries += 1
 
     def data(self, data: str) -> None:
         """Character data, in pieces of any size."""
@@ -159,65 +153,73 @@ class Suites:
         """An element ends."""
         depth = self._depth
         self._depth = depth - 1
-        if self._case is not None:
-            if depth == self._case_depth:
-                self._finish(self._case)
-            elif depth == self._case_depth + 1:
-                self._text = None
-        elif tag.endswith(("testsuite", "testsuites")) and self._suites:
-            self._suites.pop()
+        case = self._case
+        if case is None:
+            if self._suites and tag.endswith(("testsuite", "testsuites")):
+                self._suite = self._suites.pop()
+        elif depth == self._case_depth:
+            self._case = None
+            self.cases += 1
+            if self._results:
+                self._keep(case)
+            else:
+                self._pass(case)
+            self._retries = 0
+        elif depth == self._case_depth + 1:
+            self._text = None
+
+    def _pass(self, case: Mapping[str, str]) -> None:
+        """Count a passing case; pytest writes one without any name when it is interrupted."""
+        classname, name = case.get("classname", ""), case.get("name", "")
+        self.last_failed = False
+        if not name and not classname:
+            self.flags["interrupted"] = None
+            return
+        self.passed += 1
+        if len(self._keys) < _KEYS:
+            self._keys.append(hash((self._suite, classname, name)))
+        if self._failed:
+            key = (self._suite, classname, name, case.get("file", ""))
+            if key in self._failed:
+                self._failed[key] = True
+
+    def _keep(self, case: Mapping[str, str]) -> None:
+        """Hand on a case that did not pass, as long as there is room."""
+        failed = any(tag != "skipped" for tag, _, _ in self._results)
+        self.last_failed = failed
+        classname, name, file = (case.get(k, "")[:_NAME] for k in ("classname", "name", "file"))
+        key: Key = (self._suite, classname, name, file)
+        if failed:
+            self._failed[key] = False
+        if self._room[failed] > 0:
+            self._room[failed] -= 1
+            self._kept(Found(key, self._pruned(case), self._retries))
+        else:
+            self.flags["capped" if failed else "skips capped"] = None
+        self._results = []
 
     def close(self) -> None:
         """The document ends."""
 
     def cut(self) -> None:
         """The document ended early: an open case that already shows a failure is kept."""
-        if self._case is not None and any(tag != "skipped" for tag, _, _ in self._case.results):
-            self._finish(self._case)
-        self._case = self._text = None
+        case, self._case, self._text = self._case, None, None
+        if case is not None and any(tag != "skipped" for tag, _, _ in self._results):
+            self.cases += 1
+            self._keep(case)
 
     @property
     def depth(self) -> int:
         """How many elements are open."""
         return self._depth
 
-    def _finish(self, case: _Open) -> None:
-        self._case = self._text = None
-        self.cases += 1
-        get = case.attributes.get
-        suite = self._suites[-1] if self._suites else 0
-        classname, name = _plain(get("classname")), _plain(get("name"))
-        self.last_failed = bool(case.results)
-        if not case.results:
-            if not name and not classname:
-                self.flags["interrupted"] = None
-                return
-            self.passed += 1
-            if len(self._keys) < _KEYS:
-                self._keys.append(hash((suite, classname, name)))
-            key = (suite, classname, name, get("file") or "") if self._failed else None
-            if key is not None and key in self._failed:
-                self._failed[key] = True
-            return
-        failed = any(tag != "skipped" for tag, _, _ in case.results)
-        self.last_failed = failed
-        self.skipped += not failed
-        if failed:
-            file = _plain(get("file"))[:_NAME]
-            self._failed[suite, classname[:_NAME], name[:_NAME], file] = False
-        if self._room[failed] <= 0:
-            self.flags["capped" if failed else "skips capped"] = None
-            return
-        self._room[failed] -= 1
-        self._kept(Found(suite, self._pruned(case), case.retries))
-
-    def _pruned(self, case: _Open) -> etree._Element:
+    def _pruned(self, case: Mapping[str, str]) -> etree._Element:
         """The case as a small tree of its own: capped attributes, results and texts."""
         element = etree.Element("testcase")
         for key in ("classname", "name", "file", "line", "time"):
-            if (value := case.attributes.get(key)) is not None:
+            if (value := case.get(key)) is not None:
                 element.set(key, _plain(value)[:_NAME])
-        for tag, attributes, text in case.results:
+        for tag, attributes, text in self._results:
             child = etree.SubElement(element, tag)
             for key in ("message", "type"):
                 if (value := attributes.get(key)) is not None:

@@ -16,6 +16,7 @@ from heal_bot.events import Run
 from heal_bot.intake import junit, tests
 from heal_bot.model import Collection, Report
 
+# Processor seconds: other work on the machine must not fail the test.
 SECONDS = 2.0
 
 
@@ -39,9 +40,9 @@ def test_every_hostile_file_gives_a_result_or_one_line_in_time(
     took = {}
     collection = Collection(("tests/test_a.py::test_b",))
     for name, data in hostile.items():
-        begun = time.monotonic()
+        begun = time.process_time()
         line = _resolved(run, tmp_path, name, data, collection)
-        took[name] = time.monotonic() - begun
+        took[name] = time.process_time() - begun
         assert "\n" not in line, name
         assert "\x1b" not in line, name
         assert len(line) < 1000, name
