@@ -105,15 +105,20 @@ class Case:
         elif self.status is not None:
             self._linger(now)
 
+    def _alone(self) -> bool:
+        """Whether nothing of the job is left, not even a zombie; exact and cheap."""
+        if self.uid is None:
+            return processes.childless()
+        return processes.nobody(self.uid)
+
     def _linger(self, now: float) -> None:
         """The program ended by itself: give what it left behind a moment, then count it."""
-        left = len(self.members(processes.table()))
-        if self.uid is None and not left and not processes.childless():
-            left = 1
-        if left and not self.linger_until:
+        if self._alone():
+            self.over = True
+        elif not self.linger_until:
             self.linger_until = now + _LINGER
-        if not left or now > self.linger_until:
-            self.survivors = left
+        elif now > self.linger_until:
+            self.survivors = max(1, len(self.members(processes.table())))
             self._kill(now)
 
     def _kill(self, now: float) -> None:
@@ -125,13 +130,11 @@ class Case:
         if self.status is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-        if self.uid is not None:
-            processes.kill_uid(self.uid)
-            left = len(self.members(processes.table()))
-        else:
+        if self.uid is None:
             processes.kill_below(os.getpid())
-            left = 0 if processes.childless() else 1
-        if not left and self.status is not None:
+        else:
+            processes.kill_uid(self.uid)
+        if self.status is not None and self._alone():
             self.over = True
         elif now > self.dying_until:
             self.over, self.clean = True, False

@@ -72,6 +72,19 @@ def threads_of(uid: int) -> int:
     return total
 
 
+def nobody(uid: int) -> bool:
+    """Whether a uid has no process at all, zombies included; an exact answer of the kernel.
+
+    Unlike a look at the table this cannot miss a process that forks and exits all the time: a
+    new one is appended to the list that the kernel walks.
+    """
+    try:
+        os.getpriority(os.PRIO_USER, uid)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 def kill_uid(uid: int) -> None:
     """Kill every process of a uid at once, by a child that has taken that uid to signal all.
 
