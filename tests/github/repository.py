@@ -180,7 +180,7 @@ class GitRepository:
 
     def import_folder(self, folder: Path, message: str, branch: str = "main") -> str:
         """Commit all files of a folder on a branch; the first commit or the next one."""
-        index = self.path.absolute() / "index-import"
+        folder, index = folder.absolute(), self.path.absolute() / "index-import"
         env = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(folder)}
         self.git("-C", str(folder), "add", "-A", "--force", ".", env=env)
         tree = self.git("write-tree", env=env).decode().strip()
