@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shop.catalog import Catalog, Product
 from shop.money import Money, total
-from shop.pricing import line_price
+from shop.pricing import Tier, line_price, tier_for
 
 
 class UnknownProduct(Exception):
@@ -20,6 +20,11 @@ class Line:
     code: str
     product: Product
     quantity: int
+
+    @property
+    def tier(self) -> Tier | None:
+        """The tier that sets the price of a piece."""
+        return tier_for(self.product.tiers, self.quantity)
 
     @property
     def price(self) -> Money:

@@ -32,6 +32,16 @@ def test_unknown_product(cart):
         cart.add("POT")
 
 
+@pytest.mark.parametrize(("quantity", "nth"), [(10, 0), (11, 0), (50, 1), (99, 1)])
+def test_the_tier_of_a_line(cart, quantity, nth):
+    line = cart.add("TEA", quantity)
+    assert line.tier == line.product.tiers[nth]
+
+
+def test_a_small_line_has_no_tier(cart):
+    assert cart.add("TEA", 9).tier is None
+
+
 @pytest.mark.parametrize(
     ("quantity", "value"),
     [(1, 500), (9, 4500), (10, 4500), (12, 5400), (49, 22050), (50, 20000), (60, 24000)],
