@@ -10,11 +10,11 @@ from pathlib import Path
 from heal_bot.errors import UsageError
 from heal_bot.events import Noted, Planned, Run
 from heal_bot.intake import junit, tests
+from heal_bot.intake.tests import Resolved
 from heal_bot.locate import ranking
 from heal_bot.model import (
     Baseline,
     Cluster,
-    Collection,
     Cost,
     Environment,
     Failure,
@@ -30,6 +30,8 @@ from heal_bot.repair.ledger import Ledger
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.trial import open_session
+
+_NAMED = "named in the request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,19 @@ def heal(
     started = run.clock()
     if request.trust is Trust.REFUSED:
         return Outcome(request, "refused", "done", f"{request.actor} may not ask here", Report(()))
-    report = junit.read(run, root, request.reports) if request.reports else Report(())
-    if request.reports and not report.cases:
+    reports = request.reports
+    report = junit.read(run, root, reports, absolute=_typed(request)) if reports else Report(())
+    if reports and not report.cases:
         return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
     workspace, runner = edges.workspace, edges.runner
     tree = workspace.checkout(run, request.base_sha)
     env = workspace.provision(run, tree, report.hints)
     runner.preflight(run, env)
-    failures, report = _failures(run, request, report, tree, env, runner)
+    wanted = _wanted(run, request, report, tree, env, runner)
+    report = replace(report, skipped=(*report.skipped, *wanted.skipped))
+    if wanted.nothing:
+        return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
+    failures = wanted.failures if reports or request.only else None
     baseline = reproduce(run, failures, tree, env, runner)
     if not baseline.confirmed:
         return _unconfirmed(request, report, baseline)
@@ -81,32 +88,33 @@ def heal(
     return conclude()
 
 
-def _failures(
+def _typed(request: HealRequest) -> bool:
+    """Whether a person typed the report's path, so that it may lie outside of the repository."""
+    return request.trigger == "command"
+
+
+def _wanted(
     run: Run,
     request: HealRequest,
     report: Report,
     tree: Tree,
     env: Environment,
     runner: Runner,
-) -> tuple[tuple[Failure, ...] | None, Report]:
-    """The failing tests as runnable ids, or None when the baseline itself is the report."""
+) -> Resolved:
+    """The failing tests as runnable ids; without a report those that the request names."""
     if not request.reports:
-        if not request.only:
-            return None, report
-        return tuple(
-            Failure(test, "", "", reason="named in the request") for test in request.only
-        ), (report)
-    collection: Collection = runner.collect(run, tree, env)
+        return Resolved(tuple(Failure(t, "", "", reason=_NAMED) for t in request.only))
+    collection = runner.collect(run, tree, env)
     resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
-    wanted = resolved.failures
-    if request.only:
-        wanted = tuple(f for f in wanted if _is_meant(f.test, request.only))
-        if not wanted:
-            raise UsageError(
-                f"--only {request.only[0]}: no failing test of the report is meant;"
-                f" it names {resolved.failures[0].test} among others"
-            )
-    return wanted, replace(report, skipped=(*report.skipped, *resolved.skipped))
+    if not request.only or resolved.nothing:
+        return resolved
+    meant = tuple(f for f in resolved.failures if _is_meant(f.test, request.only))
+    if not meant:
+        raise UsageError(
+            f"--only {request.only[0]}: no failing test of the report is meant;"
+            f" it names {resolved.failures[0].test} among others"
+        )
+    return replace(resolved, failures=meant)
 
 
 def _is_meant(test: str, only: Sequence[str]) -> bool:

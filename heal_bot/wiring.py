@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heal_bot import bundle, pipeline
-from heal_bot.errors import HealBotError, ProvisionError, SandboxError, UsageError
+from heal_bot import bundle
+from heal_bot.errors import UsageError
 from heal_bot.events import Event, Run
 from heal_bot.intake import request as requests
-from heal_bot.model import HealRequest, Outcome, Report
+from heal_bot.model import HealRequest, Memory, Outcome
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.ports import Model, Proposer
-from heal_bot.repair import loop, memory
+from heal_bot.repair import memory
 from heal_bot.repair.rules.proposer import Rules
 from heal_bot.report import console, markdown
 from heal_bot.report.record import flatten
@@ -69,46 +70,56 @@ class BundleStore:
         self.record = record
 
 
-def heal(
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """Everything the pipeline needs to run on the real world, and the store of its bundle."""
+
+    run: Run
+    request: HealRequest
+    root: Path
+    workspace: LocalWorkspace
+    runner: SuiteRunner
+    proposers: tuple[Proposer, ...]
+    store: BundleStore
+    remembered: Memory
+
+
+@contextmanager
+def connected(
     job: Job,
     settings: Settings,
     sink: Callable[[Event], None],
     stopped: Callable[[], bool],
-) -> OutcomeRecord:
-    """Run the pipeline on the real world and return what it wrote as the bundle.
+) -> Iterator[Connected]:
+    """The edges for a job, as long as the context lasts.
 
     The sandbox's supervisor is started before anything else, so that it holds no key.
     """
+    place = settings.scratch_dir or None
     with (
-        tempfile.TemporaryDirectory(
-            prefix="heal-bot-", dir=settings.scratch_dir or None
-        ) as scratch,
-        Sandbox.start(settings.sandbox, _SLOTS, _folder(settings.scratch_dir)) as sandbox,
+        Sandbox.start(settings.sandbox, _SLOTS, Path(place) if place else None) as sandbox,
+        tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
     ):
         store = BundleStore(job.out, settings.secrets)
         run = _run(settings, store, sink, stopped)
         repository = Repository.of(run, job.repo, Path(scratch))
-        request = _request(run, job, settings, repository, Path(scratch))
-        remembered = memory.load(job.memory)
         workspace = LocalWorkspace(
             repository,
             Path(scratch),
+            cache=_cache(settings),
             given=job.python,
             candidates=_interpreters(settings, repository.source),
-            cache=_cache(settings),
         )
-        runner = SuiteRunner(sandbox)
-        edges = pipeline.Edges(workspace, runner, _proposers(settings), store)
-        limits = loop.Limits(attempts=settings.max_attempts)
-        try:
-            outcome = pipeline.heal(run, request, edges, repository.source, remembered, limits)
-        except (SandboxError, ProvisionError) as error:
-            outcome = _failed(request, error)
-        if job.memory is not None:
-            job.memory.write_text(memory.dump(outcome.memory), encoding="utf-8")
-        store.save(outcome)
-        assert store.record is not None
-        return store.record
+        yield Connected(
+            run=run,
+            request=_request(run, job, settings, repository, Path(scratch)),
+            root=repository.source,
+            workspace=workspace,
+            runner=SuiteRunner(sandbox),
+            proposers=_proposers(settings),
+            store=store,
+            remembered=memory.load(job.memory),
+        )
 
 
 def _run(
@@ -171,10 +182,6 @@ def _cache(settings: Settings) -> Path:
     return Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
 
 
-def _folder(name: str) -> Path | None:
-    return Path(name) if name else None
-
-
 def _proposers(settings: Settings) -> tuple[Proposer, ...]:
     """The tiers in their order; the models that follow each other are one chain."""
     tiers = settings.tiers()
@@ -215,12 +222,6 @@ def _key(name: str, key: Secret, variable: str) -> Secret:
     if not key:
         raise UsageError(f"proposer {name} needs a key: set {variable}, or leave {name} out")
     return key
-
-
-def _failed(request: HealRequest, error: HealBotError) -> Outcome:
-    """The outcome when nothing could be run."""
-    status = "sandbox_error" if isinstance(error, SandboxError) else "environment_error"
-    return Outcome(request, status, "done", str(error), Report(()))
 
 
 def _lines(rows: Iterable[str]) -> str:

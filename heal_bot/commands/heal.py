@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from heal_bot import bundle, settings, wiring
+from heal_bot import api, bundle, settings, wiring
 from heal_bot.events import Event
 from heal_bot.report import console
 
@@ -93,7 +93,7 @@ def command(
         request_file=request_file, memory=memory,
     )  # fmt: skip
     chosen = settings.from_process(config, options)
-    record = wiring.heal(job, chosen, _sink(quiet, as_json), _stop_on_signals())
+    record = api.heal(job, chosen, _sink(quiet, as_json), _stop_on_signals())
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return
