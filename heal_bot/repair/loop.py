@@ -15,6 +15,8 @@ from heal_bot.source import rails
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
 _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
+# Candidates to go on for a full fix once a partial one stands by itself.
+_PATIENCE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,17 @@ def _hunt(
         yield best
 
 
+@dataclass(slots=True)
+class _Tally:
+    """What a stream has seen so far, and the partial fix that looks like a cause of its own."""
+
+    tried: int = 0
+    best: int = 0
+    regressions: int = 0
+    apart: Attempt | None = None
+    apart_since: int = 0
+
+
 def _stream(
     run: Run,
     cluster: Cluster,
@@ -145,43 +158,97 @@ def _stream(
     ledger: Ledger,
     limits: Limits,
 ) -> Iterator[Attempt]:
-    """Judge candidates in bulk; only what fixed something, or broke something, is an attempt."""
+    """Judge candidates in bulk, a second time on top of the partial improvers of the first.
+
+    Only what fixed something, or broke something, is an attempt. A change that fixes all tests
+    that fail in one way and none that fail in another has found a cause of its own: it wins when
+    nothing better comes soon.
+    """
+    tally = _Tally()
+    for share in (2 / 3, 1.0):
+        before = tally.tried
+        yield from _pass(run, cluster, proposer, session, ledger, tally, limits.candidates * share)
+        if ledger.best_partial(cluster) is None or tally.tried == before or run.over():
+            break
+    run.emit(
+        SearchProgressed(
+            cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
+        )
+    )
+
+
+def _pass(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    tally: _Tally,
+    limit: float,
+) -> Iterator[Attempt]:
+    """Ask the proposer once and judge until it ends or `limit` candidates were tried in all."""
     offered: deque[Candidate] = deque()
-    tried, best, regressions, started = 0, 0, 0, run.clock()
 
     def feed() -> Iterator[Candidate]:
         for candidate in proposer.propose(run, ledger.recall(run, cluster)):
-            if run.over() or tried + len(offered) >= limits.candidates:
+            if run.over() or tally.tried + len(offered) >= limit:
                 return
             if not ledger.seen(candidate):
                 offered.append(candidate)
                 yield candidate
 
+    started = run.clock()
     for verdict in session.judge(feed()):
         candidate = offered.popleft()
-        tried += 1
         ledger.count(cluster, candidate, verdict)
-        if tried % _TELL_EVERY == 0:
-            run.emit(
-                SearchProgressed(
-                    cluster=cluster.id, proposer=proposer.name, tried=tried, best_fixed=best
-                )
+        _tell(run, cluster, proposer, tally)
+        if _is_worth_recording(verdict, tally):
+            reason = rails.check(candidate, ledger.tree)
+            judged = Verdict("rejected", detail=reason) if reason else verdict
+            attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
+            started = run.clock()
+            _note(cluster, attempt, tally)
+            if judged.status == "fixed":
+                yield attempt
+        if tally.apart is not None and tally.tried >= tally.apart_since + _PATIENCE:
+            apart, tally.apart = tally.apart, None
+            yield apart
+
+
+def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: _Tally) -> None:
+    tally.tried += 1
+    if tally.tried % _TELL_EVERY == 0:
+        run.emit(
+            SearchProgressed(
+                cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
             )
-        better = verdict.status == "improved" and len(verdict.fixed) > best
-        broke = verdict.status == "regression" and regressions < _REGRESSIONS_KEPT
-        if verdict.status != "fixed" and not better and not broke:
-            continue
-        reason = rails.check(candidate, ledger.tree)
-        judged = Verdict("rejected", detail=reason) if reason else verdict
-        regressions += judged.status == "regression"
-        best = max(best, len(judged.fixed)) if judged.status != "regression" else best
-        attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
-        started = run.clock()
-        if judged.status == "fixed":
-            yield attempt
-    run.emit(
-        SearchProgressed(cluster=cluster.id, proposer=proposer.name, tried=tried, best_fixed=best)
-    )
+        )
+
+
+def _is_worth_recording(verdict: Verdict, tally: _Tally) -> bool:
+    """Full fixes, better partial ones, and the first few that broke something."""
+    better = verdict.status == "improved" and len(verdict.fixed) > tally.best
+    broke = verdict.status == "regression" and tally.regressions < _REGRESSIONS_KEPT
+    return verdict.status == "fixed" or better or broke
+
+
+def _note(cluster: Cluster, attempt: Attempt, tally: _Tally) -> None:
+    """Count the attempt, and keep it when it settles one way of failing."""
+    verdict = attempt.verdict
+    if verdict.status == "regression":
+        tally.regressions += 1
+        return
+    tally.best = max(tally.best, len(verdict.fixed))
+    if verdict.status == "improved" and _settles_a_kind(cluster, verdict):
+        tally.apart, tally.apart_since = attempt, tally.tried
+
+
+def _settles_a_kind(cluster: Cluster, verdict: Verdict) -> bool:
+    """Whether all failures that raised one kind of exception are fixed, and no other one."""
+    fixed = set(verdict.fixed)
+    kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
+    same = {failure.test for failure in cluster.failures if failure.kind in kinds}
+    return len(kinds) == 1 and same == fixed
 
 
 def _converse(

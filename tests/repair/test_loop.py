@@ -69,7 +69,9 @@ def _search(
     run, _ = quiet_run()
 
     def judge(cluster: Cluster, base: tuple[Edit, ...]) -> ExecSession:
-        sessions.append(ExecSession(tree, "m.py", checks[cluster.id.rstrip("+")]))
+        meant = {failure.test for failure in cluster.failures}
+        chosen = {t: c for t, c in checks[cluster.id.rstrip("+")].items() if t in meant}
+        sessions.append(ExecSession(tree, "m.py", chosen))
         return sessions[-1]
 
     offered = []
@@ -154,6 +156,21 @@ def test_a_partial_fix_is_offered_when_the_search_is_exhausted(tmp_path: Path) -
     ledger, offered, _ = _search(tmp_path, [cluster], proposer, checks)
     assert [p.edits for p in offered] == [RIGHT_ADD.edits]
     assert ledger.stopped == "exhausted"
+
+
+def test_a_change_that_settles_one_way_of_failing_wins_and_the_rest_is_searched_on_top(
+    tmp_path: Path,
+) -> None:
+    failures = (Failure("t::add", "KeyError", "k"), Failure("t::twice", "AssertionError", "a"))
+    suspects = (Suspect(_target("add"), 1.0), Suspect(_target("twice"), 0.9))
+    cluster = Cluster("both", failures, suspects)
+    right_twice = _change("twice", "return a", "return 2 * a")
+    filler = [_change("twice", "return a", f"return a + {n}") for n in range(10, 400)]
+    proposer = ListProposer([RIGHT_ADD, *filler, right_twice])
+    ledger, offered, _ = _search(tmp_path, [cluster], proposer, {"both": {**ADD, **TWICE}})
+    assert offered[0].edits == RIGHT_ADD.edits
+    assert [a.candidate for a in ledger.attempts if a.cluster == "both"] == [RIGHT_ADD]
+    assert offered[-1].edits == (*RIGHT_ADD.edits, *right_twice.edits)
 
 
 def test_a_change_that_the_rails_refuse_is_an_attempt_and_never_a_winner(tmp_path: Path) -> None:
