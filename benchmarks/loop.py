@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -187,18 +188,32 @@ def measured(play: Play) -> dict[str, float]:
     gaps = [
         after - before for before, after in zip(server.answered, server.arrived[1:], strict=False)
     ]
-    sizes = [len(body) for body in server.bodies[1:]]
-    fresh = [
-        len(now) - _common(before, now)
-        for before, now in zip(server.bodies, server.bodies[1:], strict=False)
-    ]
+    prompts = [_prompt(body) for body in server.bodies]
     judged = play.judged[: len(gaps)]
     return {
         "seconds_per_attempt": round(sum(gaps) / len(gaps), 3),
         "floor_ratio": round(sum(gaps) / sum(judged), 3),
-        "uncached_share": round(sum(fresh) / sum(sizes), 3),
+        "uncached_share": _uncached(prompts),
+        "uncached_share_raw": _uncached(server.bodies),
         "prompt_tokens_per_attempt": sum(map(len, server.bodies)) // len(server.bodies) // 4,
     }
+
+
+def _prompt(body: bytes) -> bytes:
+    """A request in the order in which providers cache it: system text, then the turns.
+
+    The SDK writes its JSON keys in another order, which `uncached_share_raw` takes as it is.
+    """
+    sent = json.loads(body)
+    blocks = [*sent["system"], *(block for turn in sent["messages"] for block in turn["content"])]
+    return "\0".join(block["text"] for block in blocks).encode()
+
+
+def _uncached(requests: Sequence[bytes]) -> float:
+    """The part of the requests after the first that the one before does not begin with."""
+    pairs = list(pairwise(requests))
+    fresh = sum(len(now) - _common(before, now) for before, now in pairs)
+    return round(fresh / sum(len(now) for _, now in pairs), 3)
 
 
 def _common(one: bytes, other: bytes) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Sequence
+from functools import lru_cache
 
 from heal_bot.model import Attempt, Edit
 from heal_bot.source import guard
@@ -31,6 +32,7 @@ def shape(edits: Sequence[Edit]) -> frozenset[tuple[str, str, str, int, str]]:
     )
 
 
+@lru_cache(maxsize=256)
 def normal(source: str) -> str:
     """The normalised syntax of a definition; the bare text where it does not parse."""
     try:
