@@ -125,14 +125,14 @@ def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
         said = last_line(ended.output)
         return "crashed", f"{how}{place}{': ' + said if said else ''}"
     said = last_line(ended.output)
+    if hearing.finished in _STOPPED:
+        return "crashed", f"pytest stopped with code {hearing.finished}: {said}"
+    if hearing.runs and (left := len(hearing.tests.names) - hearing.tests.finished()):
+        return "crashed", f"pytest ended with {left} tests not run: {said}"
     try:
-        if hearing.finished in _STOPPED:
-            return "crashed", f"pytest stopped with code {hearing.finished}: {said}"
         hearing.sealed(ended.code)
     except Untrusted as error:
         return "untrusted", str(error)
-    if hearing.runs and (left := len(hearing.tests.names) - hearing.tests.finished()):
-        return "crashed", f"pytest ended with {left} tests not run: {said}"
     return "finished", f"{ended.survivors} processes were left behind" if ended.survivors else ""
 
 

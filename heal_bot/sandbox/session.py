@@ -16,6 +16,7 @@ from heal_bot.model import Candidate, Edit, Environment, Failure, Verdict
 from heal_bot.ports import Tree
 from heal_bot.sandbox import scratch, verdict
 from heal_bot.sandbox.job import Profile
+from heal_bot.sandbox.pace import Pace, pace
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.verdict import Expectation
 from heal_bot.sandbox.zygote import Answer, Order, Zygote
@@ -23,8 +24,6 @@ from heal_bot.source.edit import EditError, patched
 
 SAMPLE = 20
 _AHEAD = 3
-_SHORT, _LONGEST = 0.25, 10.0
-_TIMES = 20.0
 _BASE_SECONDS = 20.0
 _GUARD_SECONDS = 60.0
 _RESTARTS = 20
@@ -72,7 +71,7 @@ class WarmSession:
         self._lanes: list[Zygote] = []
         self._queue: deque[_Work] = deque()
         self._based = False
-        self._limit, self._longer, self._fresh = _SHORT, _SHORT, 0.0
+        self._pace = Pace()
         self._restarts = 0
         self.closed = False
 
@@ -134,15 +133,15 @@ class WarmSession:
         step = max(1, -(-len(names) // SAMPLE))
         first = tuple(names[::step])
         rest = tuple(name for at, name in enumerate(names) if at % step)
-        limit = work.limit or self._limit
+        limit = work.limit or self._pace.limit
         return Order(
             first=first,
             rest=rest,
             guards=self._expected.guards,
             edits=() if work.files is not None else tuple(map(_wire, work.candidate.edits)),
             files=work.files,
-            limit=limit + (self._fresh if work.files is not None else 0.0),
-            longer=max(self._longer, limit),
+            limit=limit + (self._pace.fresh if work.files is not None else 0.0),
+            longer=max(self._pace.longer, limit),
         )
 
     def _measure(self) -> None:
@@ -174,12 +173,8 @@ class WarmSession:
         self._expected = Expectation(
             self._expected.failing, good, sampled if sampled < len(names) else 0
         )
-        spent = sum(r.seconds for r in base.results.values())
-        guarding = sum(guards.results[name].seconds for name in good)
-        least = 1.0 if base.how == "timeout" else _SHORT
-        self._limit = min(max(least, _TIMES * spent), max(_LONGEST, 3 * spent))
-        self._longer = self._limit + min(max(_SHORT, _TIMES * guarding), _GUARD_SECONDS)
-        self._fresh = 2.0 + 5.0 * max(lane.start_seconds for lane in self._lanes)
+        slowest = max(lane.start_seconds for lane in self._lanes)
+        self._pace = pace(base, guards, good, slowest)
         self._based = True
 
     def _ask(self, order: Order) -> Answer:
@@ -227,7 +222,7 @@ class WarmSession:
             return
         found = verdict.of(answer, self._expected)
         if found.status == "timeout" and found.fixed and not work.limit:
-            work.limit = min(_LONGEST, 16 * self._limit)
+            work.limit = self._pace.retry
             self._queue.append(work)
             return
         work.verdict = found

@@ -33,9 +33,7 @@ def make(session, numbers):
 
         where = {"path": pathlib.Path(place)}
     else:
-        import py
-
-        where = {"fspath": py.path.local(place)}
+        where = {"fspath": type(session.fspath)(place)}
     name = "canary-" + "-".join(map(str, numbers))
     item = Canary.from_parent(session, name=name, nodeid=name, **where)
     item.numbers = tuple(numbers)

@@ -14,6 +14,7 @@ import time
 REPORT_FD = 3
 ORDER_FD = 4
 _HIGH = 180
+_LATER = ("phase", "end")
 
 
 class Records:
@@ -28,14 +29,23 @@ class Records:
         self._exit = os._exit
         self._encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
         self._pid = os.getpid()
+        self._kept = b""
 
     def send(self, kind, **fields):
-        """Write a record; a fork of the test process stays silent, a lost channel ends it."""
+        """Write a record; a fork of the test process stays silent, a lost channel ends it.
+
+        How a test went is written when the next thing begins: one write per test.
+        """
         if self._getpid() != self._pid:
             return
         fields["n"] = self.nonce
         fields["t"] = kind
-        data = self._encode(fields).encode("ascii") + b"\n"
+        self._kept += self._encode(fields).encode("ascii") + b"\n"
+        if kind not in _LATER:
+            self._flush()
+
+    def _flush(self):
+        data, self._kept = self._kept, b""
         try:
             while data:
                 data = data[self._write(self.fd, data) :]

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+import _heal_canary
 import _heal_driver
 import _heal_record
 import _heal_session
@@ -149,6 +150,12 @@ class Warm:
         factory = getattr(session.config, "_tmp_path_factory", None)
         if factory is not None:
             factory.getbasetemp()
+        # Nobody reads pytest's own rendering of a failure here, and it takes most of the time.
+        session.config.option.tbstyle = "no"
+        # Whatever pytest loads or caches at its first test and its first failure is then there
+        # for every fork.
+        for product in (4, 5):
+            _heal_canary.run(_heal_canary.make(session, [2, 2, product]))
         swapper = _heal_swap.Swapper(self.order["repo"], self.log.codes)
         gc.collect()
         gc.freeze()

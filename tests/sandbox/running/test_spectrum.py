@@ -1,0 +1,176 @@
+"""Which test executed which line, on every Python at hand."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.events import Run
+from heal_bot.model import Environment
+from heal_bot.sandbox.protocol import Untrusted
+from heal_bot.sandbox.spectrum import Collector
+from heal_bot.sandbox.suite import SuiteRunner
+
+INSIDE = Path(__file__).parents[3] / "heal_bot" / "sandbox" / "inside"
+CODE = """\
+import functools, threading
+LIMIT = 3
+def once(f):
+    @functools.wraps(f)
+    def wrapper(*args):
+        return f(*args)
+    return wrapper
+@once
+def choose(n):
+    if n > LIMIT:
+        return "big"
+    return "small"
+def spread(n):
+    thread = threading.Thread(target=choose, args=(n,))
+    thread.start()
+    thread.join()
+class Box:
+    @property
+    def size(self):
+        return [i for i in
+                range(3)]
+"""
+TESTS = """\
+import sys, m
+def test_small(): assert m.choose(1) == "small"
+def test_big(): assert m.choose(9) == "big"
+def test_small_again(): assert m.choose(1) == "small"
+def test_thread(): m.spread(9)
+def test_box(): assert m.Box().size == [0, 1, 2]
+def test_import():
+    import late
+    assert late.f() == 1
+def test_child():
+    import subprocess
+    subprocess.run(["true"])
+"""
+LATE = "A = 1\ndef f():\n    return A\n"
+FILES = {"m.py": CODE, "test_m.py": TESTS, "late.py": LATE}
+EXPECTED = {
+    "test_small": [6, 9, 10, 12],
+    "test_big": [6, 9, 10, 11],
+    "test_small_again": [6, 9, 10, 12],
+    "test_thread": [6, 9, 10, 11, 13, 14, 15, 16],
+    "test_box": [19, 20, 21],
+}
+
+
+def _pythons() -> list[str]:
+    """Those with sys.monitoring; the installed pytest needs more packages before 3.11."""
+    found: dict[int, str] = {}
+    for minor in (12, 13, 14):
+        name = f"python3.{minor}"
+        versions = Path.home() / ".pyenv" / "versions"
+        for python in (shutil.which(name), *map(str, versions.glob(f"3.{minor}.*/bin/{name}"))):
+            if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
+                found[minor] = python
+    return [found[minor] for minor in sorted(found)]
+
+
+def _check(lines: Callable[[str], list[tuple[str, int]]]) -> None:
+    for name, expected in EXPECTED.items():
+        seen = {line for path, line in lines(f"test_m.py::{name}") if path == "m.py"}
+        # A function's first line may be that of its decorator.
+        assert seen - {5, 4, 8, 18} == set(expected) - {5, 4, 8, 18, 9, 19} | (seen & {9, 19}), name
+    late = [(path, line) for path, line in lines("test_m.py::test_import") if path == "late.py"]
+    assert late == [("late.py", 1), ("late.py", 2), ("late.py", 3)]
+
+
+def test_lines_are_those_of_the_test_with_its_threads_and_imports(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, lines_of: Callable
+) -> None:
+    done = runner.run(run, project(FILES), env, spectrum=True)
+    spectrum = done.spectrum
+    assert spectrum is not None
+    _check(lambda test: lines_of(spectrum, test))
+    assert [gap.partition(" (")[0] for gap in spectrum.gaps] == ["child processes"]
+
+
+@pytest.mark.parametrize("python", _pythons())
+def test_other_pythons_observe_the_same(
+    python: str, bare: Callable[..., list[dict[str, Any]]], project: Callable
+) -> None:
+    tree = project(FILES)
+    collector, names = Collector(), []
+    for record in bare(python, tree.root):
+        if record["t"] == "tests":
+            names += record["v"]
+        elif record["t"] == "lines":
+            collector.lines(record)
+        elif record["t"] == "hits":
+            collector.bitmaps(record, len(names))
+        elif record["t"] == "gap":
+            collector.gap(record)
+    spectrum = collector.spectrum(names)
+    _check(lambda t: [p for i, p in enumerate(spectrum.locations) if spectrum.hits[t] >> i & 1])
+    assert [gap.partition(" (")[0] for gap in spectrum.gaps] == ["child processes"]
+
+
+def test_a_tracer_of_the_suite_works_and_is_named_as_a_gap(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    tests = (
+        "import sys, m\ndef test_own():\n  seen = []\n"
+        "  sys.settrace(lambda frame, event, arg: seen.append(frame.f_code.co_name))\n"
+        "  m.choose(1)\n  sys.settrace(None)\n  assert 'choose' in seen\n"
+        "def test_next(): m.choose(1)\n"
+    )
+    done = runner.run(run, project({**FILES, "test_m.py": tests}), env, spectrum=True)
+    assert [result.outcome for result in done.results] == ["passed", "passed"]
+    assert done.spectrum is not None
+    assert done.spectrum.hits["test_m.py::test_next"]
+    if tuple(map(int, env.version.split(".")[:2])) < (3, 12):
+        assert done.spectrum.gaps == ("foreign tracer (1 tests, first test_m.py::test_own)",)
+
+
+def test_hot_functions_do_not_stop_the_run_and_still_show_their_lines(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, lines_of: Callable
+) -> None:
+    code = (
+        "def f(n):\n    t = 0\n    for i in range(n):\n        if i < 0:\n"
+        "            t = 9\n        t += i\n    return t\n"
+    )
+    tree = project({"m.py": code, "test_m.py": "import m\ndef test_f(): m.f(300_000)\n"})
+    done = runner.run(run, tree, env, spectrum=True)
+    seen = {line for path, line in lines_of(done.spectrum, "test_m.py::test_f") if path == "m.py"}
+    assert {1, 2, 3, 4, 6} <= seen
+    assert 5 not in seen
+
+
+@pytest.mark.parametrize(
+    ("kind", "record"),
+    [
+        ("lines", {"v": [["/etc/passwd", [1]]]}),
+        ("lines", {"v": [["../x.py", [1]]]}),
+        ("lines", {"v": [["x.py", [-1]]]}),
+        ("lines", {"v": 3}),
+        ("bitmaps", {"v": [[0, "ff"]]}),
+        ("bitmaps", {"v": [[0, "-1"]]}),
+        ("bitmaps", {"v": [[7, "0"]]}),
+        ("bitmaps", {"v": [[0, "zz"]]}),
+    ],
+)
+def test_a_forged_spectrum_is_refused(kind: str, record: dict[str, object]) -> None:
+    collector = Collector()
+    take = collector.lines if kind == "lines" else lambda given: collector.bitmaps(given, 1)
+    with pytest.raises(Untrusted):
+        take(record)
+
+
+FILES_INSIDE: Sequence[Path] = sorted(INSIDE.glob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES_INSIDE, ids=lambda path: path.name)
+def test_code_inside_is_python_3_9(path: Path) -> None:
+    ast.parse(path.read_text(), feature_version=(3, 9))
