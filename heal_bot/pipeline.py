@@ -180,7 +180,7 @@ def _outcome(
         memory=memory.extended(ledger.memory, attempts),
         cost=_spent(edges.proposers),
         seconds=run.clock() - started,
-        notes=(*ledger.notes, *_keyless(edges.proposers)),
+        notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(edges.proposers)))),
     )
 
 
@@ -197,8 +197,9 @@ def _spent(proposers: Sequence[Proposer]) -> Cost:
     )
 
 
-def _keyless(proposers: Sequence[Proposer]) -> tuple[str, ...]:
-    """The remark that no model was asked."""
+def _remarks(proposers: Sequence[Proposer]) -> tuple[str, ...]:
+    """What the tiers want said, and that no model was asked."""
+    said = tuple(note for proposer in proposers for note in proposer.notes)
     if any(proposer.name != "rules" for proposer in proposers):
-        return ()
-    return ("no model key was given: only the offline rules searched",)
+        return said
+    return (*said, "no model key was given: only the offline rules searched")

@@ -148,6 +148,10 @@ class Proposer(Protocol):
     def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
         """Candidates, the most likely first; ends when it has no more to say."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a person should know of it afterwards: a refused key, a spent budget."""
+
     def spent(self) -> Cost:
         """What the proposer cost so far, failed calls included."""
 

@@ -66,6 +66,23 @@ class Settings(BaseModel):
         }
         return ("rules", *(name for name, there in keyed.items() if there))
 
+    def model_of(self, tier: str) -> str:
+        """The model of a tier; '' for its default.
+
+        `model` is one name, or with several model tiers `claude=NAME,gemini=NAME`. UsageError for
+        a bare name that several tiers would have to share.
+        """
+        named = dict(part.split("=", 1) for part in self.model.split(",") if "=" in part)
+        if not self.model or named:
+            return named.get(tier, "").strip()
+        models = [name for name in self.tiers() if name != "rules"]
+        if len(models) > 1:
+            raise UsageError(
+                f"model {one_line(self.model)}: which of {', '.join(models)} is meant?"
+                f" write {models[0]}={one_line(self.model)}"
+            )
+        return self.model
+
 
 _FROM_ENVIRONMENT = {
     "anthropic_api_key": ("ANTHROPIC_API_KEY",),

@@ -205,17 +205,18 @@ def _model(name: str, settings: Settings) -> Model:
         from heal_bot.models.claude import Claude
 
         key = _key(name, settings.anthropic_api_key, "ANTHROPIC_API_KEY")
-        return Claude(key, settings.model, settings.anthropic_base_url)
+        return Claude(key, settings.model_of(name), settings.anthropic_base_url)
     if name == "gemini":
         from heal_bot.models.gemini import Gemini
 
         key = _key(name, settings.gemini_api_key, "GEMINI_API_KEY")
-        return Gemini(key, settings.model, settings.gemini_base_url)
+        return Gemini(key, settings.model_of(name), settings.gemini_base_url)
     from heal_bot.models.openai_compatible import OpenAICompatible
 
     if not settings.openai_base_url:
         _key(name, settings.openai_api_key, "OPENAI_API_KEY")
-    return OpenAICompatible(settings.openai_api_key, settings.model, settings.openai_base_url)
+    chosen = settings.model_of(name)
+    return OpenAICompatible(settings.openai_api_key, chosen, settings.openai_base_url)
 
 
 def _key(name: str, key: Secret, variable: str) -> Secret:

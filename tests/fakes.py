@@ -146,6 +146,7 @@ class ListProposer:
     name: str = "list"
     streams: bool = True
     recalled: list[Any] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
 
     def propose(self, run: Run, recall: Any) -> Iterator[Candidate]:
         for candidate in self.candidates:

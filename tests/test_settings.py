@@ -54,3 +54,12 @@ def test_no_key_is_in_an_error_or_a_print() -> None:
     chosen = load({"ANTHROPIC_API_KEY": "sk-very-secret"})
     assert "very-secret" not in repr(chosen)
     assert [secret.reveal() for secret in chosen.secrets] == ["sk-very-secret"]
+
+
+def test_a_model_is_named_for_its_tier() -> None:
+    both = {"ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}
+    assert load({"ANTHROPIC_API_KEY": "k"}, options={"model": "m-1"}).model_of("claude") == "m-1"
+    named = load(both, options={"model": "claude=m-1"})
+    assert (named.model_of("claude"), named.model_of("gemini")) == ("m-1", "")
+    with pytest.raises(UsageError, match="claude=m-1"):
+        load(both, options={"model": "m-1"}).model_of("claude")

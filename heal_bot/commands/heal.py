@@ -39,7 +39,9 @@ from heal_bot.report import console
     help="Tiers in order: rules,claude,gemini,openai. By default rules and every model"
     " whose key is set.",
 )
-@click.option("--model", metavar="NAME", help="The model of the model tiers.")
+@click.option(
+    "--model", metavar="NAME", help="The model; with several model tiers claude=NAME,gemini=NAME."
+)
 @click.option("--only", multiple=True, metavar="ID", help="Heal these tests alone; repeatable.")
 @click.option("--target", multiple=True, metavar="PATH::NAME", help="A function to suspect first.")
 @click.option(

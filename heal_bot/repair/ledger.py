@@ -20,6 +20,7 @@ from heal_bot.model import (
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.memory import LASTING, digest
 from heal_bot.source import edit
+from heal_bot.source.guard import SourceRejected
 
 _PARTIAL = 30
 
@@ -133,7 +134,7 @@ def _diff(tree: Tree, candidate: Candidate) -> str:
     """The diff of a candidate; what does not apply is shown as it was proposed."""
     try:
         return edit.diff_all(tree, edit.patched(tree, candidate))
-    except edit.EditError:
+    except (edit.EditError, SourceRejected):
         return "\n".join(change.new_source for change in candidate.edits)
 
 

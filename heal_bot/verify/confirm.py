@@ -19,6 +19,7 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Runner, Tree, Workspace
 from heal_bot.source import edit, rails
+from heal_bot.source.guard import SourceRejected
 from heal_bot.verify.baseline import failure_of
 from heal_bot.verify.certificate import certify, tests_hash
 
@@ -44,7 +45,7 @@ def confirm(
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
         files = edit.patched(tree, candidate)
-    except edit.EditError as error:
+    except (edit.EditError, SourceRejected) as error:
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
     suites: list[SuiteRun] = []

@@ -150,12 +150,30 @@ def test_two_causes_are_confirmed_together(tmp_path: Path) -> None:
 
 
 def test_a_partial_fix_is_offered_when_the_search_is_exhausted(tmp_path: Path) -> None:
-    checks = {"add": {**ADD, "t::sum": lambda m: m["add"](1, 1) == 3}}
+    checks = {
+        **ADD,
+        "t::more": lambda m: m["add"](1, 1) == 2,
+        "t::never": lambda m: m["add"](1, 1) == 3,
+    }
     proposer = ListProposer([WRONG_ADD, RIGHT_ADD])
-    cluster = _cluster("add", "t::add", "t::sum")
-    ledger, offered, _ = _search(tmp_path, [cluster], proposer, checks)
+    cluster = _cluster("add", "t::add", "t::more", "t::never")
+    ledger, offered, _ = _search(tmp_path, [cluster], proposer, {"add": checks})
     assert [p.edits for p in offered] == [RIGHT_ADD.edits]
     assert ledger.stopped == "exhausted"
+
+
+def test_what_fixes_a_small_part_of_one_cause_is_an_attempt_and_no_proposal(
+    tmp_path: Path,
+) -> None:
+    checks = {
+        **ADD,
+        "t::never": lambda m: m["add"](1, 1) == 3,
+        "t::ever": lambda m: m["add"](1, 1) == 4,
+    }
+    cluster = _cluster("add", *checks)
+    ledger, offered, _ = _search(tmp_path, [cluster], ListProposer([RIGHT_ADD]), {"add": checks})
+    assert offered == []
+    assert [a.verdict.status for a in ledger.attempts] == ["improved"]
 
 
 def test_a_change_that_settles_one_way_of_failing_wins_and_the_rest_is_searched_on_top(

@@ -31,6 +31,7 @@ class Rules:
 
     name = "rules"
     streams = True
+    notes: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self._proposed: dict[str, set[int]] = {}
