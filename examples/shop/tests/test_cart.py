@@ -15,6 +15,10 @@ def test_pieces_of_one_product_share_a_line(cart):
     assert cart.pieces() == 5
 
 
+def test_a_line_keeps_what_was_typed(cart):
+    assert cart.add(" mug ").code == " mug "
+
+
 def test_lines_keep_their_order(cart):
     cart.add("MUG")
     cart.add("BOOK")

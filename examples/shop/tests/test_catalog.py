@@ -33,6 +33,9 @@ class TestStock:
         with pytest.raises(KeyError):
             stock.find("POT")
 
+    def test_finds_what_a_supplier_typed(self, stock):
+        assert stock.find("tea set ").code == "TEA SET"
+
     def test_store_adds_up(self, stock):
         stock.store("MUG", 5)
         assert stock.find("mug").pieces == 105

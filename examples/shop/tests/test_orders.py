@@ -51,10 +51,3 @@ def test_a_voucher_spreads_by_price(cart, stock):
         cart.add(code, 10 if code == "MUG" else 3)
     order = place(cart, stock, Voucher("TEN", 10))
     assert [line.discount for line in order.lines] == [Money(150), Money(899)]
-
-
-def test_no_cent_of_a_voucher_is_lost(cart, stock):
-    for code in ("TEA", "MUG", "BOOK"):
-        cart.add(code)
-    order = place(cart, stock, Voucher("FIVE", 5, limit=Money(120)))
-    assert [line.discount for line in order.lines] == [Money(18), Money(32), Money(70)]
