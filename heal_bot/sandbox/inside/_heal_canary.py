@@ -21,6 +21,10 @@ class Canary(pytest.Item):
         left, right, product = self.numbers
         assert left * right == product
 
+    def repr_failure(self, excinfo, style=None):
+        # Rendering it would walk the source of pytest itself.
+        return "a canary"
+
     def reportinfo(self):
         return os.path.dirname(__file__), 0, self.name
 
