@@ -9,7 +9,8 @@ from heal_bot.errors import HealBotError, ProvisionError, SandboxError
 from heal_bot.events import Event
 from heal_bot.model import HealRequest, Outcome, Report
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.repair import loop, memory
+from heal_bot.repair import memory
+from heal_bot.repair.hunt import Limits
 from heal_bot.settings import Settings
 
 
@@ -26,7 +27,7 @@ def heal(
     """
     with wiring.connected(job, settings, sink, stopped) as made:
         edges = pipeline.Edges(made.workspace, made.runner, made.proposers, made.store)
-        limits = loop.Limits(attempts=settings.max_attempts)
+        limits = Limits(attempts=settings.max_attempts)
         try:
             outcome = pipeline.heal(
                 made.run, made.request, edges, made.root, made.remembered, limits

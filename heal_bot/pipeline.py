@@ -26,6 +26,7 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Proposer, Runner, Store, Tree, Workspace
 from heal_bot.repair import loop, memory
+from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
@@ -50,7 +51,7 @@ def heal(
     edges: Edges,
     root: Path,
     remembered: Memory,
-    limits: loop.Limits,
+    limits: Limits,
 ) -> Outcome:
     """Heal what `request` names; `root` is where its reports lie.
 

@@ -21,6 +21,7 @@ from heal_bot.model import (
     Verdict,
 )
 from heal_bot.repair import loop
+from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.memory import digest
 from heal_bot.source.functions import find, index
@@ -75,7 +76,7 @@ def _search(
         return sessions[-1]
 
     offered = []
-    for proposal in loop.proposals(run, clusters, [proposer], judge, ledger, loop.Limits()):
+    for proposal in loop.proposals(run, clusters, [proposer], judge, ledger, Limits()):
         offered.append(proposal)
         ledger.settle(run, proposal, confirm(proposal))
     return ledger, offered, sessions

@@ -1,0 +1,216 @@
+"""The search for one cause: tier after tier, every verdict remembered."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from heal_bot.events import ClusterStarted, Run, SearchProgressed
+from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
+from heal_bot.ports import Proposer, Session
+from heal_bot.repair.ledger import Ledger
+from heal_bot.source import rails
+
+Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
+_REGRESSIONS_KEPT = 3
+_TELL_EVERY = 250
+# Candidates to go on for a full fix once a partial one stands by itself.
+_PATIENCE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to end: candidates of streaming proposers per cluster, attempts of the others."""
+
+    candidates: int = 6_000
+    attempts: int = 10
+    confirmation_seconds: float = 0.0
+
+
+def hunt(
+    run: Run,
+    cluster: Cluster,
+    base: tuple[Edit, ...],
+    proposers: Sequence[Proposer],
+    judge: Judge,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """The winners of one cluster: full fixes as they are found, at last a good partial one."""
+    names = tuple(s.target.qualname for s in cluster.suspects[:5])
+    run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
+    if not cluster.suspects:
+        ledger.stop(run, "exhausted", f"no function is known to be behind cluster {cluster.id}")
+        return
+    with judge(cluster, base) as session:
+        for proposer in proposers:
+            if run.over():
+                break
+            search = _stream if proposer.streams else _converse
+            yield from search(run, cluster, proposer, session, ledger, limits)
+    if run.over():
+        why = "interrupted" if run.stopped() else "budget"
+        ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
+    elif ledger.stopped == "done":
+        ledger.stopped = "exhausted"
+    best = ledger.best_partial(cluster)
+    if best is not None and _stands_alone(cluster, best.verdict):
+        yield best
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a stream has seen so far, and the partial fix that looks like a cause of its own."""
+
+    tried: int = 0
+    best: int = 0
+    regressions: int = 0
+    apart: Attempt | None = None
+    apart_since: int = 0
+
+
+def _stream(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """Judge candidates in bulk, a second time on top of the partial improvers of the first.
+
+    Only what fixed something, or broke something, is an attempt. A change that fixes all tests
+    that fail in one way and none that fail in another has found a cause of its own: it wins when
+    nothing better comes soon.
+    """
+    tally = _Tally()
+    for share in (2 / 3, 1.0):
+        before = tally.tried
+        yield from _pass(run, cluster, proposer, session, ledger, tally, limits.candidates * share)
+        if ledger.best_partial(cluster) is None or tally.tried == before or run.over():
+            break
+    run.emit(
+        SearchProgressed(
+            cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
+        )
+    )
+
+
+def _pass(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    tally: _Tally,
+    limit: float,
+) -> Iterator[Attempt]:
+    """Ask the proposer once and judge until it ends or `limit` candidates were tried in all."""
+    offered: deque[Candidate] = deque()
+
+    def feed() -> Iterator[Candidate]:
+        for candidate in proposer.propose(run, ledger.recall(run, cluster)):
+            if run.over() or tally.tried + len(offered) >= limit:
+                return
+            if not ledger.seen(candidate):
+                offered.append(candidate)
+                yield candidate
+
+    started = run.clock()
+    for verdict in session.judge(feed()):
+        candidate = offered.popleft()
+        ledger.count(cluster, candidate, verdict)
+        _tell(run, cluster, proposer, tally)
+        if _is_worth_recording(verdict, tally):
+            reason = rails.check(candidate, ledger.tree)
+            judged = Verdict("rejected", detail=reason) if reason else verdict
+            attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
+            started = run.clock()
+            _note(cluster, attempt, tally)
+            if judged.status == "fixed":
+                yield attempt
+        if tally.apart is not None and tally.tried >= tally.apart_since + _PATIENCE:
+            apart, tally.apart = tally.apart, None
+            yield apart
+
+
+def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: _Tally) -> None:
+    tally.tried += 1
+    if tally.tried % _TELL_EVERY == 0:
+        run.emit(
+            SearchProgressed(
+                cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
+            )
+        )
+
+
+def _is_worth_recording(verdict: Verdict, tally: _Tally) -> bool:
+    """Full fixes, better partial ones, and the first few that broke something."""
+    better = verdict.status == "improved" and len(verdict.fixed) > tally.best
+    broke = verdict.status == "regression" and tally.regressions < _REGRESSIONS_KEPT
+    return verdict.status == "fixed" or better or broke
+
+
+def _note(cluster: Cluster, attempt: Attempt, tally: _Tally) -> None:
+    """Count the attempt, and keep it when it settles one way of failing."""
+    verdict = attempt.verdict
+    if verdict.status == "regression":
+        tally.regressions += 1
+        return
+    tally.best = max(tally.best, len(verdict.fixed))
+    if verdict.status == "improved" and _settles_a_kind(cluster, verdict):
+        tally.apart, tally.apart_since = attempt, tally.tried
+
+
+def _stands_alone(cluster: Cluster, verdict: Verdict) -> bool:
+    """Whether a partial fix may be offered: what fixes a small part of one cause is a lucky edit.
+
+    In the example shop such edits pass one of three tests of a missing algorithm.
+    """
+    most = 2 * len(verdict.fixed) > len(cluster.failures)
+    return most or _settles_a_kind(cluster, verdict)
+
+
+def _settles_a_kind(cluster: Cluster, verdict: Verdict) -> bool:
+    """Whether all failures that raised one kind of exception are fixed, and no other one."""
+    fixed = set(verdict.fixed)
+    kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
+    same = {failure.test for failure in cluster.failures if failure.kind in kinds}
+    return len(kinds) == 1 and same == fixed
+
+
+def _converse(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """Judge one candidate at a time; its verdict is in the ledger before the next is asked for."""
+    started = run.clock()
+    before = len(ledger.attempts)
+    recall = ledger.recall(run, cluster)
+    for candidate in proposer.propose(run, recall):
+        if reason := rails.check(candidate, ledger.tree) or _known(ledger, candidate):
+            recall.reject(candidate, reason)
+        else:
+            verdict = next(iter(session.judge((candidate,))))
+            ledger.count(cluster, candidate, verdict)
+            attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
+            if verdict.status == "fixed":
+                yield attempt
+        started = run.clock()
+        spent = len(ledger.attempts) - before
+        if spent >= limits.attempts:
+            ledger.stop(run, "budget", f"{spent} attempts of {proposer.name} were allowed and made")
+            return
+        if run.over():
+            return
+
+
+def _known(ledger: Ledger, candidate: Candidate) -> str:
+    """The reason to refuse what an earlier run has judged."""
+    verdict = ledger.seen(candidate)
+    return f"an earlier run tried this change: {verdict}" if verdict else ""
