@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
@@ -36,7 +36,7 @@ def hunt(
     judge: Judge,
     ledger: Ledger,
     limits: Limits,
-) -> Iterator[Attempt]:
+) -> Generator[Attempt]:
     """The winners of one cluster: full fixes as they are found, at last a good partial one."""
     names = tuple(s.target.qualname for s in cluster.suspects[:5])
     run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))

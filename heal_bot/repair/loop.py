@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 from heal_bot.events import Noted, Run
@@ -28,7 +28,7 @@ def proposals(
     # What the confirmation will take is not the search's to spend.
     reserve = min(1.5 * limits.confirmation_seconds + 5, run.left() / 2)
     hunting = replace(run, deadline=run.deadline - reserve)
-    waiting: dict[str, Iterator[Attempt]] = {}
+    waiting: dict[str, Generator[Attempt]] = {}
     pending: list[Attempt] = []
     for position, cluster in enumerate(clusters):
         found = hunt(hunting, cluster, (), proposers, judge, ledger, limits)
@@ -48,7 +48,7 @@ def proposals(
 
 
 def _settled(
-    run: Run, pending: Sequence[Attempt], waiting: dict[str, Iterator[Attempt]], ledger: Ledger
+    run: Run, pending: Sequence[Attempt], waiting: dict[str, Generator[Attempt]], ledger: Ledger
 ) -> Iterator[Proposal]:
     """Offer the pending winners together; when that fails, one by one with their successors."""
     if not pending:
@@ -56,12 +56,16 @@ def _settled(
     if len(pending) > 1:
         yield Proposal((*ledger.held, *pending))
         if pending[-1] in ledger.held:
+            for winner in pending:
+                waiting.pop(winner.cluster).close()
             return
     for winner in pending:
         current: Attempt | None = winner
         while current is not None:
             yield Proposal((*ledger.held, current))
             if current in ledger.held:
+                # A paused search keeps a warm session, and with it slots of the sandbox.
+                waiting.pop(current.cluster).close()
                 break
             found = next(waiting[current.cluster], None)
             current = next(iter(_compatible(found, ledger.held, ledger, run)), None)
