@@ -28,27 +28,28 @@ def main() -> int:
     mode = _sandbox_mode()
     shutil.rmtree(WORK, ignore_errors=True)
     shutil.rmtree(BUNDLE, ignore_errors=True)
+    WORK.mkdir(parents=True)
     shop = WORK / "shop"
-    _make_repository(shop)
-    _step("the example's own tests, for real")
-    tests = [PYTHON, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
-    _run([*tests, "--junitxml=junit.xml"], cwd=shop, expect=1)
-    _step("heal, offline")
-    _run(
-        [*_heal_bot(), "heal", "--repo", str(shop), "--junit", str(shop / "junit.xml"),
-         "--python", PYTHON, "--out", str(BUNDLE), "--proposers", "rules", "--sandbox", mode],
-        cwd=WORK,
-    )  # fmt: skip
-    outcome = json.loads((BUNDLE / "outcome.json").read_text())
-    _step("publish to a GitHub on the loopback interface")
-    with _loopback_github(shop) as url:
+    with _loopback_github() as url:
+        _git(WORK, "clone", "--quiet", f"{url}/{NAME}.git", str(shop))
+        _step("the example's own tests, for real")
+        tests = [PYTHON, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+        _run([*tests, "--junitxml=../junit.xml"], cwd=shop, expect=1)
+        _step("heal, offline")
+        _run(
+            [*_heal_bot(), "heal", "--repo", str(shop), "--junit", "junit.xml",
+             "--python", PYTHON, "--out", str(BUNDLE), "--proposers", "rules", "--sandbox", mode],
+            cwd=WORK,
+        )  # fmt: skip
+        outcome = json.loads((BUNDLE / "outcome.json").read_text())
+        _step("publish to a GitHub on the loopback interface")
         head = _git(shop, "rev-parse", "HEAD").strip()
         _run(
             [*_heal_bot(), "publish", "--bundle", str(BUNDLE), "--repo", NAME,
              "--base-sha", head, "--base-ref", "main"],
             cwd=WORK,
-            extra={"GITHUB_API_URL": f"{url}/api/v3", "GITHUB_TOKEN": "token-for-tests",
-                   "GITHUB_SERVER_URL": url},
+            extra={"GITHUB_API_URL": url, "GITHUB_SERVER_URL": url,
+                   "GITHUB_TOKEN": "token-for-tests"},
         )  # fmt: skip
         link = _show_pull_request(url, outcome["fingerprint"])
         _run_patched_tests(url, outcome["fingerprint"])
@@ -64,15 +65,6 @@ def _sandbox_mode() -> str:
     detail = "" if mode == "strict" else ": see `heal-bot doctor` for the missing layers"
     print(f"sandbox: {mode}{detail}")
     return mode
-
-
-def _make_repository(shop: Path) -> None:
-    """A git repository of the example, with one commit."""
-    ignore = shutil.ignore_patterns("__pycache__", ".pytest_cache", "*.xml")
-    shutil.copytree(ROOT / "examples" / "shop", shop, ignore=ignore)
-    _git(shop, "init", "--quiet", "--initial-branch=main")
-    _git(shop, "add", "--all")
-    _git(shop, "commit", "--quiet", "--message", "The shop, with three bugs")
 
 
 def _git(folder: Path, *args: str) -> str:
@@ -98,12 +90,14 @@ def _run(argv: list[str], cwd: Path, expect: int = 0, extra: dict[str, str] | No
 
 
 @contextmanager
-def _loopback_github(shop: Path) -> Iterator[str]:
-    """The loopback GitHub as its own process; its git repository stays in build/demo-work."""
-    ready = WORK / "github-url"
+def _loopback_github() -> Iterator[str]:
+    """A GitHub with the shop in a bare git repository, as its own process."""
+    source, ready = WORK / "source", WORK / "github-url"
+    ignore = shutil.ignore_patterns("__pycache__", ".pytest_cache")
+    shutil.copytree(ROOT / "examples" / "shop", source, ignore=ignore)
     server = subprocess.Popen(
         [PYTHON, "-m", "tests.github.server", "--folder", str(WORK / "github"), "--name", NAME,
-         "--import", str(shop), "--ready", str(ready)],
+         "--import", str(source), "--ready", str(ready)],
         cwd=ROOT,
     )  # fmt: skip
     try:
@@ -123,7 +117,7 @@ def _show_pull_request(url: str, fingerprint: str) -> str:
     import httpx
 
     headers = {"Authorization": "Bearer token-for-tests"}
-    pulls = httpx.get(f"{url}/api/v3/repos/{NAME}/pulls", headers=headers).json()
+    pulls = httpx.get(f"{url}/repos/{NAME}/pulls", headers=headers).json()
     pull = next(p for p in pulls if p["head"]["ref"] == f"heal-bot/{fingerprint}")
     _step(f"pull request #{pull['number']}: {pull['title']}")
     print(pull["body"])
