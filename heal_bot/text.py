@@ -12,7 +12,8 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~@&:])")
+# What is markup anywhere, a scheme's colon, and what is markup at the start of a line.
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~@&$]|:(?=//)|^[-+=]|(?<=^\d)[.)]|(?<=^\d\d)[.)])")
 _SECRETS = re.compile(
     "|".join(
         (
@@ -95,8 +96,13 @@ def for_markdown(text: str, limit: int = 300) -> str:
     """
     line = _MARKDOWN.sub(r"\\\1", one_line(text, limit))
     line = line.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
-    line = line.replace("\\@", "&#64;\u2060").replace("\\:", "&#58;").replace("\\#", "&#35;\u2060")
-    return re.sub(r"(?i)\bwww(?=\\\.)", "www\u2060", line)
+    line = (
+        line.replace("\\$", "&#36;")
+        .replace("\\@", "&#64;\u2060")
+        .replace("\\:", "&#58;")
+        .replace("\\#", "&#35;\u2060")
+    )
+    return re.sub(r"(?i)\bwww(?=\.)", "www\u2060", line)
 
 
 def code_span(text: str, limit: int = 300) -> str:

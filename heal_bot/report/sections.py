@@ -40,24 +40,34 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
 
 
 def causes(record: OutcomeRecord) -> str:
-    """One sentence per cause that the patch removes."""
+    """One sentence per change that the patch holds: where, what, and which tests it was for."""
+    if record.patch is None:
+        return ""
+    messages = {failure.test: failure for failure in record.failures}
     lines = []
-    for cluster in record.clusters:
-        fixed = [f for f in record.failures if f.status == "fixed" and cluster.id in f.cluster_ids]
-        if not fixed:
+    told: set[str] = set()
+    for attempt in record.attempts:
+        tests = [t for t in attempt.fixed if t in record.patch.fixed and t not in told]
+        if not tests or not _is_part(attempt, record.patch.diff):
             continue
-        won = next(
-            (a for a in record.attempts if a.cluster == cluster.id and a.verdict == "fixed"), None
-        )
-        first = fixed[0]
-        where = code_span(won.functions[0]) if won and won.functions else "the code"
-        why = _prose(won.rationale if won else "", 400).rstrip(".")
-        said = for_markdown(f"{first.kind}: {first.message}".strip(": "), 200)
+        told.update(tests)
+        first = messages.get(tests[0])
+        said = for_markdown(f"{first.kind}: {first.message}".strip(": "), 200) if first else ""
+        why = _prose(attempt.rationale, 400).rstrip(".")
         lines.append(
-            f"- {where} {f'({why}) ' if why else ''}made {code_span(first.test)} fail"
-            f"{f' and {len(fixed) - 1} more' if len(fixed) > 1 else ''}: {said}"
+            f"- {code_span(attempt.functions[0])} {f'({why}) ' if why else ''}made"
+            f" {code_span(tests[0])} fail"
+            f"{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: {said}"
         )
     return _section("What was wrong", "\n".join(lines))
+
+
+def _is_part(attempt: AttemptRecord, diff: str) -> bool:
+    """Whether an attempt that worked is in the patch: all its changed lines are."""
+    if attempt.verdict not in {"fixed", "improved"} or not attempt.functions:
+        return False
+    changed = {line for line in attempt.diff.splitlines() if line[:1] in {"+", "-"}}
+    return changed <= set(diff.splitlines())
 
 
 def change(diff: str, limit: int = 40_000) -> str:

@@ -49,15 +49,13 @@ def test_three_bugs_are_planted(red_after):
         "test_the_value_of_tea_by_quantity",
         "test_finds_what_a_supplier_typed",
         "test_stock_is_taken_whatever_the_customer_typed",
-        "test_odd_cents_go_to_the_first_of_equals",
-        "test_odd_cents_go_to_the_largest_remainders",
+        "test_odd_cents_go_to_the_largest_remainders_and_of_equals_to_the_first",
     }
 
 
 def test_two_of_them_have_a_small_repair(red_after):
     assert red_after(HELPER, METHOD) == {
-        "test_odd_cents_go_to_the_first_of_equals",
-        "test_odd_cents_go_to_the_largest_remainders",
+        "test_odd_cents_go_to_the_largest_remainders_and_of_equals_to_the_first"
     }
 
 

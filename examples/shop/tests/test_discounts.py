@@ -43,10 +43,8 @@ class TestSpread:
         with pytest.raises(ValueError, match="nothing to spread over"):
             spread(Money(10), [0, 0])
 
-    def test_odd_cents_go_to_the_first_of_equals(self):
+    def test_odd_cents_go_to_the_largest_remainders_and_of_equals_to_the_first(self):
         assert shares(100, [1, 1, 1]) == [34, 33, 33]
-
-    def test_odd_cents_go_to_the_largest_remainders(self):
         assert shares(5, [3, 7]) == [2, 3]
         assert shares(7, [1, 2, 2]) == [1, 3, 3]
         assert shares(1000, [1, 1, 4]) == [167, 167, 666]
