@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 STAMP := $(VENV)/.ready
+RUNNERS := $(VENV)/.runners
 BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^__')
 
 .DELETE_ON_ERROR:
@@ -20,13 +21,18 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# The other test runners, whose reports the slow tests and the benchmarks read.
+$(RUNNERS): $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,dialects]'
+	@touch $@
+
 demo: $(STAMP)
 	@$(BIN)/python -m examples.demo
 
 test: $(STAMP)
 	$(BIN)/pytest -q -n auto -m "not slow and not online"
 
-slow: $(STAMP)
+slow: $(RUNNERS)
 	$(BIN)/pytest -q -m "slow and not online" || test $$? = 5
 
 lint: $(STAMP)
@@ -34,12 +40,12 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: $(STAMP)
+check: $(RUNNERS)
 	@for part in lint test slow; do begin=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
 		echo "check: $$part $$(($$(date +%s) - begin)) s"; done
 
-bench: $(STAMP)
+bench: $(RUNNERS)
 	@for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python -m benchmarks $$name || exit 1; done
 
 clean:
