@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -25,14 +26,26 @@ def fill(slot: Slot, root: Path) -> None:
 
     `cp` copies 3,000 files in a tenth of the time of shutil.copytree.
     """
-    commands = [["cp", "-R", "-P", "-p", "--", f"{root}/.", str(slot.repo)]]
+    argv = ["cp", "-R", "-P", "-p", "--", f"{root}/.", str(slot.repo)]
+    done = start(argv, env=_TOOLS, seconds=_COPY_SECONDS)
+    if not done.ok:
+        raise SandboxError(f"cannot copy {root} into the sandbox: {done.complaint()}")
+    _give(slot)
+
+
+def _give(slot: Slot) -> None:
+    """Make the copy the uid's own, and writable: nothing of it was touched by a sandbox yet."""
+    for _, folders, files, at in os.fwalk(slot.repo):
+        entries = [*((name, 0o700) for name in folders), *((name, 0o600) for name in files)]
+        for name, needed in entries:
+            mode = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
+            if slot.uid is not None:
+                os.chown(name, slot.uid, slot.uid, dir_fd=at, follow_symlinks=False)
+            if not stat.S_ISLNK(mode) and mode & needed != needed:
+                os.chmod(name, stat.S_IMODE(mode) | needed, dir_fd=at)
+    slot.repo.chmod(0o700)
     if slot.uid is not None:
-        commands.append(["chown", "-R", "-h", f"{slot.uid}:{slot.uid}", "--", str(slot.repo)])
-    commands.append(["chmod", "-R", "u+rwX", "--", str(slot.repo)])
-    for argv in commands:
-        done = start(argv, env=_TOOLS, seconds=_COPY_SECONDS)
-        if not done.ok:
-            raise SandboxError(f"cannot copy {root} into the sandbox: {done.complaint()}")
+        os.chown(slot.repo, slot.uid, slot.uid)
 
 
 def environment(slot: Slot, env: Environment, passes: Mapping[str, str]) -> dict[str, str]:

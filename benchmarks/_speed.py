@@ -1,0 +1,188 @@
+"""What isolation costs, and what a warm process saves: everything measured by turns in one run."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heal_bot.events import Run
+from heal_bot.model import Candidate, Edit, Environment
+from heal_bot.sandbox.job import Job
+from heal_bot.sandbox.run import Sandbox, Slot, child_env
+from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.sandbox.verdict import failure
+from heal_bot.source import functions
+
+_DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+_WARM_UP = 3
+_STREAM = 300
+# Five tests, each of which takes far less than a millisecond; one is red.
+_MODULE = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
+_SUITE = (
+    "from m import add, twice\n\n"
+    "def test_sum():\n    assert add(1, 2) == 3\n\n"
+    + "".join(f"def test_{n}():\n    assert twice({n}) == {2 * n}\n\n" for n in range(4))
+)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A tree that is a plain folder."""
+
+    root: Path
+    sha: str = "0" * 40
+    tree_sha: str = "0" * 40
+
+    def paths(self) -> tuple[str, ...]:
+        """All files, relative."""
+        found = (p for p in self.root.rglob("*") if p.is_file())
+        return tuple(sorted(str(p.relative_to(self.root)) for p in found))
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file."""
+        return (self.root / path).read_bytes()
+
+    def blob(self, path: str) -> str:
+        """No git here: the same for all."""
+        return "1" * 40
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        """No history."""
+        return {}
+
+
+@contextlib.contextmanager
+def site() -> Iterator[Path]:
+    """pytest and what it needs in a folder that every uid can read."""
+    folder = Path(tempfile.mkdtemp(prefix="heal-bot-bench-"))
+    try:
+        for name in _DISTRIBUTIONS:
+            for file in importlib.metadata.files(name) or ():
+                if "__pycache__" not in file.parts and ".." not in file.parts:
+                    copy = folder / file
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(Path(str(file.locate())), copy)
+        subprocess.run([sys.executable, "-m", "compileall", "-q", str(folder)], check=True)
+        subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def environment(python: str, roots: tuple[str, ...], paths: tuple[str, ...]) -> Environment:
+    """An interpreter as the runner wants it described."""
+    code = "import sys; print(sys.version.split()[0], sys.prefix, sys.base_prefix)"
+    said = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True)
+    version, prefix, base = said.stdout.split()
+    return Environment(python, version, prefix, base, roots, paths)
+
+
+def by_turns(rounds: int, **ways: Callable[[], object]) -> dict[str, float]:
+    """The median milliseconds of each way, run one after the other in every round."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for round_ in range(rounds + _WARM_UP):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            way()
+            if round_ >= _WARM_UP:
+                times[name].append(1000 * (time.perf_counter() - began))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def layers(sandbox: Sandbox, slot: Slot, rounds: int) -> dict[str, float]:
+    """What all layers add to fork, exec and wait of the smallest program."""
+    job = Job(("/bin/true",), child_env(slot), slot.repo)
+
+    def bare() -> None:
+        subprocess.run(job.argv, env=dict(job.env), check=True, stdout=subprocess.DEVNULL)
+
+    def full() -> None:
+        ended = sandbox.execute(job, slot)
+        assert ended.code == 0, ended
+
+    found = by_turns(rounds, bare=bare, full=full)
+    return {
+        "bare_ms": round(found["bare"], 2),
+        "full_ms": round(found["full"], 2),
+        "full_over_bare_ms": round(found["full"] - found["bare"], 2),
+    }
+
+
+def suites(sandbox: Sandbox, python: str, rounds: int) -> dict[str, float]:
+    """A suite of five tests: bare pytest, sandboxed cold, and per candidate in a warm process."""
+    with site() as packages, tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as folder:
+        root = Path(folder) / "tree"
+        root.mkdir()
+        (root / "m.py").write_text(_MODULE)
+        (root / "test_m.py").write_text(_SUITE)
+        tree = Folder(root)
+        env = environment(python, (str(packages),), (".", str(packages)))
+        runner, run = SuiteRunner(sandbox, lanes=1), Run(sink=lambda event: None)
+        given = {
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": f"{root}:{packages}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": folder,
+        }
+
+        def bare() -> None:
+            argv = [python, "-m", "pytest"]
+            done = subprocess.run(argv, cwd=root, env=given, capture_output=True, check=False)
+            assert done.returncode == 1, done
+
+        def cold() -> None:
+            done = runner.run(run, tree, env)
+            assert done.ended == "finished", done
+
+        times = by_turns(rounds, bare=bare, cold=cold)
+        rate = _warm(runner, run, tree, env)
+    return {
+        "bare_pytest_ms": round(times["bare"], 1),
+        "cold_pytest_ms": round(times["cold"], 1),
+        "cold_ratio": round(times["cold"] / times["bare"], 3),
+        "candidates_per_second_and_core": round(1 / rate, 1),
+        "zygote_speedup": round(times["cold"] / (1000 * rate), 1),
+    }
+
+
+def _warm(runner: SuiteRunner, run: Run, tree: Folder, env: Environment) -> float:
+    """Seconds per candidate on one core; every tenth candidate is right and runs all tests."""
+    done = runner.run(run, tree, env)
+    red = [failure(result) for result in done.results if result.outcome == "failed"]
+    guards = [result.test for result in done.results if result.outcome == "passed"]
+    target = next(t for t in functions.index("m.py", _MODULE) if t.qualname == "add")
+    bodies = ["a * b", "a", "b", "a // 1", "a - b - 1", "b - a", "-a", "0", "None", "a + b"]
+
+    def candidates(count: int) -> Iterator[Candidate]:
+        for number in range(count):
+            source = f"def add(a, b):\n    return {bodies[number % len(bodies)]}\n"
+            yield Candidate((Edit(target, source, ()),), "rules", "bench")
+
+    with runner.warm(run, tree, env, red, guards) as session:
+        list(session.judge(candidates(_WARM_UP)))
+        began = time.perf_counter()
+        verdicts = [verdict.status for verdict in session.judge(candidates(_STREAM))]
+        spent = time.perf_counter() - began
+    assert verdicts.count("fixed") == _STREAM // len(bodies), verdicts
+    return spent / _STREAM
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def describe() -> dict[str, Any]:
+    """What the figures depend on."""
+    return {"cores": cores(), "load": round(os.getloadavg()[0], 1)}
