@@ -100,26 +100,35 @@ class Claude:
         return persist(run, self._patience, self.provider, self.name, lambda: self._once(run, body))
 
     def _once(self, run: Run, body: dict[str, Any]) -> Reply:
+        draft = Draft(self.provider, self.name)
+        client = self._connected()
+        seconds = min(self._link.timeout, run.left())
+        try:
+            self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))
+        except TimeoutError as error:
+            self._client, self._wire = None, Wire()
+            raise broken(self.name, "timeout", str(error), draft.billed) from error
+        check_end(run, draft, self._rates, "end_turn", _ENDS)
+        return draft.reply(self._rates)
+
+    def _stream(
+        self, run: Run, draft: Draft, client: anthropic.Anthropic, body: dict[str, Any]
+    ) -> None:
         import anthropic
         import httpx2
 
-        draft = Draft(self.provider, self.name)
-        client = self._connected()
         try:
-            with self._wire.guard(run, min(self._link.timeout, run.left())):
-                with client.messages.stream(**body) as stream:
-                    for event in stream:
-                        self._take(run, draft, event)
-                if self._wire.cut:
-                    raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+            with client.messages.stream(**body) as stream:
+                for event in stream:
+                    self._take(run, draft, event)
+            if self._wire.cut:
+                raise broken(self.name, "timeout", self._wire.cut, draft.billed)
         except anthropic.APIStatusError as error:
             raise self._refused(error, draft) from error
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
             raise self._broke(error, "transient", draft) from error
         except (*SURPRISES, ValueError) as error:
             raise self._broke(error, "bad_gateway", draft) from error
-        check_end(run, draft, self._rates, "end_turn", _ENDS)
-        return draft.reply(self._rates)
 
     def _take(self, run: Run, draft: Draft, event: ParsedMessageStreamEvent[None]) -> None:
         if self._wire.cut:
@@ -158,6 +167,8 @@ class Claude:
     def _broke(self, error: Exception, kind: str, draft: Draft) -> LLMError:
         if self._wire.cut:
             return broken(self.name, "timeout", self._wire.cut, draft.billed)
+        if self._wire.flaw:
+            return broken(self.name, "bad_gateway", self._wire.flaw, draft.billed)
         return broken(self.name, kind, error, draft.billed)
 
     def _connected(self) -> anthropic.Anthropic:
@@ -165,14 +176,17 @@ class Claude:
             import anthropic
             import httpx2
 
-            key = self._key.reveal()
+            from heal_bot.models.capped import cap
+
+            key, wire = self._key.reveal(), self._wire
             headers = {"authorization": f"Bearer {key}", "anthropic-version": API_VERSION}
             http = httpx2.Client(
                 **client_options(self._link),
                 timeout=httpx2.Timeout(**timeouts(self._link)),
                 limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
                 event_hooks={
-                    "request": [lambda request: pin(request, self._wire, headers, _HEADERS)]
+                    "request": [lambda request: pin(request, wire, headers, _HEADERS)],
+                    "response": [lambda response: cap(response, wire)],
                 },
             )
             self._client = anthropic.Anthropic(

@@ -98,8 +98,7 @@ class Gemini:
         )
 
     def _once(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
-        import httpx2
-        from google.genai import errors, types
+        from google.genai import types
 
         draft = Draft(self.provider, self.name)
         client = self._connected()
@@ -109,22 +108,41 @@ class Gemini:
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
+        seconds = min(self._link.timeout, run.left())
         try:
-            with self._wire.guard(run, min(self._link.timeout, run.left())):
-                for chunk in client.models.generate_content_stream(
-                    model=self.name, contents=_contents(messages), config=config
-                ):
-                    self._take(run, draft, chunk)
-                if self._wire.cut:
-                    raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+            self._wire.call(
+                run, seconds, lambda: self._stream(run, draft, client, messages, config)
+            )
+        except TimeoutError as error:
+            self._client, self._wire = None, Wire()
+            raise broken(self.name, "timeout", str(error), draft.billed) from error
+        check_end(run, draft, self._rates, "STOP", _ENDS)
+        return draft.reply(self._rates)
+
+    def _stream(
+        self,
+        run: Run,
+        draft: Draft,
+        client: genai.Client,
+        messages: Sequence[Message],
+        config: types.GenerateContentConfig,
+    ) -> None:
+        import httpx2
+        from google.genai import errors
+
+        try:
+            for chunk in client.models.generate_content_stream(
+                model=self.name, contents=_contents(messages), config=config
+            ):
+                self._take(run, draft, chunk)
+            if self._wire.cut:
+                raise broken(self.name, "timeout", self._wire.cut, draft.billed)
         except errors.APIError as error:
             raise self._refused(error, draft) from error
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             raise self._broke(error, "transient", draft) from error
         except (*SURPRISES, ValueError) as error:
             raise self._broke(error, "bad_gateway", draft) from error
-        check_end(run, draft, self._rates, "STOP", _ENDS)
-        return draft.reply(self._rates)
 
     def _take(self, run: Run, draft: Draft, chunk: types.GenerateContentResponse) -> None:
         if self._wire.cut:
@@ -162,6 +180,8 @@ class Gemini:
     def _broke(self, error: Exception, kind: str, draft: Draft) -> LLMError:
         if self._wire.cut:
             return broken(self.name, "timeout", self._wire.cut, draft.billed)
+        if self._wire.flaw:
+            return broken(self.name, "bad_gateway", self._wire.flaw, draft.billed)
         return broken(self.name, kind, error, draft.billed)
 
     def _connected(self) -> genai.Client:
@@ -171,15 +191,18 @@ class Gemini:
             from google.genai import client as genai_client
             from google.genai import types
 
-            key = self._key.reveal()
+            from heal_bot.models.capped import cap
+
+            key, wire = self._key.reveal(), self._wire
             http = httpx2.Client(
                 **client_options(self._link),
                 timeout=httpx2.Timeout(**timeouts(self._link)),
                 limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
                 event_hooks={
                     "request": [
-                        lambda request: pin(request, self._wire, {"x-goog-api-key": key}, _HEADERS)
-                    ]
+                        lambda request: pin(request, wire, {"x-goog-api-key": key}, _HEADERS)
+                    ],
+                    "response": [lambda response: cap(response, wire)],
                 },
             )
             # Without an asynchronous client of ours the SDK builds one from the environment.

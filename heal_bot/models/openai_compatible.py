@@ -104,9 +104,8 @@ class OpenAICompatible:
         return persist(run, self._patience, self.provider, self.name, once)
 
     def _once(self, run: Run, turns: list[dict[str, str]], max_tokens: int) -> Reply:
-        import httpx
-
         draft = Draft(self.provider, self.name)
+        client = self._connected()
         body = {
             "model": self.name,
             "stream": True,
@@ -114,28 +113,35 @@ class OpenAICompatible:
             self._limit: max_tokens,
             "messages": turns,
         }
+        seconds = min(self._link.timeout, run.left())
         try:
-            with (
-                self._wire.guard(run, min(self._link.timeout, run.left())),
-                self._connected().stream(
-                    "POST", f"{self._link.base_url}/chat/completions", json=body
-                ) as response,
-            ):
+            self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))
+        except TimeoutError as error:
+            self._client, self._wire = None, Wire()
+            raise broken(self.name, "timeout", str(error), draft.billed) from error
+        check_end(run, draft, self._rates, "stop", _ENDS)
+        self._whole(sum(len(turn["content"]) for turn in turns), draft)
+        return draft.reply(self._rates)
+
+    def _stream(self, run: Run, draft: Draft, client: httpx.Client, body: dict[str, Any]) -> None:
+        import httpx
+
+        try:
+            with client.stream(
+                "POST", f"{self._link.base_url}/chat/completions", json=body
+            ) as response:
                 if response.status_code != 200:
                     raise self._refused(response)
                 for chunk in _chunks(response):
                     self._take(run, draft, chunk, response.headers)
-                if self._wire.cut:
-                    raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+            if self._wire.cut:
+                raise broken(self.name, "timeout", self._wire.cut, draft.billed)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             if self._wire.cut:
                 raise broken(self.name, "timeout", self._wire.cut, draft.billed) from error
             raise broken(self.name, "transient", error, draft.billed) from error
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise broken(self.name, "bad_gateway", error, draft.billed) from error
-        check_end(run, draft, self._rates, "stop", _ENDS)
-        self._whole(sum(len(turn["content"]) for turn in turns), draft)
-        return draft.reply(self._rates)
 
     def _take(
         self, run: Run, draft: Draft, chunk: Mapping[str, Any], headers: Mapping[str, str]
@@ -186,17 +192,13 @@ class OpenAICompatible:
         if self._client is None:
             import httpx
 
-            key = self._key.reveal()
-            headers = {"accept-encoding": "identity"}
-            if key:
-                headers["authorization"] = f"Bearer {key}"
+            key, wire = self._key.reveal(), self._wire
+            headers = {"authorization": f"Bearer {key}"} if key else {}
             self._client = httpx.Client(
                 **client_options(self._link),
                 timeout=httpx.Timeout(**timeouts(self._link)),
                 limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
-                event_hooks={
-                    "request": [lambda request: pin(request, self._wire, headers, _HEADERS)]
-                },
+                event_hooks={"request": [lambda request: pin(request, wire, headers, _HEADERS)]},
             )
         return self._client
 
@@ -213,6 +215,8 @@ def _turns(system: str, messages: Sequence[Message]) -> list[dict[str, str]]:
 
 def _chunks(response: httpx.Response) -> Iterator[dict[str, Any]]:
     """JSON objects of an event stream, or the one object of a server that does not stream."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise ValueError("a compressed answer came, which was not asked for")
     kind = response.headers.get("content-type", "")
     if kind.startswith("application/json"):
         body = json.loads(b"".join(_capped(response.iter_bytes())))

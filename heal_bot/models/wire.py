@@ -1,7 +1,8 @@
-"""The connection under a model client, and the watchdog that cuts it at a deadline.
+"""The connection under a model client, watched by the caller while a thread of its own is used.
 
-A read timeout counts per read, so a body that drips never meets it. The watchdog shuts the socket
-itself, which wakes a blocked read; closing a response from another thread does not.
+A read timeout counts per read, so a body that drips never meets it. The caller shuts the socket
+itself at the deadline, which wakes a blocked read; closing a response from another thread does
+not. Where there is no socket yet (a name server that keeps silent), the thread is left behind.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from heal_bot.errors import LLMError
 from heal_bot.events import Run
 
 _PULSE = 0.05
 _CONNECT = 15.0
+# What a call may take to notice that its socket was shut.
+_GRACE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,13 @@ class Outgoing(Protocol):
 
 @dataclass(slots=True)
 class Wire:
-    """The socket in use by one client; `cut` says why the watchdog shut it, or is empty."""
+    """The socket in use by one client.
+
+    `cut` says why it was shut, `flaw` what was wrong with the answer; both empty otherwise.
+    """
 
     cut: str = ""
+    flaw: str = ""
     _socket: socket.socket | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -56,28 +64,33 @@ class Wire:
             if self.cut:
                 self._shut(self.cut)
 
-    @contextlib.contextmanager
-    def guard(self, run: Run, seconds: float) -> Iterator[None]:
-        """While open, cut the connection after `seconds`, or when the run is over."""
-        self.cut, self._socket = "", None
-        done = threading.Event()
+    def call(self, run: Run, seconds: float, work: Callable[[], None]) -> None:
+        """Do `work` in a thread; cut its connection after `seconds`, or when the run is over.
+
+        Raises the LLMError of `work`, or TimeoutError when it does not come back: then neither
+        this wire nor its client may be used again.
+        """
+        self.cut, self.flaw, self._socket = "", "", None
+        failed: list[LLMError] = []
+
+        def worker() -> None:
+            try:
+                work()
+            except LLMError as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=worker, name="model-call", daemon=True)
         end = time.monotonic() + seconds
-
-        def watch() -> None:
-            while not done.wait(_PULSE):
-                if time.monotonic() >= end:
-                    return self._shut(f"no complete answer within {seconds:g} s")
-                if run.over():
-                    return self._shut("the run ended before the answer did")
-            return None
-
-        thread = threading.Thread(target=watch, name="model-watchdog", daemon=True)
         thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join(1.0)
+        while thread.is_alive():
+            thread.join(_PULSE)
+            if self.cut and time.monotonic() >= end:
+                raise TimeoutError(self.cut)
+            if not self.cut and (reason := _why_end(run, seconds, end)):
+                self._shut(reason)
+                end = time.monotonic() + _GRACE
+        if failed:
+            raise failed[0]
 
     def _shut(self, reason: str) -> None:
         self.cut = reason
@@ -86,6 +99,12 @@ class Wire:
                 # The plain socket's method: TLS's own would wait for the peer's farewell.
                 with contextlib.suppress(OSError):
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _why_end(run: Run, seconds: float, end: float) -> str:
+    if time.monotonic() >= end:
+        return f"no complete answer within {seconds:g} s"
+    return "the run ended before the answer did" if run.over() else ""
 
 
 def client_options(link: Link) -> dict[str, Any]:
@@ -106,10 +125,12 @@ def timeouts(link: Link) -> dict[str, float]:
 def pin(request: Outgoing, wire: Wire, headers: Mapping[str, str], kept: frozenset[str]) -> None:
     """Let only headers named in `kept` leave, with `headers` as given, and watch the connection.
 
-    SDKs add headers from environment variables; they end here.
+    SDKs add headers from environment variables; they end here. Nothing compressed is asked for,
+    since a cap on bytes says little about what they unpack to.
     """
     for name in [name for name in request.headers if name.lower() not in kept]:
         del request.headers[name]
     for name, value in headers.items():
         request.headers[name] = value
+    request.headers["accept-encoding"] = "identity"
     request.extensions = {**request.extensions, "trace": wire.trace}

@@ -35,9 +35,9 @@ class Bench:
     models: dict[str, Model]
     events: list[Event] = field(default_factory=list)
 
-    def client(self, provider: str, url: str) -> Model:
+    def client(self, provider: str, url: str, **options: object) -> Model:
         """A fresh client of one provider for another address."""
-        return _clients(url)[provider]
+        return _clients(url, **options)[provider]
 
     def run(self, **options: object) -> Run:
         return Run(sink=self.events.append, **options)  # type: ignore[arg-type]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import socket
+import threading
 import time
 
 import pytest
@@ -277,3 +280,56 @@ def test_gemini_never_continues_by_itself(bench) -> None:
 def test_the_reason_of_a_refusal_is_told(bench) -> None:
     error = bench.ask("claude", bench.says("claude", "no", "refusal", "cyber"))
     assert (error.kind, "cyber" in str(error)) == ("refusal", True)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_line_without_an_end_is_cut_at_a_cap(bench, provider) -> None:
+    error = bench.ask(provider, bench.raw(b"data: " + b"x" * (2 << 20)))
+    assert isinstance(error, LLMError)
+    assert error.kind == "bad_gateway", error
+    assert "a line of more than 1048576 bytes" in str(error)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_compressed_answer_is_refused_before_it_is_unpacked(bench, provider) -> None:
+    bomb = gzip.compress(bench.says(provider, "x" * 1_000_000).body)
+    error = bench.ask(provider, bench.raw(bomb, headers={"content-encoding": "gzip"}))
+    assert isinstance(error, LLMError)
+    assert error.kind == "bad_gateway", error
+    assert "compressed" in str(error)
+    assert {request[1]["accept-encoding"] for request in bench.server.requests} == {"identity"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_name_server_that_keeps_silent_ends_at_the_deadline(hasty, provider, monkeypatch) -> None:
+    model = hasty.client(provider, "http://no-such-host.invalid", timeout=0.3)
+    silent = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: silent.wait(20) or [])
+    start = time.monotonic()
+    with pytest.raises(LLMError) as caught:
+        model.ask(hasty.run(), "s", [Message("user", "q")], 10)
+    silent.set()
+    assert caught.value.kind == "timeout", caught.value
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_client_answers_again_after_a_call_was_left_behind(bench, provider, monkeypatch) -> None:
+    model = bench.client(provider, bench.server.url, timeout=0.5)
+    silent, really = threading.Event(), socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda *a, **k: really(*a, **k) if silent.wait(20) else []
+    )
+    bench.server.plays(bench.says(provider, "fine"))
+    with pytest.raises(LLMError):
+        model.ask(bench.run(), "s", [Message("user", "q")], 10)
+    silent.set()
+    assert model.ask(bench.run(), "s", [Message("user", "q")], 10).text == "fine"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_bytes_that_are_no_utf8_are_no_reason_to_crash(bench, provider) -> None:
+    body = bench.says(provider, "MARK").body.replace(b"MARK", b"\xff\xfe\xc3(")
+    answer = bench.ask(provider, bench.raw(body))
+    kinds = {"bad_gateway", "transient"}
+    assert isinstance(answer, Reply) or answer.kind in kinds, answer
