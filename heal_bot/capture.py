@@ -53,10 +53,9 @@ def capture(
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        later = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
         plain = inspect.isfunction(function)
-        if into is None or not plain:
-            return function
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        if into is None or not plain or any(later):
             return function
 
         @functools.wraps(function)
