@@ -124,7 +124,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
     """
     try:
         errors = _arrange(plan, output, errors)
-        _limit(plan.job.limits, plan.thread_count if plan.uid is None else 0)
+        limit(plan.job.limits, plan.thread_count if plan.uid is None else 0)
         if plan.own_network:
             _private_network()
         os.chdir(plan.job.cwd)
@@ -179,7 +179,7 @@ def _arrange(plan: Plan, output: int, errors: int) -> int:
     return len(parked) - 1
 
 
-def _limit(limits: Limits, others: int) -> None:
+def limit(limits: Limits, others: int) -> None:
     """Hard resource limits; `others` are threads the uid already has outside the sandbox."""
     for which, value in (
         (resource.RLIMIT_CPU, limits.cpu),

@@ -551,4 +551,32 @@ check(libc.inotify_add_watch(fd, F['work'].encode(), 0xfff))""",
 fd = os.open('.', os.O_TMPFILE | os.O_RDWR)
 call(265, -100, b'/proc/self/fd/%d' % fd, -100, (F['work'] + '/x136').encode(), 0x400)""",
     ),
+    Attack(
+        142,
+        "socket of the container engine",
+        ("seccomp",),
+        "socket.socket(socket.AF_UNIX).connect('/var/run/docker.sock')",
+        absent="no engine's socket here; runners mount one into every container action",
+    ),
+    Attack(
+        143,
+        "file by way of the root of another process",
+        ("landlock", "uid"),
+        "os.open('/proc/%d/root/etc/shadow' % F['victim'], os.O_RDONLY)",
+    ),
+    Attack(
+        144,
+        "working folder of another process",
+        ("landlock", "uid"),
+        "os.listdir('/proc/%d/cwd' % F['victim'])",
+    ),
+    Attack(
+        145,
+        "more descriptors than allowed",
+        ("limits",),
+        """
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+for _ in range(600): os.open('/dev/null', os.O_RDONLY)""",
+    ),
 )

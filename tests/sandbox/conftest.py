@@ -19,6 +19,8 @@ attacked = importlib.util.module_from_spec(_SPEC)
 sys.modules["world"] = attacked
 _SPEC.loader.exec_module(attacked)
 attacked.load("bombs")
+attacked.load("channels")
+attacked.load("engines")
 
 
 @pytest.fixture(scope="session")

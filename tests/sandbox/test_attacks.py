@@ -12,7 +12,6 @@ LAYERED = [
     pytest.param(attack, layer, id=f"{attack.id}-{layer}")
     for attack in ATTACKS
     for layer in attack.layers
-    if layer in {"uid", "landlock", "seccomp"}
 ]
 # How a kernel built without a feature says no.
 ABSENT = ("not implemented", "not supported")

@@ -19,10 +19,11 @@ from heal_bot.sandbox import isolate
 from heal_bot.sandbox.filters import compile_filter
 from heal_bot.sandbox.job import Job, Limits
 from heal_bot.sandbox.policy import ruleset
-from heal_bot.sandbox.run import Sandbox, child_env
+from heal_bot.sandbox.run import Sandbox, Slot, child_env
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 LONE_UID = 64_900
+_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE = 24, 24
 
 
 def load(name: str) -> ModuleType:
@@ -152,8 +153,12 @@ def run_inside(sandbox: Sandbox) -> dict[str, str]:
         return json.loads(data)
 
 
-def unsandboxed(prepare: Callable[[], None] | None = None) -> dict[str, str]:
-    """The same attacks in a plain child, after `prepare` ran in it."""
+def unsandboxed(
+    prepare: Callable[[], None] | None = None,
+    env: dict[str, str] | None = None,
+    leaks: tuple[int, ...] = (77,),
+) -> dict[str, str]:
+    """The same attacks in a plain child, after `prepare` ran in it; by default it inherits all."""
     with facts() as described:
         work = Path(tempfile.mkdtemp(dir="/tmp"))
         (work / "other").mkdir(mode=0o700)
@@ -167,7 +172,8 @@ def unsandboxed(prepare: Callable[[], None] | None = None) -> dict[str, str]:
             subprocess.run(
                 [PYTHON, "-I", "-c", attacks.HARNESS, str(path), str(results.fileno())],
                 cwd=work / "cwd",
-                pass_fds=(results.fileno(), 77),
+                pass_fds=(results.fileno(), *leaks),
+                env=env,
                 preexec_fn=prepare,
                 stdin=subprocess.DEVNULL,
                 timeout=60,
@@ -184,10 +190,20 @@ def _only_landlock() -> None:
     rules.restrict()
 
 
+def _only_limits() -> None:
+    # A hard limit may be raised with CAP_SYS_RESOURCE, which sandboxed code never has.
+    isolate.limit(Limits(), 0)
+    isolate.prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
+
+
 def behind_one_layer() -> dict[str, dict[str, str]]:
     """What became of every attack behind one layer and nothing else."""
     blob = compile_filter("test")
+    built = child_env(Slot(0, None, Path("/nowhere")))
     return {
+        "environment": unsandboxed(env=built),
+        "descriptors": unsandboxed(leaks=()),
+        "limits": unsandboxed(_only_limits),
         "uid": unsandboxed(lambda: isolate.drop(LONE_UID)),
         "landlock": unsandboxed(_only_landlock),
         "seccomp": unsandboxed(lambda: isolate.load_filter(blob)),
