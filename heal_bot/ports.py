@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from heal_bot.events import Run
 from heal_bot.model import (
@@ -14,7 +14,9 @@ from heal_bot.model import (
     Candidate,
     Cluster,
     Collection,
+    Confirmed,
     Cost,
+    Edit,
     Environment,
     Failure,
     Isolation,
@@ -61,6 +63,9 @@ class Workspace(Protocol):
     def checkout(self, run: Run, sha: str) -> Tree:
         """A fresh checkout of a commit."""
 
+    def committed(self, run: Run, sha: str) -> float:
+        """When a commit that was checked out was made, in epoch seconds."""
+
     def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> Tree:
         """A fresh checkout of the tree's commit with these files replaced."""
 
@@ -82,6 +87,30 @@ class Session(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """Functions to be called in a process of their own: `tree` holds the code that runs there.
+
+    `functions` are (path, name) of module-level functions. The tests run in another process,
+    which holds the tree of the Ask and never executes code of this one.
+    """
+
+    tree: Tree
+    functions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes."""
+
+    tree: Tree
+    tests: tuple[str, ...] | None = None
+    spectrum: bool = False
+    seconds: float | None = None
+    shuffle: int | None = None
+    oracle: Oracle | None = None
 
 
 class Runner(Protocol):
@@ -106,6 +135,9 @@ class Runner(Protocol):
     ) -> SuiteRun:
         """One cold pytest run of `tests` (None: all) in a fresh scratch copy of the tree."""
 
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        """Cold runs side by side, as many as the machine has cores; results in the order asked."""
+
     def warm(
         self,
         run: Run,
@@ -116,10 +148,32 @@ class Runner(Protocol):
     ) -> Session:
         """A session that judges candidates on failing tests first, then on passing guards."""
 
+    def snippet(self, run: Run, tree: Tree, env: Environment, code: str) -> Observed:
+        """A few lines of Python in a fresh copy of the tree, for what they print."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a snippet did: how it ended (exited, timeout, …), its exit code, what it printed."""
+
+    how: str
+    code: int
+    output: str
+
+
+class Lab(Protocol):
+    """Looks at the project by running code in the sandbox; nothing of it counts as a verdict."""
+
+    def snippet(self, code: str, edits: Sequence[Edit] = ()) -> Observed:
+        """What `code` does at the root of the project, with these edits made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """All a proposer may know about a cluster: sources, evidence, and every earlier attempt."""
+    """All a proposer may know about a cluster: sources, evidence, and every earlier attempt.
+
+    `base` are confirmed edits that every candidate stands on.
+    """
 
     cluster: Cluster
     tree: Tree
@@ -128,6 +182,9 @@ class Brief:
     partial: tuple[Attempt, ...] = ()
     lessons: tuple[str, ...] = ()
     instruction: str = ""
+    base: tuple[Edit, ...] = ()
+    lock_hash: str = ""
+    lab: Lab | None = None
 
 
 class Proposer(Protocol):
@@ -203,8 +260,40 @@ class Model(Protocol):
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         """Dollars of a call with nothing cached; None where the price is unknown."""
 
-    def ask(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
-        """One streamed call with retries; events go to `run`."""
+    def ask(
+        self,
+        run: Run,
+        system: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """One streamed call with retries; events go to `run`.
+
+        With a JSON schema the text should be an object of that shape, where the provider can.
+        """
+
+
+class Replies(Protocol):
+    """Answers that fixed something, by a key over all that they depend on."""
+
+    def get(self, key: str) -> str | None:
+        """The answer, or None."""
+
+    def put(self, key: str, text: str) -> None:
+        """Keep an answer."""
+
+    def drop(self, key: str) -> None:
+        """Forget an answer that did not hold."""
+
+
+class Critic(Protocol):
+    """A second opinion on a confirmed patch; it can raise questions and never approve."""
+
+    def questions(
+        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
+    ) -> tuple[str, ...]:
+        """What a reviewer should look at, in sentences; empty when nothing was found."""
 
 
 class Store(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from heal_bot.errors import LLMError
@@ -85,9 +85,16 @@ class Claude:
         """Dollars of such a call; a first call may also pay for writing the cache."""
         return self._rates.usd(input_tokens, output_tokens, written=input_tokens)
 
-    def ask(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
+    def ask(
+        self,
+        run: Run,
+        system: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
         """One streamed answer; raises LLMError for anything that is not a complete one."""
-        body = {
+        body: dict[str, Any] = {
             "model": self.name,
             "max_tokens": max_tokens,
             "system": [{"type": "text", "text": system}],
@@ -96,6 +103,9 @@ class Claude:
         if not _PLAIN.match(self.name):
             body["thinking"] = {"type": "adaptive"}
             body["output_config"] = {"effort": self._effort}
+        if schema is not None:
+            shape = {"type": "json_schema", "schema": schema}
+            body["output_config"] = {**body.get("output_config", {}), "format": shape}
         run.emit(ModelSpoke(kind="request", provider=self.provider, model=self.name))
         return persist(run, self._patience, self.provider, self.name, lambda: self._once(run, body))
 

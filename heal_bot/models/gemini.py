@@ -86,7 +86,14 @@ class Gemini:
         """Dollars of such a call with nothing cached."""
         return self._rates.usd(input_tokens, output_tokens)
 
-    def ask(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
+    def ask(
+        self,
+        run: Run,
+        system: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
         """One streamed answer; raises LLMError for anything that is not a complete one."""
         run.emit(ModelSpoke(kind="request", provider=self.provider, model=self.name))
         return persist(
@@ -94,10 +101,17 @@ class Gemini:
             self._patience,
             self.provider,
             self.name,
-            lambda: self._once(run, system, messages, max_tokens),
+            lambda: self._once(run, system, messages, max_tokens, schema),
         )
 
-    def _once(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
+    def _once(
+        self,
+        run: Run,
+        system: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None,
+    ) -> Reply:
         from google.genai import types
 
         draft = Draft(self.provider, self.name)
@@ -105,6 +119,8 @@ class Gemini:
         config = types.GenerateContentConfig(
             system_instruction=system,
             max_output_tokens=max_tokens,
+            response_mime_type="application/json" if schema is not None else None,
+            response_json_schema=schema,
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )

@@ -86,33 +86,54 @@ class OpenAICompatible:
         """Dollars of such a call; None for a server that the price list does not know."""
         return self._rates.usd(input_tokens, output_tokens)
 
-    def ask(self, run: Run, system: str, messages: Sequence[Message], max_tokens: int) -> Reply:
+    def ask(
+        self,
+        run: Run,
+        system: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
         """One streamed answer; raises LLMError for anything that is not a complete one."""
         turns = _turns(system, messages)
         run.emit(ModelSpoke(kind="request", provider=self.provider, model=self.name))
 
         def once() -> Reply:
             try:
-                return self._once(run, turns, max_tokens)
+                return self._once(run, turns, max_tokens, schema)
             except LLMError as error:
-                # Newer models refuse the old name of the limit, older servers the new one.
-                if error.kind != "bad_request" or "max_completion_tokens" not in str(error):
+                if error.kind != "bad_request":
                     raise
-                self._limit = "max_completion_tokens"
-                return self._once(run, turns, max_tokens)
+                # Newer models refuse the old name of the limit, older servers the new one; many
+                # servers take no schema, and the prompt asks for the same shape in words.
+                if "max_completion_tokens" in str(error):
+                    self._limit = "max_completion_tokens"
+                    return self._once(run, turns, max_tokens, schema)
+                if schema is None or "response_format" not in str(error):
+                    raise
+                return self._once(run, turns, max_tokens, None)
 
         return persist(run, self._patience, self.provider, self.name, once)
 
-    def _once(self, run: Run, turns: list[dict[str, str]], max_tokens: int) -> Reply:
+    def _once(
+        self,
+        run: Run,
+        turns: list[dict[str, str]],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None,
+    ) -> Reply:
         draft = Draft(self.provider, self.name)
         client = self._connected()
-        body = {
+        body: dict[str, Any] = {
             "model": self.name,
             "stream": True,
             "stream_options": {"include_usage": True},
             self._limit: max_tokens,
             "messages": turns,
         }
+        if schema is not None:
+            shape = {"name": "answer", "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": shape}
         seconds = min(self._link.timeout, run.left())
         try:
             self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))

@@ -40,6 +40,7 @@ def hunt(
     """The winners of one cluster: full fixes as they are found, at last a good partial one."""
     names = tuple(s.target.qualname for s in cluster.suspects[:5])
     run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
+    ledger.bases[cluster.id] = base
     if not cluster.suspects:
         ledger.stop(run, "exhausted", f"no function is known to be behind cluster {cluster.id}")
         return

@@ -11,13 +11,14 @@ from heal_bot.model import (
     Candidate,
     Cluster,
     Confirmed,
+    Edit,
     Memory,
     Proposal,
     Search,
     Target,
     Verdict,
 )
-from heal_bot.ports import Brief, Tree
+from heal_bot.ports import Brief, Lab, Tree
 from heal_bot.repair.memory import LASTING, digest
 from heal_bot.source import edit
 from heal_bot.source.guard import SourceRejected
@@ -32,6 +33,9 @@ class Ledger:
     tree: Tree
     memory: Memory = field(default_factory=Memory)
     instruction: str = ""
+    lock_hash: str = ""
+    lab: Lab | None = None
+    bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     confirmed: Confirmed | None = None
     held: tuple[Attempt, ...] = ()
@@ -157,6 +161,9 @@ class Recollection:
             partial=tuple(ledger._partial.get(self.cluster.id, ())),
             lessons=ledger.memory.lessons,
             instruction=ledger.instruction,
+            base=ledger.bases.get(self.cluster.id, ()),
+            lock_hash=ledger.lock_hash,
+            lab=ledger.lab,
         )
 
     def reject(self, candidate: Candidate, reason: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from heal_bot.errors import SandboxError
 from heal_bot.events import Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
-from heal_bot.ports import Tree
+from heal_bot.ports import Observed, Tree
 from heal_bot.sandbox import scratch
 from heal_bot.sandbox.channel import Channel, Flooded
 from heal_bot.sandbox.hearing import Hearing, conclude, new_hearing
@@ -21,9 +21,11 @@ from heal_bot.sandbox.protocol import Untrusted
 from heal_bot.sandbox.run import Running, Sandbox
 from heal_bot.sandbox.session import WarmSession
 from heal_bot.sandbox.slots import Slot
+from heal_bot.sandbox.snippet import observe
 
 DEFAULT_SECONDS = 1800.0
 _CANARIES = 8
+_SNIPPET_SECONDS = 20.0
 
 
 class SuiteRunner:
@@ -99,6 +101,15 @@ class SuiteRunner:
         )  # fmt: skip
         self._sessions = [*(s for s in self._sessions if not s.closed), session]
         return session
+
+    def snippet(self, run: Run, tree: Tree, env: Environment, code: str) -> Observed:
+        """What a few lines of Python print in a fresh copy of the tree."""
+        self._make_room()
+        return observe(
+            self._sandbox, tree, env, code,
+            passes=self._passes, profile=self._profile,
+            seconds=max(1.0, min(_SNIPPET_SECONDS, run.left())),
+        )  # fmt: skip
 
     def _make_room(self, wanting: WarmSession | None = None) -> None:
         """Have sessions let slots go until one is free; the one that wants a slot comes last."""

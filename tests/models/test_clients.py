@@ -333,3 +333,29 @@ def test_bytes_that_are_no_utf8_are_no_reason_to_crash(bench, provider) -> None:
     answer = bench.ask(provider, bench.raw(body))
     kinds = {"bad_gateway", "transient"}
     assert isinstance(answer, Reply) or answer.kind in kinds, answer
+
+
+SCHEMA = {"type": "object", "properties": {"cause": {"type": "string"}}, "required": ["cause"]}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_schema_goes_out_in_the_providers_own_words(bench, provider) -> None:
+    bench.server.plays(bench.says(provider, '{"cause": "x"}'))
+    messages = [Message("user", "why")]
+    reply = bench.models[provider].ask(bench.run(), "s", messages, 100, SCHEMA)
+    assert reply.text == '{"cause": "x"}'
+    body = bench.server.requests[0][2]
+    sent = {
+        "claude": lambda: body["output_config"]["format"]["schema"],
+        "gemini": lambda: body["generationConfig"]["responseJsonSchema"],
+        "openai": lambda: body["response_format"]["json_schema"]["schema"],
+    }[provider]()
+    assert sent == SCHEMA
+
+
+def test_a_server_without_schemas_is_asked_again_without_one(bench) -> None:
+    refused = bench.fails("openai", 400, "invalid", "response_format is not supported")
+    bench.server.plays(refused, bench.says("openai", "{}"))
+    reply = bench.models["openai"].ask(bench.run(), "s", [Message("user", "why")], 100, SCHEMA)
+    assert reply.text == "{}"
+    assert ["response_format" in body for _, _, body in bench.server.requests] == [True, False]

@@ -1,0 +1,43 @@
+"""A few lines of Python in a slot of the sandbox, for what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from heal_bot.model import Environment
+from heal_bot.ports import Observed, Tree
+from heal_bot.sandbox import scratch
+from heal_bot.sandbox.job import Job, Limits, Profile
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.text import clip
+
+_OUTPUT = 1 << 20
+_SHOWN = 6_000
+
+
+def observe(
+    sandbox: Sandbox,
+    tree: Tree,
+    env: Environment,
+    code: str,
+    *,
+    passes: Mapping[str, str],
+    profile: Profile,
+    seconds: float,
+) -> Observed:
+    """Run `code` at the root of a fresh copy of the tree; output beyond the caps is cut."""
+    with sandbox.slot() as slot:
+        scratch.fill(slot, tree.root)
+        job = Job(
+            argv=(env.python, "-c", code),
+            env=scratch.environment(slot, env, passes),
+            cwd=slot.repo,
+            read=tuple(map(Path, env.roots)),
+            limits=Limits(
+                wall=seconds, cpu=int(seconds) + 1, output_bytes=_OUTPUT, kept_bytes=2 * _SHOWN
+            ),
+            profile=profile,
+        )
+        ended = sandbox.execute(job, slot)
+    return Observed(ended.how, ended.code, clip(ended.output.decode(errors="replace"), _SHOWN))
