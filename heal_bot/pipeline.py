@@ -24,12 +24,14 @@ from heal_bot.model import (
     Report,
     Trust,
 )
-from heal_bot.ports import Proposer, Runner, Store, Tree, Workspace
+from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
 from heal_bot.repair import loop, memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
+from heal_bot.verify import legs
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
+from heal_bot.verify.lab import SandboxLab, questioned
 from heal_bot.verify.trial import open_session
 
 _NAMED = "named in the request"
@@ -43,6 +45,7 @@ class Edges:
     runner: Runner
     proposers: tuple[Proposer, ...]
     store: Store
+    critics: tuple[Critic, ...] = ()
 
 
 def heal(
@@ -60,38 +63,48 @@ def heal(
     started = run.clock()
     if request.trust is Trust.REFUSED:
         return Outcome(request, "refused", "done", f"{request.actor} may not ask here", Report(()))
-    reports = request.reports
-    report = junit.read(run, root, reports, absolute=_typed(request)) if reports else Report(())
-    if reports and not report.cases:
-        return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
     workspace, runner = edges.workspace, edges.runner
     tree = workspace.checkout(run, request.base_sha)
+    report = _read(run, request, root, workspace.committed(run, tree.sha))
+    if request.reports and tests.is_green(report):
+        return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
     env = workspace.provision(run, tree, report.hints)
     runner.preflight(run, env)
     wanted = _wanted(run, request, report, tree, env, runner)
-    report = replace(report, skipped=(*report.skipped, *wanted.skipped))
+    report = tests.remarked(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
-    failures = wanted.failures if reports or request.only else None
-    baseline = reproduce(run, failures, tree, env, runner)
+    baseline = reproduce(run, None if wanted.whole else wanted.failures, tree, env, runner)
     if not baseline.confirmed:
         return _unconfirmed(request, report, baseline)
     _plan(run, baseline)
     clusters = ranking.locate(run, baseline, tree, request.targets)
-    ledger = Ledger(tree, remembered, request.instruction)
+    lab = SandboxLab(run, runner, workspace, tree, env)
+    ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab)
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=2 * baseline.suite.seconds)
+    ledger.notes.extend(legs.unconfirmed(baseline, env))
     conclude = partial(_outcome, run, started, request, report, baseline, clusters, edges, ledger)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
         verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
+    ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)
     return conclude()
 
 
-def _typed(request: HealRequest) -> bool:
-    """Whether a person typed the report's path, so that it may lie outside of the repository."""
-    return request.trigger == "command"
+def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:
+    """The reports of the request as one; an empty one when there are none.
+
+    A path that a person typed may lie outside of the repository. `made` is when the commit was.
+    """
+    if not request.reports:
+        return Report(())
+    typed = request.trigger == "command"
+    report = junit.read(run, root, request.reports, absolute=typed, not_before=made)
+    for remark in report.skipped:
+        run.emit(Noted(stage="intake", message=remark, level="warning"))
+    return report
 
 
 def _wanted(
@@ -102,11 +115,19 @@ def _wanted(
     env: Environment,
     runner: Runner,
 ) -> Resolved:
-    """The failing tests as runnable ids; without a report those that the request names."""
+    """The failing tests as runnable ids; without a report those that the request names.
+
+    A report without failures that is not whole is no proof: it counts as none.
+    """
+    named = tuple(Failure(test, "", "", reason=_NAMED) for test in request.only)
     if not request.reports:
-        return Resolved(tuple(Failure(t, "", "", reason=_NAMED) for t in request.only))
+        return Resolved(named, whole=not named)
     collection = runner.collect(run, tree, env)
     resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
+    if resolved.whole:
+        message = f"the report is {tests.doubt(report)}: the tests are run to see what fails"
+        run.emit(Noted(stage="intake", message=message, level="warning"))
+        return replace(resolved, failures=named, whole=not named)
     if not request.only or resolved.nothing:
         return resolved
     meant = tuple(f for f in resolved.failures if _is_meant(f.test, request.only))

@@ -70,8 +70,9 @@ def crashed_test(case: ReportedCase) -> str:
     return match[1] if match else ""
 
 
+_BAZEL = re.compile(r"^//|^@[\w.~+-]*//")
+_BAZEL_SAYS = re.compile(r"exited with error code \d+$")
 _FOREIGN = (
-    ("Bazel", re.compile(r"^//|^@[\w.~+-]*//")),
     (
         "a Java test runner",
         re.compile(r"\bat [\w.$]{3,300}\([\w$]{1,120}\.(?:java|kt|scala|groovy):\d"),
@@ -89,11 +90,13 @@ _FOREIGN = (
 def foreign(case: ReportedCase) -> str:
     """The kind of runner that wrote the case, when pytest cannot re-run its tests; else nothing."""
     sample = "\n".join((case.message[:2000], case.text[:4000]))
-    if _FOREIGN[0][1].search(case.name) or _FOREIGN[0][1].search(case.classname):
-        return _FOREIGN[0][0]
+    if _BAZEL.search(case.name) or _BAZEL.search(case.classname):
+        return "Bazel"
+    if not case.classname and _BAZEL_SAYS.match(case.message):
+        return "Bazel"
     if ".py" in sample or ".py" in case.file:
         return ""
-    for runner, pattern in _FOREIGN[1:]:
+    for runner, pattern in _FOREIGN:
         if pattern.search(sample):
             return runner
     return ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from heal_bot.intake import legs
 from heal_bot.model import ReportedCase, RunHints
 from heal_bot.text import one_line
 
@@ -29,12 +31,15 @@ _SCAN = 4000
 def hints_of(
     cases: Sequence[ReportedCase], properties: Mapping[str, str], seconds: float
 ) -> RunHints:
-    """From properties first, then from what tracebacks show."""
+    """From properties first, then from what tracebacks show.
+
+    Of several Pythons the one on which most cases fail is told, other systems than Linux aside.
+    """
     lowered = {key.lower(): value for key, value in properties.items()}
     texts = [case.text[:_SCAN] for case in cases[:200]]
     retried = any(case.attempts > 1 for case in cases)
     return RunHints(
-        python=_python(lowered, texts),
+        python=_python(_failing_python(cases), lowered, texts),
         plugins=_plugins(lowered, texts, retried),
         command=one_line(next((lowered[k] for k in _COMMANDS if k in lowered), ""), 500),
         seconds=seconds,
@@ -44,17 +49,20 @@ def hints_of(
 _COMMANDS = ("command", "command_line", "commandline", "argv", "invocation", "args")
 
 
-def _python(properties: Mapping[str, str], texts: list[str]) -> str:
-    for key, value in properties.items():
-        if "python" in key and (match := _VERSION.search(value)):
-            return match[0]
-    for text in texts:
-        if match := _WORKER.search(text):
-            return match[1]
-    for text in texts:
-        if match := _LIBRARY.search(text):
-            return f"3.{match[1]}"
-    return ""
+def _failing_python(cases: Sequence[ReportedCase]) -> str:
+    """The Python of the leg in which most cases fail, `3.N`; '' where no leg tells."""
+    failing = (legs.parse(c.leg) for c in cases if c.outcome in {"failed", "error"})
+    fails = Counter(leg.python for leg in failing if leg.system in {"", "linux"} and leg.python)
+    return max(fails, key=lambda python: fails[python], default="")
+
+
+def _python(wanted: str, properties: Mapping[str, str], texts: list[str]) -> str:
+    """The fullest version that anything tells of the wanted Python, or of any if none is."""
+    told = [value for key, value in properties.items() if "python" in key]
+    found = [match[0] for value in told if (match := _VERSION.search(value))]
+    found += [match[1] for text in texts if (match := _WORKER.search(text))]
+    found += [f"3.{match[1]}" for text in texts if (match := _LIBRARY.search(text))]
+    return next((v for v in found if f"{v}.".startswith(f"{wanted}.") or not wanted), wanted)
 
 
 def _plugins(properties: Mapping[str, str], texts: list[str], retried: bool) -> tuple[str, ...]:

@@ -18,11 +18,10 @@ _NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The tests a case means, or the reason why there are none."""
+    """The tests a case means; `reason` names the candidates when it fits several equally."""
 
     tests: tuple[str, ...] = ()
     reason: str = ""
-    ambiguous: bool = False
 
 
 class Join:
@@ -40,9 +39,9 @@ class Join:
             return Joined((crashed,))
         for name in dialects.names(case):
             joined = self._named(name, case)
-            if joined.tests or joined.ambiguous:
+            if joined.tests or joined.reason:
                 return joined
-        return Joined(reason=self._why(case))
+        return Joined()
 
     def _named(self, name: Name, case: ReportedCase) -> Joined:
         if name.kind in {"file", "module"}:
@@ -90,10 +89,10 @@ class Join:
             return Joined(tuple(found))
         shown = ", ".join(one_line(test, 120) for test in found[:_NAMED])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        return Joined(reason=f"fits more than one {what}: {shown}{more}", ambiguous=True)
+        return Joined(reason=f"fits more than one {what}: {shown}{more}")
 
-    def _why(self, case: ReportedCase) -> str:
-        """Why nothing fits, in words a person can act on."""
+    def why(self, case: ReportedCase) -> str:
+        """Why no test fits a case, in words a person can act on."""
         if "<locals>" in case.classname:
             return "its class is made inside a function, so no runner can address it"
         if runner := dialects.foreign(case):

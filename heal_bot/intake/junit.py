@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from junitparser.xunit2 import TestCase
@@ -17,13 +19,15 @@ from heal_bot.intake.archive import Document, documents
 from heal_bot.intake.document import Parsed, parse
 from heal_bot.intake.files import Place, find, opened
 from heal_bot.intake.hints import hints_of
-from heal_bot.intake.legs import leg_of
+from heal_bot.intake.legs import label, leg_of
 from heal_bot.intake.message import kind_of, message_of
 from heal_bot.intake.suites import Found, Key
 from heal_bot.model import Report, ReportedCase
 from heal_bot.text import one_line
 
 _REMARKS = 50
+# A time stamp without a zone may be of the westernmost, which is this far behind UTC.
+_WEST = timedelta(hours=12)
 _SUBTESTS = re.compile(r"contains \d{1,6} failed subtests?")
 _PHASES = (
     ("collection failure", "collect"),
@@ -45,6 +49,9 @@ class _Gathered:
     flags: dict[str, None] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
+    named: Counter[tuple[str, str]] = field(default_factory=Counter)
+    stopped: set[tuple[str, str]] = field(default_factory=set)
+    not_before: float = 0.0
 
 
 def read(
@@ -53,33 +60,37 @@ def read(
     patterns: Sequence[str],
     *,
     absolute: bool = False,
-    not_before: float | None = None,
+    not_before: float = 0.0,
 ) -> Report:
     """Read every report that the paths and globs name beneath `root` into one Report.
 
-    Cases are those that did not pass; several tries of one test in a file are merged, the last
-    one decides. Every file is a leg. With `absolute`, absolute paths outside of `root` are read
-    too (for paths a person typed). A file last written before `not_before` (epoch seconds) is
-    flagged `stale`.
+    Cases are those that failed or were skipped; several tries of one test in a file are merged,
+    the last one decides. Every file is a leg. With `absolute`, absolute paths outside of `root`
+    are read too (for paths a person typed). A report written before `not_before` (epoch seconds,
+    when the commit it is for was made) is flagged `stale`.
 
-    Flags: partial, interrupted, ends_with_failure, repaired, stale, empty, retried, capped,
-    clipped, legs. UsageError when a pattern matches nothing or no file yields a test report.
+    Flags: partial, interrupted, repaired, stale, empty, retried, capped, clipped, legs.
+    UsageError when a pattern matches nothing or no file yields a test report.
     """
-    gathered = _Gathered()
+    gathered = _Gathered(not_before=not_before)
     for place in find(root, patterns, absolute=absolute):
         file = opened(place)
         if isinstance(file, str):
             gathered.remarks.append(f"{one_line(place.name)} {file}")
             continue
         with os.fdopen(file.descriptor, "rb") as stream:
-            if not_before is not None and file.modified < not_before:
-                gathered.flags["stale"] = None
-                gathered.remarks.append(f"{one_line(place.name)} is older than the run it is for")
+            if file.modified < not_before:
+                _stale(gathered, one_line(place.name))
             for document in documents(stream, one_line(place.name, 300)):
                 _add(run, gathered, document)
     if not gathered.reports:
         raise UsageError(_nothing(gathered, find(root, patterns, absolute=absolute)))
     return _report(gathered)
+
+
+def _stale(gathered: _Gathered, name: str) -> None:
+    gathered.flags["stale"] = None
+    gathered.remarks.append(f"{name} was written before the commit that it is for was made")
 
 
 def _nothing(gathered: _Gathered, places: Sequence[Place]) -> str:
@@ -111,12 +122,18 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     if not suites.cases:
         gathered.flags["empty"] = None
         gathered.remarks.append(f"{document.name} holds no test case")
-    if suites.last_failed and suites.cases > 1:
-        gathered.flags["ends_with_failure"] = None
+    if "stale" not in gathered.flags and _epoch(suites.written) < gathered.not_before:
+        _stale(gathered, document.name)
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)
     leg = leg_of(document.name, suites.properties)
-    gathered.cases += _merged(parsed, leg.label(), gathered)
+    cases = tuple(_merged(parsed, label(leg), gathered))
+    gathered.cases += cases
+    tries = sum(case.attempts - 1 for case in cases)
+    kind = (leg.python, leg.system)
+    gathered.named[kind] += suites.cases - tries
+    if suites.last_failed:
+        gathered.stopped.add(kind)
 
 
 def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iterator[ReportedCase]:
@@ -138,20 +155,11 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
     passes = parsed.suites.passes()
     for key, case in merged.items():
         gathered.seconds += case.seconds
-        if parsed.suites.passed_last(key):
-            gathered.flags["retried"] = None
-            gathered.remarks.append(
-                f"{_label(case)} failed and then passed in {leg}; only its last try counts"
-            )
-            continue
         tries = case.attempts + passes.get(hash(key[:3]), 0)
         if tries > 1:
             gathered.flags["retried"] = None
-        yield replace(case, attempts=tries, leg=leg)
-
-
-def _label(case: ReportedCase) -> str:
-    return one_line(f"{case.classname}::{case.name}", 200)
+        outcome = "passed" if parsed.suites.passed_last(key) else case.outcome
+        yield replace(case, outcome=outcome, attempts=tries, leg=leg)
 
 
 def _case(found: Found) -> ReportedCase:
@@ -202,6 +210,15 @@ def _seconds(value: str) -> float:
     return seconds if math.isfinite(seconds) and 0 <= seconds < 1e9 else 0.0
 
 
+def _epoch(written: str) -> float:
+    """The latest second that a suite's time stamp can mean; the end of time when it is none."""
+    try:
+        read = datetime.fromisoformat(written)
+        return (read if read.tzinfo else read.replace(tzinfo=UTC) + _WEST).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return math.inf
+
+
 def _report(gathered: _Gathered) -> Report:
     cases = tuple(gathered.cases)
     flags = dict(gathered.flags)
@@ -218,4 +235,5 @@ def _report(gathered: _Gathered) -> Report:
         flags=tuple(flags),
         hints=hints_of(cases, gathered.properties, gathered.seconds),
         skipped=tuple(remarks),
+        stopped=tuple(gathered.named[kind] for kind in sorted(gathered.stopped)),
     )

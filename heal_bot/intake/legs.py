@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from heal_bot.model import Leg
 from heal_bot.text import one_line
 
 _PYTHON = re.compile(r"(?i)(?<![0-9.])(?:py(?:thon)?[-_ ]?|cp)?(3)[._]?(\d{1,2})(?![0-9])")
@@ -16,20 +16,6 @@ _SYSTEMS = (
     ("linux", re.compile(r"(?i)linux|ubuntu|debian|alpine|fedora|centos")),
 )
 _LABEL = re.compile(r" \[(?:python (?P<python>3\.\d{1,2}))?(?:, )?(?P<system>[a-z]+)?\]$")
-
-
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """One leg: the report's name, the Python as `3.N` and the system, empty where unknown."""
-
-    name: str
-    python: str = ""
-    system: str = ""
-
-    def label(self) -> str:
-        """How `ReportedCase.leg` writes it; `parse` reads it back."""
-        known = ", ".join(p for p in (self.python and f"python {self.python}", self.system) if p)
-        return f"{self.name} [{known}]" if known else self.name
 
 
 def leg_of(name: str, properties: Mapping[str, str]) -> Leg:
@@ -56,9 +42,15 @@ def _system(text: str) -> str:
     return next((name for name, pattern in _SYSTEMS if pattern.search(text)), "")
 
 
-def parse(label: str) -> Leg:
+def label(leg: Leg) -> str:
+    """How `ReportedCase.leg` writes it; `parse` reads it back."""
+    known = ", ".join(p for p in (leg.python and f"python {leg.python}", leg.system) if p)
+    return f"{leg.name} [{known}]" if known else leg.name
+
+
+def parse(labelled: str) -> Leg:
     """The leg that `label()` wrote."""
-    match = _LABEL.search(label)
+    match = _LABEL.search(labelled)
     if not match:
-        return Leg(label)
-    return Leg(label[: match.start()], match["python"] or "", match["system"] or "")
+        return Leg(labelled)
+    return Leg(labelled[: match.start()], match["python"] or "", match["system"] or "")

@@ -48,10 +48,13 @@ class Index:
 
     def __init__(self, tests: Iterable[str]) -> None:
         self._by_name: dict[str, list[tuple[str, str]]] = {}
+        self._classes: dict[str, dict[str, list[str]]] = {}
         self.tests = frozenset(tests)
         for test in sorted(self.tests):
             for classname, name in {mangled(test), mangled_before_9(test)}:
                 self._by_name.setdefault(name, []).append((classname, test))
+                alike = self._classes.setdefault(classname.rpartition(".")[2], {})
+                alike.setdefault(classname, []).append(test)
 
     def find(self, classname: str, name: str) -> tuple[str, ...]:
         """The tests of this name whose class name fits best, several when they fit equally.
@@ -73,11 +76,12 @@ class Index:
 
     def beneath(self, classname: str) -> tuple[str, ...]:
         """All tests of a class (or module) by its dotted name, equal or ending at a dot."""
-        found: dict[str, list[str]] = {}
-        for named in self._by_name.values():
-            for ours, test in named:
-                if ours == classname or _ends(ours, classname) or _ends(classname, ours):
-                    found.setdefault(ours, []).append(test)
+        alike = self._classes.get(classname.rpartition(".")[2], {})
+        found = {
+            ours: tests
+            for ours, tests in alike.items()
+            if ours == classname or _ends(ours, classname) or _ends(classname, ours)
+        }
         best = classname if classname in found else max(found, key=len, default="")
         return _unique(found.get(best, ()))
 

@@ -80,7 +80,8 @@ class Suites:
     """Target of an lxml parser: `kept` gets each non-passing case as soon as it is complete.
 
     Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
-    element's name), `last_failed` (whether the last case failed) and `flags`.
+    element's name), `written` (the last suite's time stamp), `last_failed` (whether the last case
+    failed) and `flags`.
     """
 
     def __init__(self, kept: Callable[[Found], None]) -> None:
@@ -101,6 +102,7 @@ class Suites:
         self.cases = 0
         self.passed = 0
         self.root = ""
+        self.written = ""
         self.last_failed = False
         self.flags: dict[str, None] = {}
         self.properties: dict[str, str] = {}
@@ -131,6 +133,7 @@ class Suites:
             self._opened += 1
             self._suites.append(self._suite)
             self._suite = self._opened
+            self.written = attributes.get("timestamp", self.written)[:64]
         elif tag == "property" and len(self.properties) < _PROPERTIES:
             name, value = attributes.get("name"), attributes.get("value")
             if name and value:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.errors import UsageError
 from heal_bot.events import Noted, Run
 from heal_bot.intake import dialects, trace
-from heal_bot.intake.join import Join, Joined
+from heal_bot.intake.join import Join
 from heal_bot.intake.layout import Layout
 from heal_bot.intake.legs import parse
 from heal_bot.intake.message import LIMIT, kind_of
@@ -23,11 +23,17 @@ _STALE = "the test is marked to fail strictly and passes: the mark, not the code
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The failures to heal, remarks on the rest, and why there is nothing to do, if so."""
+    """The failures to heal, remarks on the rest, and why there is nothing to do, if so.
+
+    `whole` says that the sandboxed baseline has to be the report, because there is none or it
+    names no failure and cannot be believed to be all. `partial`: the report stopped early.
+    """
 
     failures: tuple[Failure, ...]
     skipped: tuple[str, ...] = ()
     nothing: str = ""
+    whole: bool = False
+    partial: bool = False
 
 
 def resolve(
@@ -43,26 +49,54 @@ def resolve(
     named in its reason. A report of a runner that pytest cannot stand in for gives no failure
     and says so in `nothing`. UsageError when cases fail and none of them is in the repository.
     """
-    failing = [case for case in report.cases if case.outcome in _FAILING]
     layout = Layout(paths)
     join = Join(collection, layout, Sources(paths, read))
     meant: dict[str, list[ReportedCase]] = {}
-    missed: list[tuple[ReportedCase, Joined]] = []
-    for case in failing:
-        if _is_no_test(case):
+    missed: list[tuple[ReportedCase, str]] = []
+    retried: list[str] = []
+    beyond = 0
+    for case in report.cases:
+        if case.outcome == "skipped" or _is_no_test(case):
             continue
         joined = join.find(case)
+        if case.outcome == "passed" and not joined.reason:
+            retried.append(f"{_label(case)} failed and then passed in {case.leg}")
+            continue
         for test in joined.tests:
             meant.setdefault(test, []).append(case)
+        beyond += max(0, len(joined.tests) - 1)
         if not joined.tests:
-            missed.append((case, joined))
+            missed.append((case, joined.reason))
     failures = tuple(_failure(test, cases, layout) for test, cases in meant.items())
-    remarks = [*_coverage(report, collection, len(meant)), *_missed(missed)]
+    stopped = _stopped(report, collection, beyond)
+    unknown = [f"{_label(case)}: {why or join.why(case)}" for case, why in missed[:_REMARKS]]
+    remarks = (*stopped, *_capped(unknown, len(missed)), *_capped(retried, len(retried)))
     for remark in remarks:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
-    if failures:
-        return Resolved(failures, tuple(remarks))
-    return Resolved((), tuple(remarks), _nothing(failing, missed))
+    if failures or not missed:
+        whole = not failures and bool(doubt(report))
+        nothing = "" if failures or whole else "the report names no failure"
+        return Resolved(failures, remarks, nothing, whole, bool(stopped))
+    return Resolved((), remarks, _nothing(missed, collection, join), partial=bool(stopped))
+
+
+def remarked(report: Report, resolved: Resolved) -> Report:
+    """The report with what the join found out about it."""
+    flags = (*report.flags, "partial") if resolved.partial else report.flags
+    skipped = (*report.skipped, *resolved.skipped)
+    return replace(report, flags=tuple(dict.fromkeys(flags)), skipped=skipped)
+
+
+def doubt(report: Report) -> str:
+    """Why a report without failures is no proof that every test passed; '' when it is one."""
+    doubted = " and ".join(f for f in ("empty", "stale", "partial") if f in report.flags)
+    broke = any(_is_no_test(case) for case in report.cases)
+    return doubted or ("of a run that broke inside the test runner" if broke else "")
+
+
+def is_green(report: Report) -> bool:
+    """Whether a whole report names no test that failed."""
+    return all(case.outcome == "skipped" for case in report.cases) and not doubt(report)
 
 
 def _is_no_test(case: ReportedCase) -> bool:
@@ -70,35 +104,38 @@ def _is_no_test(case: ReportedCase) -> bool:
     return (case.classname, case.name) in {("pytest", "internal"), ("", "")}
 
 
-def _nothing(failing: Sequence[ReportedCase], missed: Sequence[tuple[ReportedCase, Joined]]) -> str:
+def _nothing(missed: Sequence[tuple[ReportedCase, str]], collection: Collection, join: Join) -> str:
     """Why nothing can be done; UsageError when the report does not fit the repository."""
-    if not missed:
-        return "the run broke inside the test runner" if failing else "the report names no failure"
-    runners = {dialects.foreign(case) for case, _ in missed}
+    runners = {dialects.foreign(case) for case, _ in missed[:_REMARKS]}
     if "" not in runners:
         return f"the report comes from {', '.join(sorted(runners))}, whose tests pytest cannot run"
-    case, joined = missed[0]
-    raise UsageError(
-        f"the report names {_label(case)}: {joined.reason};"
-        " check that the report and the commit belong together"
-    )
+    case, ambiguous = missed[0]
+    if not collection.tests and not collection.errors:
+        return f"the report names {_label(case)}, but pytest collects no test in the repository"
+    remedy = "check that the report and the commit belong together"
+    if ambiguous:
+        remedy = "let pytest write its file (-o junit_family=xunit1), or give --only and no report"
+    why = ambiguous or join.why(case)
+    raise UsageError(f"the report names {_label(case)}: {why}; {remedy}")
 
 
 def _label(case: ReportedCase) -> str:
     return one_line("::".join(part for part in (case.classname, case.name) if part), 200)
 
 
-def _missed(missed: Iterable[tuple[ReportedCase, Joined]]) -> list[str]:
-    lines = list(dict.fromkeys(f"{_label(case)}: {joined.reason}" for case, joined in missed))
-    more = [f"and {len(lines) - _REMARKS} more tests not found"] if len(lines) > _REMARKS else []
-    return lines[:_REMARKS] + more
+def _capped(lines: Sequence[str], count: int) -> tuple[str, ...]:
+    """The first lines, each once, and how many of the `count` are left out."""
+    more = (f"and {count - _REMARKS} more of these",) if count > _REMARKS else ()
+    return (*dict.fromkeys(lines[:_REMARKS]), *more)
 
 
-def _coverage(report: Report, collection: Collection, failing: int) -> list[str]:
-    """Say so when a report ends with a failure and leaves out much of what is collected."""
-    skipped = sum(case.outcome == "skipped" for case in report.cases)
-    named = report.passed + skipped + failing
-    if "ends_with_failure" not in report.flags or named >= len(collection.tests):
+def _stopped(report: Report, collection: Collection, beyond: int) -> list[str]:
+    """That a leg ends with a failure and leaves tests out: `-x` leaves no other mark.
+
+    `beyond` counts the tests that share a case with another: those of a class that cannot start.
+    """
+    named = min(report.stopped, default=len(collection.tests)) + beyond
+    if named >= len(collection.tests):
         return []
     return [
         f"the report may have stopped early: it ends with a failure and names {named}"
@@ -116,6 +153,7 @@ def _failure(test: str, cases: Sequence[ReportedCase], layout: Layout) -> Failur
         message=case.message,
         frames=_frames(case, layout),
         reason=_reason(cases, case),
+        legs=tuple(dict.fromkeys(parse(c.leg) for c in cases if c.leg)),
     )
 
 

@@ -60,7 +60,8 @@ class Frame:
 class ReportedCase:
     """One test case as a report names it, after attempts of one leg were merged (the last decides).
 
-    outcome: passed | failed | error | skipped. phase: call | setup | teardown | collect.
+    outcome: passed | failed | error | skipped, where passed means that it had failed before.
+    phase: call | setup | teardown | collect.
     """
 
     classname: str
@@ -78,6 +79,18 @@ class ReportedCase:
 
 
 @dataclass(frozen=True, slots=True)
+class Leg:
+    """One leg of a matrix: the report's name, the Python as `3.N`, the system; '' where unknown.
+
+    system: linux | macos | windows.
+    """
+
+    name: str
+    python: str = ""
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunHints:
     """What the report tells of the failing run: interpreter version, plugins, command, seconds."""
 
@@ -89,13 +102,17 @@ class RunHints:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All reports of a request as one: `cases` are those that did not pass, the rest is counted."""
+    """All reports of a request as one: `cases` are those that did not pass, the rest is counted.
+
+    `stopped` counts the tests of each leg that ends with a failure: it may have stopped there.
+    """
 
     cases: tuple[ReportedCase, ...]
     passed: int = 0
     flags: tuple[str, ...] = ()
     hints: RunHints = RunHints()
     skipped: tuple[str, ...] = ()
+    stopped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +128,7 @@ class Failure:
     """A failing test as a runnable node id; `kind` is the exception type, `reason` our remark.
 
     `frames` are outermost first as a traceback prints them. `message` is the assertion or
-    exception text, clipped.
+    exception text, clipped. `legs` are those it was reported to fail in.
     """
 
     test: str
@@ -119,3 +136,4 @@ class Failure:
     message: str
     frames: tuple[Frame, ...] = ()
     reason: str = ""
+    legs: tuple[Leg, ...] = ()

@@ -15,10 +15,13 @@ from heal_bot.model import (
     SuiteRun,
 )
 from heal_bot.ports import Runner, Tree
+from heal_bot.verify.legs import on_legs
 
 _RED = frozenset({"failed", "error"})
 # How often a test that was once red and once green is run again to tell its rate.
 _FLAKE_RUNS = 3
+# How pytest and unittest call a test that passes although it is marked to fail.
+_STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
 _MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
 
 
@@ -50,7 +53,9 @@ def reproduce(
     rates = _rates(run, runner, tree, env, unsteady) if unsteady else {}
     runs += _FLAKE_RUNS if unsteady else 0
     reproduced = tuple(
-        _classified(f, results.get(f.test), again.get(f.test), rates.get(f.test), suite)
+        on_legs(
+            f, _classified(f, results.get(f.test), again.get(f.test), rates.get(f.test), suite), env
+        )
         for f in failures
     )
     _tell_unreported(run, reproduced, suite)
@@ -116,12 +121,16 @@ def _classified(
         return _absent(failure, suite)
     if _is_red(first) and _is_red(again):
         seen = failure_of(first, failure.reason)
+        if first.kind in _STRICT or first.message.startswith(_STRICT):
+            reason = "it passes where it is marked to fail: the mark, not the code, is out of date"
+            return Reproduced(replace(seen, reason=reason), "stale_test")
         if first.kind in _MISSING and not any(f.origin == "project" for f in first.frames):
             reason = f"{first.message}; install what is missing in the test environment"
             return Reproduced(replace(seen, reason=reason), "environment")
         return Reproduced(seen, "confirmed")
     if not _is_red(first) and not _is_red(again):
-        reason = f"it is {first.outcome} here, in the whole suite and by itself"
+        here = f"it is {first.outcome} here, in the whole suite and by itself"
+        reason = f"{failure.reason}; {here}" if failure.reason else here
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
     if rate in {0.0, 1.0}:
         reason = (

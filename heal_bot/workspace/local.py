@@ -39,6 +39,12 @@ class LocalWorkspace:
             run.emit(Noted(stage="workspace", message=note, level="warning"))
         return tree
 
+    def committed(self, run: Run, sha: str) -> float:
+        """When a commit that was checked out was made, in epoch seconds."""
+        ours = self.repository
+        show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
+        return float(ours.git.run(run, ours.folder, *show))
+
     def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> GitTree:
         """A fresh checkout of the tree's commit with these files replaced."""
         if not isinstance(tree, GitTree):

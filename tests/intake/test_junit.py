@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_odd_but_whole_documents_give_their_one_case(
     tmp_path: Path, run: Run, hostile: dict[str, bytes], name: str
 ) -> None:
     report = read(run, tmp_path, hostile[name])
-    assert set(report.flags) <= {"ends_with_failure"}
+    assert report.flags == ()
     (case,) = report.cases
     assert (case.classname, case.name, case.outcome) == ("tests.test_a", "test_b", "failed")
     assert case.text.startswith("tests/test_a.py:3: AssertionError")
@@ -165,8 +166,11 @@ def test_the_last_try_of_a_test_decides_and_every_suite_is_its_own(
     assert "retried" in report.flags
     healed = CASE.format(FAILURE) + CASE.format("")
     report = read(run, tmp_path, f"<testsuite>{healed}</testsuite>")
-    assert report.cases == ()
-    assert "only its last try counts" in report.skipped[0]
+    assert [(c.outcome, c.attempts) for c in report.cases] == [("passed", 2)]
+    collected = Collection(("tests/test_a.py::test_b",))
+    resolved = tests.resolve(run, report, collection=collected, paths=[], read={}.__getitem__)
+    assert resolved.nothing == "the report names no failure"
+    assert "failed and then passed in report.xml" in resolved.skipped[0]
     twice = f"<testsuite>{CASE.format(FAILURE)}</testsuite><testsuite>{CASE.format('')}</testsuite>"
     report = read(run, tmp_path, f"<testsuites>{twice}</testsuites>")
     assert [(c.outcome, c.attempts) for c in report.cases] == [("failed", 1)]
@@ -228,8 +232,31 @@ def test_a_report_older_than_its_run_is_stale(tmp_path: Path, run: Run) -> None:
     (tmp_path / "report.xml").write_text(GOOD)
     os.utime(tmp_path / "report.xml", (1_000_000, 1_000_000))
     report = junit.read(run, tmp_path, ["report.xml"], not_before=time.time() - 3600)
-    assert "stale" in report.flags
-    assert "older than the run" in report.skipped[0]
+    assert report.flags == ("stale",)
+    assert report.skipped == ("report.xml was written before the commit that it is for was made",)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "stale"),
+    [
+        ("2026-01-01T12:00:00+00:00", True),
+        ("2026-01-02T14:00:00+02:00", False),
+        ("2026-01-02T13:59:59+02:00", True),
+        ("2026-01-01T23:59:59", True),
+        ("2026-01-02T00:00:01", False),
+        ("9999-12-31T23:59:59", False),
+        ("yesterday", False),
+    ],
+)
+def test_the_time_in_a_report_outlives_its_copies(
+    tmp_path: Path, run: Run, stamp: str, stale: bool
+) -> None:
+    (tmp_path / "report.xml").write_text(
+        GOOD.replace("<testsuite ", f'<testsuite timestamp="{stamp}" ')
+    )
+    noon = datetime(2026, 1, 2, 12, tzinfo=UTC).timestamp()
+    report = junit.read(run, tmp_path, ["report.xml"], not_before=noon)
+    assert report.flags == (("stale",) if stale else ())
 
 
 def test_one_broken_report_among_good_ones_is_data(tmp_path: Path, run: Run) -> None:
@@ -256,6 +283,17 @@ def test_the_interpreter_and_plugins_come_from_the_report(tmp_path: Path, run: R
     )
     hints = read(run, tmp_path, text).hints
     assert (hints.python, hints.plugins) == ("3.12.4", ("pytest-xdist",))
+
+
+def test_the_interpreter_is_the_one_on_which_most_cases_fail(tmp_path: Path, run: Run) -> None:
+    told = '<properties><property name="python" value="3.{}.1"/></properties>'
+    for minor, failing in ((10, 0), (12, 2), (11, 1)):
+        cases = [CASE.replace("_b", f"_{n}").format(FAILURE * (n < failing)) for n in range(3)]
+        suite = f"<testsuite>{told.format(minor)}{''.join(cases)}</testsuite>"
+        (tmp_path / f"py3.{minor}.xml").write_text(suite)
+    (tmp_path / "windows-py3.9.xml").write_text(GOOD * 3)
+    assert junit.read(run, tmp_path, ["*.xml"]).hints.python == "3.12"
+    assert junit.read(run, tmp_path, ["py3.12.xml"]).hints.python == "3.12.1"
 
 
 def test_a_run_whose_time_is_over_stops_reading(tmp_path: Path) -> None:
