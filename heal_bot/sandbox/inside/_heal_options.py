@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 # (attribute of the parsed options, value that means off, name for the outcome)
 _LATE = (
     ("maxfail", 0, "-x/--maxfail"),
@@ -35,6 +37,10 @@ def neutralise_late(config):
             found.append(said)
         if hasattr(config.option, name):
             setattr(config.option, name, list(off) if off == [] else off)
+    # Beside xdist it counts in a local server, and there is no network in here.
+    rerunfailures = sys.modules.get("pytest_rerunfailures")
+    if hasattr(rerunfailures, "ServerStatusDB"):
+        rerunfailures.ServerStatusDB = rerunfailures.StatusDB
     if config.pluginmanager.hasplugin("rerunfailures") and config.getini("reruns"):
         config._inicache["reruns"] = ""
         found.append("--reruns")

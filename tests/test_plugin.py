@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MODULE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n"
+TESTS = """\
+import pytest
+from calc import add, half
+
+
+@pytest.fixture
+def pair():
+    return 2, 3
+
+
+@pytest.mark.heal(target="calc:add")
+def test_a_pair(pair):
+    assert add(*pair) == 5
+
+
+class TestAdd:
+    @pytest.mark.parametrize("a", [1, 7])
+    def test_zero(self, a):
+        assert add(0, a) == a
+
+
+def test_half():
+    assert half(4) == 2
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "calc.py").write_text(MODULE)
+    (tmp_path / "test_calc.py").write_text(TESTS)
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    for args in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "calc"]):
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+        subprocess.run(["git", *who, *args], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def _pytest(project: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    bin_first = str(Path(sys.executable).parent)
+    env |= {"PATH": f"{bin_first}:{env['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    env["HEAL_BOT_SANDBOX"] = _mode()
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
+        cwd=project,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def _mode() -> str:
+    doctor = [sys.executable, "-I", "-m", "heal_bot", "doctor"]
+    strict = subprocess.run(doctor, capture_output=True, timeout=60).returncode == 0
+    return "strict" if strict else "reduced"
+
+
+def test_without_the_option_nothing_happens(project: Path) -> None:
+    done = _pytest(project)
+    assert done.returncode == 1
+    assert "heal-bot" not in done.stdout
+
+
+def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
+    done = _pytest(project, "--heal-apply")
+    assert done.returncode == 1
+    assert "healed: 3 of 3 failing tests are fixed" in done.stdout
+    assert "+    return a + b" in done.stdout
+    assert (project / "calc.py").read_text() == MODULE.replace("a - b", "a + b")
+    assert _pytest(project).returncode == 0
+
+
+@pytest.mark.slow
+def test_it_works_with_xdist_and_leaves_the_tree_alone_without_apply(project: Path) -> None:
+    done = _pytest(project, "--heal", "-n", "2")
+    assert "+    return a + b" in done.stdout
+    assert (project / "calc.py").read_text() == MODULE
+    assert sorted(p.name for p in project.iterdir() if p.name != ".git") == [
+        "calc.py",
+        "pyproject.toml",
+        "test_calc.py",
+    ]
+
+
+def test_a_green_session_starts_nothing(project: Path) -> None:
+    (project / "calc.py").write_text(MODULE.replace("a - b", "a + b"))
+    done = _pytest(project, "--heal")
+    assert done.returncode == 0
+    assert "heal-bot" not in done.stdout
