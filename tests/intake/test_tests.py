@@ -308,6 +308,27 @@ def test_two_files_of_one_dotted_name_are_told_apart_by_file_or_reported(
         project.resolve(collected, "two.xml")
 
 
+@pytest.mark.parametrize("first", ["test_k.py", "test_k/TestQ.py"])
+def test_a_failure_is_no_retry_of_another_test_with_its_dotted_name(
+    project: Project, first: str
+) -> None:
+    project.write(
+        **{
+            "test_k.py": "class TestQ:\n    def test_z(self):\n        assert 0\n",
+            "test_k/TestQ.py": "def test_z():\n    pass\n",
+            "test_other.py": "def test_o():\n    assert 0\n\ndef test_p():\n    pass\n",
+            "pytest.ini": "[pytest]\npython_files = *.py\n",
+        }
+    )
+    second = {"test_k.py": "test_k/TestQ.py", "test_k/TestQ.py": "test_k.py"}[first]
+    seen = project.pytest("-o", "junit_family=xunit2", first, second, "test_other.py")
+    assert "test_k.py::TestQ::test_z" in seen.failed
+    resolved = project.resolve(seen.collected)
+    assert [f.test for f in resolved.failures] == ["test_other.py::test_o"]
+    (remark,) = resolved.skipped
+    assert "fits more than one test: test_k.py::TestQ::test_z, test_k/TestQ.py::test_z" in remark
+
+
 def test_without_a_collection_the_source_decides(
     zoo: tuple[Project, dict[str, Recorded]],
 ) -> None:

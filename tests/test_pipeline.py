@@ -1,0 +1,184 @@
+"""What becomes of a report that is cut, old, empty, foreign, or of another leg."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.errors import UsageError
+from heal_bot.model import Collection, HealRequest, Isolation, Memory, Outcome
+from heal_bot.pipeline import Edges, heal
+from heal_bot.repair.hunt import Limits
+from tests.fakes import (
+    ISOLATION,
+    SHA,
+    FolderTree,
+    FolderWorkspace,
+    ScriptedRunner,
+    failed,
+    passed,
+    quiet_run,
+    suite,
+)
+
+FILES = {"tests/test_a.py": "def test_one(): pass\ndef test_two(): pass\ndef test_three(): pass\n"}
+ONE, TWO, THREE = (f"tests/test_a.py::test_{n}" for n in ("one", "two", "three"))
+MADE = 1_000_000.0
+RED = '<failure message="assert 1 == 2">tests/test_a.py:1: AssertionError</failure>'
+
+
+@dataclass
+class Runner(ScriptedRunner):
+    """Collects the three tests of FILES."""
+
+    def preflight(self, run: Any, env: Any) -> Isolation:
+        return ISOLATION
+
+    def collect(self, run: Any, tree: Any, env: Any) -> Collection:
+        return Collection((ONE, TWO, THREE))
+
+
+@dataclass
+class Workspace(FolderWorkspace):
+    """One commit, made at MADE."""
+
+    def checkout(self, run: Any, sha: str) -> FolderTree:
+        return FolderTree.of(self.folder, FILES)
+
+    def committed(self, run: Any, sha: str) -> float:
+        return MADE
+
+
+class NoStore:
+    def save(self, outcome: Outcome) -> None:
+        raise AssertionError("nothing is verified in these runs")
+
+
+def case(name: str, inside: str = "") -> str:
+    return f'<testcase classname="tests.test_a" name="test_{name}" time="0.1">{inside}</testcase>'
+
+
+def healed(
+    tmp_path: Path, reports: dict[str, str], *suites: Any, only: tuple[str, ...] = ()
+) -> tuple[Outcome, Runner]:
+    for name, text in reports.items():
+        whole = text if text.startswith("<testsuite") else f"<testsuite>{text}</testsuite>"
+        (tmp_path / name).write_text(whole)
+    run, _ = quiet_run()
+    runner = Runner(list(suites) or [suite(passed(ONE), passed(TWO), passed(THREE))])
+    edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
+    request = HealRequest("octo/shop", SHA, reports=tuple(reports), only=only)
+    return heal(run, request, edges, tmp_path, Memory(), Limits()), runner
+
+
+GREEN = case("one") + case("two") + case("three")
+
+
+def test_a_whole_report_without_failures_leaves_nothing_to_do(tmp_path: Path) -> None:
+    outcome, runner = healed(tmp_path, {"r.xml": GREEN})
+    assert (outcome.status, outcome.reason) == ("nothing_to_do", "the report names no failure")
+    assert runner.asked == []
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("<testsuites/>", "empty"),
+        (case("one") + "<testcase/>", "partial"),
+        ("<testsuite>" + case("one") + "<testcase classname", "partial"),
+    ],
+)
+def test_a_report_that_is_no_proof_makes_the_baseline_the_report(
+    tmp_path: Path, text: str, flag: str
+) -> None:
+    outcome, runner = healed(tmp_path, {"r.xml": text})
+    assert (outcome.status, outcome.reason) == ("nothing_to_do", "every test passes here")
+    assert flag in outcome.report.flags
+    assert runner.asked[0][1] is None
+    red = suite(failed(ONE), passed(TWO), passed(THREE))
+    green_alone = suite(passed(ONE))
+    outcome, _ = healed(tmp_path, {"r.xml": text}, red, green_alone)
+    assert outcome.status == "flaky"
+    assert outcome.baseline is not None
+    assert [r.failure.test for r in outcome.baseline.reproduced] == [ONE]
+
+
+def test_a_report_older_than_the_commit_is_no_proof(tmp_path: Path) -> None:
+    (tmp_path / "r.xml").write_text(f"<testsuite>{GREEN}</testsuite>")
+    os.utime(tmp_path / "r.xml", (MADE - 1, MADE - 1))
+    run, events = quiet_run()
+    runner = Runner([suite(passed(ONE), passed(TWO), passed(THREE))])
+    edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
+    request = HealRequest("octo/shop", SHA, reports=("r.xml",))
+    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+    assert "stale" in outcome.report.flags
+    assert runner.asked != []
+    said = [getattr(event, "message", "") for event in events]
+    assert "r.xml was written before the commit that it is for was made" in said
+    assert "the report is stale: the tests are run to see what fails" in said
+
+
+def test_a_report_that_stops_at_its_first_failure_is_partial(tmp_path: Path) -> None:
+    outcome, _ = healed(tmp_path, {"r.xml": case("one") + case("two", RED)})
+    assert outcome.status == "not_reproduced"
+    assert outcome.report.flags == ("partial",)
+    assert "names 2 of 3 collected tests" in outcome.report.skipped[0]
+    outcome, _ = healed(tmp_path, {"r.xml": case("one") + case("two", RED) + case("three")})
+    assert outcome.report.flags == ()
+
+
+@pytest.mark.parametrize("red_here", [False, True])
+def test_failures_of_other_systems_alone_are_not_reproduced_and_name_their_leg(
+    tmp_path: Path, red_here: bool
+) -> None:
+    reports = {
+        "results-windows-py3.11.xml": case("one", RED) + case("two") + case("three"),
+        "results-ubuntu-py3.11.xml": GREEN,
+    }
+    here = failed(ONE) if red_here else passed(ONE)
+    outcome, _ = healed(tmp_path, reports, suite(here, passed(TWO), passed(THREE)))
+    assert outcome.status == "not_reproduced"
+    assert "reported only on windows, by results-windows-py3.11.xml" in outcome.reason
+    assert ("failing too" in outcome.reason) is red_here
+
+
+def test_a_python_that_is_not_here_is_named_when_nothing_fails_here(tmp_path: Path) -> None:
+    reports = {"results-ubuntu-py3.13.xml": case("one", RED) + case("two") + case("three")}
+    outcome, _ = healed(tmp_path, reports)
+    assert outcome.status == "not_reproduced"
+    assert "it was reported on Python 3.13, here is 3.11.2" in outcome.reason
+
+
+def test_a_try_that_passed_and_a_test_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    text = case("one", RED) + case("one") + case("two") + case("three")
+    outcome, _ = healed(tmp_path, {"r.xml": text})
+    assert (outcome.status, outcome.reason) == ("nothing_to_do", "the report names no failure")
+    assert "failed and then passed in r.xml" in outcome.report.skipped[0]
+
+
+def test_only_needs_a_failing_test_of_the_report(tmp_path: Path) -> None:
+    text = case("one", RED) + case("two", RED) + case("three")
+    with pytest.raises(UsageError, match=f"--only {TWO}x: no failing test .* names {ONE} among"):
+        healed(tmp_path, {"r.xml": text}, only=(f"{TWO}x",))
+    outcome, _ = healed(tmp_path, {"r.xml": text}, only=(TWO,))
+    assert outcome.baseline is not None
+    assert [r.failure.test for r in outcome.baseline.reproduced] == [TWO]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "runner"),
+    [
+        ("pkg/core_test", '<error message="exited with error code 1"/>', "Bazel"),
+        ("adds", "<failure>at x (/r/a.test.ts:3:9)</failure>", "a JavaScript test runner"),
+    ],
+)
+def test_a_report_of_a_runner_that_pytest_cannot_stand_in_for_leaves_nothing_to_do(
+    tmp_path: Path, name: str, text: str, runner: str
+) -> None:
+    outcome, _ = healed(tmp_path, {"r.xml": f'<testcase name="{name}">{text}</testcase>'})
+    assert outcome.status == "nothing_to_do"
+    assert outcome.reason == f"the report comes from {runner}, whose tests pytest cannot run"
