@@ -1,26 +1,35 @@
-"""How long a candidate may run, from how long the tests took unchanged."""
+"""Which failing tests a candidate meets first, and how long it may take, from how it was before."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from heal_bot.sandbox.zygote import Answer
+from heal_bot.model import CaseResult
+from heal_bot.sandbox.unchanged import Unchanged
 
-# Twenty times the passing test, and never less than a loaded machine may need for one.
+# Twenty times the unchanged test, and never less than a process that just forked may need.
 SHORT, LONGEST = 0.25, 10.0
 _TIMES = 20.0
-_GUARD_SECONDS = 60.0
+# For tests that hang as they are: they say nothing of how long they take once repaired.
 _UNKNOWN = 1.0
 # What a collection afresh may take beyond the start of a zygote.
 _FRESH = 2.0
+SAMPLE = 20
+# The first tests decide alone about nearly all candidates, so they must be quick.
+_QUICK = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds: `limit` for the failing tests, `longer` for what follows once one passes, `fresh`
-    on top for a candidate that is collected afresh."""
+    """`first` are run for each candidate, `rest` once one of them passes; then the guards.
 
+    Seconds: `limit` for the first, `longer` for what follows, `fresh` on top for a candidate that
+    is collected afresh.
+    """
+
+    first: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
     limit: float = SHORT
     longer: float = SHORT
     fresh: float = 0.0
@@ -31,12 +40,43 @@ class Pace:
         return min(max(LONGEST, self.limit), 16 * self.limit)
 
 
-def pace(failing: Answer, guards: Answer, good: Sequence[str], start_seconds: float) -> Pace:
-    """From the unchanged runs of the failing tests and of the guards that are `good`."""
-    spent = sum(result.seconds for result in failing.results.values())
-    guarding = sum(guards.results[name].seconds for name in good)
-    # Tests that hang as they are say nothing of how long they take once repaired.
-    least = _UNKNOWN if failing.how == "timeout" else SHORT
-    limit = min(max(least, _TIMES * spent), max(LONGEST, 3 * spent))
-    longer = limit + min(max(SHORT, _TIMES * guarding), _GUARD_SECONDS)
-    return Pace(limit, longer, _FRESH + 5 * start_seconds)
+def pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> Pace:
+    """From how the tests ran unchanged; `start_seconds` is what a zygote takes to start."""
+    guards = before.guards
+    taken = {name: _seconds(name, before.failing) for name in names if name not in before.hung}
+    first = _first(names, taken)
+    rest = tuple(name for name in names if name not in first)
+    slowest = max((guard.seconds for guard in guards), default=_UNKNOWN)
+    unknown = min(_UNKNOWN, max(SHORT, _TIMES * slowest))
+    least = SHORT if taken else unknown
+    limit = _allowed(sum(taken.get(name, 0.0) for name in first), least)
+    later = sum(taken.get(name, 0.0) for name in rest) + sum(guard.seconds for guard in guards)
+    longer = limit + _allowed(later, SHORT + unknown * len(before.hung))
+    return Pace(first, rest, limit, longer, _FRESH + 5 * start_seconds)
+
+
+def _first(names: Sequence[str], taken: Mapping[str, float]) -> tuple[str, ...]:
+    """A sample from all over the failing tests, without those that would make it slow."""
+    sample = [name for name in names[:: max(1, -(-len(names) // SAMPLE))] if name in taken]
+    if not sample:
+        return tuple(taken)[:1] or tuple(names[:1])
+    chosen: set[str] = set()
+    spent = 0.0
+    for name in sorted(sample, key=lambda name: taken[name]):
+        spent += taken[name]
+        if chosen and spent > _QUICK:
+            break
+        chosen.add(name)
+    return tuple(name for name in sample if name in chosen)
+
+
+def _seconds(name: str, results: Mapping[str, CaseResult]) -> float:
+    """What a test took; the sum for the name of a file or class."""
+    if name in results:
+        return results[name].seconds
+    below = (name + "::", name + "[")
+    return sum(r.seconds for test, r in results.items() if test.startswith(below))
+
+
+def _allowed(spent: float, least: float) -> float:
+    return min(max(least, _TIMES * spent), max(LONGEST, 3 * spent))

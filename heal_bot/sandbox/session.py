@@ -14,7 +14,7 @@ from heal_bot.errors import SandboxError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Candidate, Edit, Environment, Failure, Verdict
 from heal_bot.ports import Tree
-from heal_bot.sandbox import scratch, verdict
+from heal_bot.sandbox import scratch, unchanged, verdict
 from heal_bot.sandbox.job import Profile
 from heal_bot.sandbox.pace import Pace, pace
 from heal_bot.sandbox.run import Sandbox
@@ -22,10 +22,7 @@ from heal_bot.sandbox.verdict import Expectation
 from heal_bot.sandbox.zygote import Answer, Order, Zygote
 from heal_bot.source.edit import EditError, patched
 
-SAMPLE = 20
 _AHEAD = 3
-_BASE_SECONDS = 20.0
-_GUARD_SECONDS = 60.0
 _RESTARTS = 20
 
 
@@ -129,14 +126,10 @@ class WarmSession:
         return {file.path: file.content for file in patched(self._tree, candidate)}
 
     def _order(self, work: _Work) -> Order:
-        names = [failure.test for failure in self._expected.failing]
-        step = max(1, -(-len(names) // SAMPLE))
-        first = tuple(names[::step])
-        rest = tuple(name for at, name in enumerate(names) if at % step)
         limit = work.limit or self._pace.limit
         return Order(
-            first=first,
-            rest=rest,
+            first=self._pace.first,
+            rest=self._pace.rest,
             guards=self._expected.guards,
             edits=() if work.files is not None else tuple(map(_wire, work.candidate.edits)),
             files=work.files,
@@ -147,34 +140,16 @@ class WarmSession:
     def _measure(self) -> None:
         """Run failing tests and guards unchanged: time limits, and what cannot be judged warm."""
         names = tuple(failure.test for failure in self._expected.failing)
-        base = self._ask(Order(first=names, limit=_BASE_SECONDS, all_tests=True))
-        files: dict[str, str] | None = None
-        if base.how in {"unsound", "lost", "crashed"} or not base.results:
-            files = {}
-            base = self._ask(Order(first=names, files={}, limit=3 * _BASE_SECONDS, all_tests=True))
-        passing = {r.test for r in base.results.values() if r.outcome == "passed"}
-        if lucky := [name for name in names if name in passing]:
-            raise SandboxError(
-                f"{lucky[0]} and {len(lucky) - 1} other failing tests pass in a warm process; "
-                "only cold runs can judge them"
-            )
-        guards = self._ask(
-            Order((), guards=self._expected.guards, files=files, limit=_BASE_SECONDS,
-                  longer=_GUARD_SECONDS, all_tests=True)
-        )  # fmt: skip
-        good = tuple(
-            name
-            for name in self._expected.guards
-            if name in guards.results and guards.results[name].outcome in {"passed", "xfailed"}
-        )
+        found = unchanged.measure(self._ask, names, self._expected.guards)
+        good = tuple(guard.test for guard in found.guards)
         if lost := len(self._expected.guards) - len(good):
             self._note(f"{lost} passing tests do not pass in a warm process in time; not used here")
-        sampled = -(-len(names) // max(1, -(-len(names) // SAMPLE)))
+        slowest = max((lane.start_seconds for lane in self._lanes), default=0.0)
+        self._pace = pace(names, found, slowest)
+        sampled = len(self._pace.first)
         self._expected = Expectation(
             self._expected.failing, good, sampled if sampled < len(names) else 0
         )
-        slowest = max(lane.start_seconds for lane in self._lanes)
-        self._pace = pace(base, guards, good, slowest)
         self._based = True
 
     def _ask(self, order: Order) -> Answer:

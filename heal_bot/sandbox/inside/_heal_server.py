@@ -21,6 +21,8 @@ import pytest
 
 MEMORY = 1 << 30
 _ENOUGH_BROKEN = 3
+# How often its limit a child may take that got too little of a processor.
+_LOADED = 4
 
 
 class Root:
@@ -272,6 +274,11 @@ def fork_and_wait(records, order, work):
         elif ready:
             poll.unregister(ring)
         elif records.clock() >= deadline:
+            # What a loaded machine withholds is given back, up to a point: a test may sleep.
+            owed = min(order["limit"] - _worked(pid), began + _LOADED * order["limit"] - deadline)
+            if owed > 0.01:
+                deadline += owed
+                continue
             how = "timeout"
             break
     os.close(watched)
@@ -284,6 +291,14 @@ def fork_and_wait(records, order, work):
     os.write(records.fd, b"\n")
     records.nonce = order["nonce"]
     records.send("done", st=status if how == "exited" else 0, how=how, s=records.clock() - began)
+
+
+def _worked(pid):
+    """Seconds of processor time that a child had: its own CPU clock, numbered as Linux does."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)
+    except OSError:
+        return 0.0
 
 
 def _child(records, order, work, bell):

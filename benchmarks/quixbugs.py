@@ -1,0 +1,316 @@
+"""Repairs all 40 QuixBugs programs offline, in the real sandbox, and judges each on fresh inputs.
+
+`--data DIR` is a checkout of jkoppel/QuixBugs; its code is not ours and is not kept here. A
+program counts as plausible when the engine proposes a patch that passes the tests it searched
+with, and as correct when the patched program also agrees with the reference on 2,000 inputs no
+test has, value and type. The half search sees every second test of a seeded order, at least one
+of them failing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import real_project
+from benchmarks._quixbugs import FRESH, INPUTS
+from heal_bot.errors import HealBotError
+from heal_bot.events import Run, SearchProgressed
+from heal_bot.locate import ranking
+from heal_bot.model import (
+    Baseline,
+    Candidate,
+    Cluster,
+    Edit,
+    Environment,
+    RunHints,
+    Spectrum,
+    SuiteRun,
+)
+from heal_bot.ports import Session, Tree
+from heal_bot.repair import loop
+from heal_bot.repair.hunt import Limits
+from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.rules.proposer import Rules
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.source import edit
+from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.trial import open_session
+from heal_bot.workspace.local import LocalWorkspace
+from heal_bot.workspace.repository import Repository
+
+_PROJECT = real_project.Project("quixbugs", "", "", ("pytest==9.2.0",), ())
+_SEED = 1
+_JUDGE_SECONDS = 120
+# What stands in for a time limit per test in the project's CI; the searches have their own.
+_LIMIT = "QUIXBUGS_SECONDS"
+_CONFTEST = f'''
+
+import os
+import signal
+
+_SECONDS = float(os.environ.get("{_LIMIT}", 0))
+
+
+def _ring(number, frame):
+    raise TimeoutError("the test took too long")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One search: what it saw, what it took, what came of it."""
+
+    program: str
+    half: bool
+    failing: int
+    passing: int
+    plausible: bool
+    correct: bool
+    candidates: int
+    seconds: float
+    family: str = ""
+    others: int = 0
+    change: str = ""
+    difference: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The programs as a checkout, the sandbox around it, and where judged files go."""
+
+    run: Run
+    tree: Tree
+    env: Environment
+    cold: SuiteRunner
+    warm: SuiteRunner
+    data: Path
+    scratch: Path
+
+    def baseline(self, name: str) -> Baseline:
+        """The program's official tests as they are."""
+        only = _Only(self.cold, f"python_testcases/test_{name}.py")
+        return reproduce(self.run, None, self.tree, self.env, only)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    """A runner that knows of the tests of one program alone."""
+
+    runner: SuiteRunner
+    tests: str
+
+    def run(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        tests: Sequence[str] | None = None,
+        **how: bool,
+    ) -> SuiteRun:
+        return self.runner.run(run, tree, env, tests or [self.tests], **how)
+
+
+@contextmanager
+def world(data: Path) -> Iterator[World]:
+    """The data as a git repository, checked out, with an interpreter and a sandbox."""
+    with (
+        tempfile.TemporaryDirectory(prefix="quixbugs-") as place,
+        Sandbox.start("strict", 3) as sandbox,
+    ):
+        scratch = Path(place)
+        _repository(data, scratch / "repo")
+        run = Run(lambda event: None)
+        repository = Repository.of(run, scratch / "repo", scratch)
+        workspace = LocalWorkspace(
+            repository, scratch, Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}",
+            given=real_project.environment(_PROJECT),
+        )  # fmt: skip
+        tree = workspace.checkout(run, repository.head)
+        env = workspace.provision(run, tree, RunHints())
+        cold = SuiteRunner(sandbox, passes={_LIMIT: "2"})
+        cold.preflight(run, env)
+        yield World(run, tree, env, cold, SuiteRunner(sandbox), data, scratch)
+
+
+def _repository(data: Path, folder: Path) -> None:
+    """The buggy programs and their tests, committed."""
+    for name in ("python_programs", "python_testcases", "json_testcases"):
+        shutil.copytree(data / name, folder / name, ignore=shutil.ignore_patterns("*_test.py"))
+    own = (data / "conftest.py").read_text(encoding="utf-8")
+    (folder / "conftest.py").write_text(own + _CONFTEST, encoding="utf-8")
+    who = (
+        "-c",
+        "user.name=bench",
+        "-c",
+        "user.email=bench@localhost",
+        "-c",
+        "commit.gpgsign=false",
+    )
+    for step in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "Programs"]):
+        subprocess.run(["git", *step], cwd=folder, check=True, capture_output=True, timeout=60)
+
+
+def halved(baseline: Baseline, name: str) -> Baseline:
+    """A seeded half of the tests that still holds a failing one."""
+    rng = random.Random(f"{_SEED} {name}")
+    red = {failure.test for failure in baseline.confirmed}
+    tests = sorted(red | baseline.passed)
+    rng.shuffle(tests)
+    kept = set(tests[: (len(tests) + 1) // 2])
+    if not kept & red:
+        kept = set(tests[: (len(tests) + 1) // 2 - 1]) | {next(t for t in tests if t in red)}
+    suite = baseline.suite
+    seen = suite.spectrum
+    return replace(
+        baseline,
+        reproduced=tuple(r for r in baseline.reproduced if r.failure.test in kept),
+        suite=replace(
+            suite,
+            results=tuple(r for r in suite.results if r.test in kept),
+            collected=tuple(t for t in suite.collected if t in kept),
+            spectrum=seen
+            and Spectrum(seen.locations, {t: h for t, h in seen.hits.items() if t in kept}),
+        ),
+    )
+
+
+def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: float) -> Result:
+    """One search for one program, ended by its first winner, and the judgement of that."""
+    start = time.monotonic()
+    tried = 0
+
+    def hear(event: object) -> None:
+        nonlocal tried
+        if isinstance(event, SearchProgressed):
+            tried = event.tried
+
+    run = Run(hear)
+    run = replace(run, deadline=run.clock() + seconds)
+    ledger = Ledger(place.tree)
+
+    def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Session:
+        return open_session(run, place.warm, place.tree, place.env, baseline, cluster, base)
+
+    clusters = ranking.locate(run, baseline, place.tree)
+    found = next(loop.proposals(run, clusters, [Rules()], judge, ledger, Limits()), None)
+    took = time.monotonic() - start
+    counts = len(baseline.confirmed), len(baseline.passed)
+    tried = sum(search.tried for search in ledger.searches)
+    fixed = found is not None and len(found.winners[0].verdict.fixed) == counts[0]
+    result = Result(name, half, *counts, fixed, False, tried, round(took, 2))
+    if found is None or not fixed:
+        return result
+    attempt = found.winners[0]
+    difference = _difference(place, name, attempt.candidate)
+    others = sum(a.verdict.status == "fixed" for a in ledger.attempts) - 1
+    return replace(
+        result,
+        correct=not difference,
+        family=attempt.candidate.family,
+        others=others,
+        change=attempt.candidate.rationale,
+        difference=difference,
+    )
+
+
+def _difference(place: World, name: str, candidate: Candidate) -> str:
+    """What tells the patched program from the reference; '' when nothing does."""
+    (file,) = edit.patched(place.tree, candidate)
+    patched = place.scratch / f"{name}.py"
+    patched.write_text(file.content, encoding="utf-8")
+    reference = place.data / "correct_python_programs" / f"{name}.py"
+    argv = [sys.executable, "-m", "benchmarks._quixbugs", name, str(patched), str(reference)]
+    root = Path(__file__).parent.parent
+    try:
+        done = subprocess.run(
+            argv, cwd=root, capture_output=True, text=True, timeout=_JUDGE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {_JUDGE_SECONDS} seconds"
+    if done.returncode:
+        return done.stderr.strip()[-300:] or "the judge died"
+    return str(json.loads(done.stdout)["difference"])
+
+
+def main(argv: list[str]) -> int:
+    """Run the benchmark; the last line is one JSON object."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks quixbugs")
+    parser.add_argument("--data", type=Path, required=True, help="a checkout of jkoppel/QuixBugs")
+    parser.add_argument("--json", action="store_true", help="print the last line alone")
+    parser.add_argument("--full", action="store_true", help="the same: all programs always run")
+    parser.add_argument("--only", default="", help="names of programs, by comma")
+    parser.add_argument("--skip-half", action="store_true", help="search with all tests alone")
+    parser.add_argument("--seconds", type=float, default=60, help="for one search")
+    options = parser.parse_args(argv)
+    names = options.only.split(",") if options.only else sorted(FRESH)
+    start = time.monotonic()
+    results: list[Result] = []
+    problems: list[str] = []
+    with world(options.data) as place:
+        for name in names:
+            try:
+                baseline = place.baseline(name)
+                for half in (False,) if options.skip_half else (False, True):
+                    known = halved(baseline, name) if half else baseline
+                    results.append(searched(place, name, known, half, options.seconds))
+                    if not options.json:
+                        print(json.dumps(asdict(results[-1])), flush=True)
+            except (HealBotError, OSError) as error:
+                problems.append(f"{name}: {type(error).__name__}: {error}")
+                if not options.json:
+                    print(problems[-1], flush=True)
+    summary = _summary(results)
+    summary |= {"complete": not problems and not options.only and not options.skip_half}
+    summary |= {"wall_seconds": round(time.monotonic() - start, 1), "problems": problems}
+    print(json.dumps(summary))
+    return 0 if not problems else 1
+
+
+def _summary(results: Sequence[Result]) -> dict[str, Any]:
+    every = [r for r in results if not r.half]
+    halves = [r for r in results if r.half]
+    solved = [r for r in every if r.plausible]
+    spent = sum(r.seconds for r in results)
+    return {
+        "programs": len(every),
+        "plausible": len(solved),
+        "correct": sum(r.correct for r in every),
+        "plausible_half_tests": sum(r.plausible for r in halves),
+        "correct_half_tests": sum(r.correct for r in halves),
+        "median_candidates": statistics.median(r.candidates for r in solved) if solved else None,
+        "median_seconds": statistics.median(r.seconds for r in solved) if solved else None,
+        "seconds": round(sum(r.seconds for r in every), 1),
+        "seconds_half": round(sum(r.seconds for r in halves), 1),
+        "candidates_per_second": round(sum(r.candidates for r in results) / spent, 1)
+        if spent
+        else None,
+        "fresh_inputs": INPUTS,
+        "missed": {
+            mode: [r.program for r in rows if not r.correct]
+            for mode, rows in (("all", every), ("half", halves))
+        },
+    }
