@@ -18,7 +18,7 @@ from heal_bot.outcome import OutcomeRecord
 from heal_bot.ports import Model, Proposer
 from heal_bot.repair import memory
 from heal_bot.repair.rules.proposer import Rules
-from heal_bot.report import console, markdown
+from heal_bot.report import console, html, markdown
 from heal_bot.report.record import flatten
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
@@ -63,6 +63,7 @@ class BundleStore:
             "events.jsonl": _lines(console.json_line(event) for event in self.events),
             "memory.json": memory.dump(outcome.memory),
             "pull_request.md": markdown.pull_request(record)[1],
+            "report.html": html.page(record),
         }
         if record.patch is not None:
             texts["patch.diff"] = record.patch.diff

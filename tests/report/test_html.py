@@ -1,0 +1,93 @@
+"""The page: one file, no network, foreign text as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.report.html import page
+from tests.github import records
+from tests.report.test_markdown import BASE, hostile
+
+
+def _record() -> OutcomeRecord:
+    return records.record(records.data(BASE))
+
+
+def _hostile() -> OutcomeRecord:
+    return records.record(hostile(records.data(BASE)))
+
+
+def _part(text: str, tag: str) -> str:
+    found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    assert len(found) == 1
+    return found[0]
+
+
+def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None:
+    text = page(_record())
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1]
+    for tag in ("script", "style"):
+        digest = hashlib.sha256(_part(text, tag).encode()).digest()
+        assert f"{tag}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy[1]
+    assert "http://" not in text
+    assert "https://" not in text
+
+
+def test_the_script_never_writes_markup() -> None:
+    script = _part(page(_record()), "script")
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert way not in script
+
+
+def test_hostile_data_cannot_leave_its_block() -> None:
+    text = page(_hostile())
+    data = text.split('id="data">', 1)[1].split("</script>", 1)[0]
+    assert not set(data) & set("<>&\u2028\u2029")
+    assert json.loads(data)["schema"] == 1
+
+
+def test_a_report_of_500_failures_is_small_and_quick() -> None:
+    data = records.data(BASE)
+    row = data["failures"][0]
+    data["failures"] = [
+        {**row, "test": f"t.py::test_{n}", "message": "x" * 900} for n in range(500)
+    ]
+    record = records.record(data)
+    started = time.process_time()
+    text = page(record)
+    assert time.process_time() - started < 1.0
+    assert len(text.encode()) < 2_000_000
+
+
+@pytest.mark.slow
+def test_chromium_shows_every_part_and_runs_nothing_foreign(tmp_path: Path) -> None:
+    chromium = shutil.which("chromium")
+    assert chromium, "this test needs Debian's chromium: apt-get install chromium"
+    (tmp_path / "report.html").write_text(page(_hostile()))
+    done = subprocess.run(
+        [
+            chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=2000",
+            "--dump-dom", (tmp_path / "report.html").as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    shown = done.stdout.split("<main>", 1)[1].split("</main>", 1)[0]
+    for title in ("The verified change", "Tests × attempts", "Suspects", "How it was verified"):
+        assert title in shown
+    assert "<img" not in shown
+    assert "<script" not in shown
+    assert "&lt;img src=x&gt;" in shown
