@@ -11,6 +11,7 @@ import dataclasses
 import errno
 import os
 import resource
+import secrets
 import selectors
 import signal
 import socket
@@ -36,11 +37,14 @@ _TICK, _BUSY_TICK = 0.1, 0.01
 def claim_uids(count: int) -> tuple[tuple[int, ...], list[socket.socket]]:
     """Uids that no other supervisor of this machine uses, and the locks that say so.
 
-    A lock is the name of an abstract socket: it needs no folder and ends with its holders.
+    A lock is the name of an abstract socket: it needs no folder and ends with its holders. The
+    search begins anywhere, because a container does not see the locks of the machine around it.
     """
+    first = secrets.randbelow(_UIDS)
     uids: list[int] = []
     locks: list[socket.socket] = []
-    for uid in range(FIRST_UID, FIRST_UID + _UIDS):
+    for number in range(_UIDS):
+        uid = FIRST_UID + (first + number) % _UIDS
         lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             lock.bind(f"\0heal-bot-slot-{uid}")
