@@ -97,7 +97,7 @@ class ModelSpoke:
     """A step of a model call.
 
     kind: request | delta | usage | retry | candidate | salvage | reject | refusal | budget |
-    switch.
+    switch | kept | review.
     """
 
     kind: str

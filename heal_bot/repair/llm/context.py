@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.errors import HealBotError
-from heal_bot.model import Cluster, Failure, Search, Target
+from heal_bot.model import Candidate, Cluster, Failure, Search, Target
 from heal_bot.ports import Brief, Tree
 from heal_bot.source import edit, functions, guard, paths
 
@@ -40,7 +40,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that does not change while a cluster is worked on; `texts` are the suspects' files."""
+    """All that does not change while a cluster is worked on.
+
+    `texts` are the suspects' files, `base` the diff of what is confirmed already.
+    """
 
     failing: tuple[Failing, ...]
     suspects: tuple[Shown, ...]
@@ -50,6 +53,7 @@ class Facts:
     tried: tuple[str, ...]
     remembered: tuple[str, ...]
     instruction: str
+    base: str = ""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -71,7 +75,16 @@ def gather(brief: Brief) -> Facts:
         tried=_tried(brief.searches, len(brief.cluster.failures)),
         remembered=brief.lessons,
         instruction=brief.instruction,
+        base=_made(brief),
     )
+
+
+def _made(brief: Brief) -> str:
+    """The diff of the confirmed edits that every proposal stands on."""
+    if not brief.base:
+        return ""
+    made = edit.patched(brief.tree, Candidate(brief.base, "heal-bot", "base"))
+    return edit.diff_all(brief.tree, made)
 
 
 def _text(tree: Tree, path: str) -> str:

@@ -22,7 +22,7 @@ from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.lessons import lessons
 from heal_bot.text import Secret, clip, one_line, printable, redact
 
-VERSION = "1"
+VERSION = "2"
 _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
 # (test functions, suspects, surroundings?, characters of a source, of a message), roomiest first.
@@ -53,15 +53,41 @@ class Prompter:
     secrets: tuple[Secret, ...] = ()
 
     def prompt(
-        self, attempts: Sequence[Attempt], strategy: str, limit: int, lines: int = 0
+        self,
+        attempts: Sequence[Attempt],
+        strategy: str,
+        limit: int,
+        lines: int = 0,
+        findings: Sequence[str] = (),
     ) -> Prompt:
-        """The prompt within `limit` tokens; LLMError `context_overflow` when nothing fits.
+        """The prompt for a proposal within `limit` tokens.
 
-        The `lines` oldest attempts are shown as a line each; further ones shrink, the oldest
-        first, before anything else does. What is left out is named.
+        The `lines` oldest attempts are shown as a line each. Raises LLMError `context_overflow`
+        when nothing fits.
+        """
+        ask = self._render(
+            "ask",
+            lessons=lessons(self.cluster, attempts),
+            strategy=strategy,
+            findings=findings,
+        )
+        return self._fitted(attempts, ask, limit, lines)
+
+    def diagnosis(self, attempts: Sequence[Attempt], limit: int) -> Prompt:
+        """The prompt for a diagnosis, which begins like the one for a proposal."""
+        ask = self._render("diagnose", lessons=lessons(self.cluster, attempts))
+        return self._fitted(attempts, ask, limit, 0)
+
+    def review(self, diff: str, limit: int) -> Prompt:
+        """The prompt for a second opinion on a patch."""
+        return self._fitted((), self._render("review", diff=diff), limit, 0)
+
+    def _fitted(self, attempts: Sequence[Attempt], ask: str, limit: int, lines: int) -> Prompt:
+        """Context, attempts and task; attempts shrink, the oldest first, before anything else.
+
+        What is left out is named.
         """
         system = self._render("system")
-        ask = self._render("ask", lessons=lessons(self.cluster, attempts), strategy=strategy)
         full = [self._render("attempt", attempt=attempt) for attempt in attempts]
         short = [
             self._render("attempt_line", attempt=attempt, summary=summary(attempt))
@@ -103,6 +129,7 @@ class Prompter:
             tried=facts.tried,
             remembered=facts.remembered,
             instruction=facts.instruction,
+            base=facts.base,
             left_out=left_out,
             source_limit=source_limit,
             message_limit=message_limit,

@@ -8,20 +8,23 @@ from dataclasses import dataclass, field
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
 from heal_bot.model import Attempt, Candidate, Cost
-from heal_bot.ports import Brief, Model, Recall, Reply
+from heal_bot.ports import Brief, Model, Recall, Replies, Reply
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
+from heal_bot.repair.llm.diagnosis import Diagnosis, findings
+from heal_bot.repair.llm.exchange import Sizes, answer_key, ask
 from heal_bot.repair.llm.likeness import twin
-from heal_bot.repair.llm.prompting import Prompter
+from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError, read
+from heal_bot.repair.llm.structured import parse
 from heal_bot.text import Secret, clip, one_line, redact
 
 # How each round opens; sampling parameters are gone, so variety comes from the task.
 STRATEGIES = ("minimal", "fresh", "elsewhere")
 _PATIENCE = 2
-_TRIES = 3
 _LAST = frozenset({"auth", "out_of_credit", "gone", "bad_request"})
-_AGAIN = frozenset({"transient", "bad_gateway", "overloaded"})
+# Below this confidence of a diagnosis other suspects come before a fresh start.
+_SURE = 0.5
 # What another strategy may avoid; any other failure rests the model for the rest of the cluster.
 _ITS_OWN = frozenset({"refusal", "truncated"})
 
@@ -30,19 +33,20 @@ _ITS_OWN = frozenset({"refusal", "truncated"})
 class ModelProposer:
     """Proposes what models answer; the first model leads, the others take over when it is stuck.
 
-    `secrets` are hidden in all that is sent. `notes` says what a person should know afterwards:
-    a refused key, an unknown price, a spent budget.
+    `secrets` are hidden in all that is sent; `replies` keeps what fixed something. `notes` says
+    what a person should know afterwards: a refused key, an unknown price, a spent budget.
     """
 
     models: Sequence[Model]
     budget: Budget = field(default_factory=Budget)
     secrets: tuple[Secret, ...] = ()
-    prompt_tokens: int = 40_000
-    answer_tokens: int = 16_000
+    replies: Replies | None = None
+    sizes: Sizes = field(default_factory=Sizes)
     notes: list[str] = field(default_factory=list)
     _lost: set[int] = field(default_factory=set)
     _resting: set[int] = field(default_factory=set)
     _set_aside: int = 0
+    _findings: tuple[str, ...] = ()
 
     streams = False
 
@@ -61,15 +65,19 @@ class ModelProposer:
         facts = gather(brief)
         if not facts.suspects:
             return
-        self._resting, self._set_aside = set(self._lost), 0
+        self._resting, self._set_aside, self._findings = set(self._lost), 0, ()
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         try:
-            for strategy in STRATEGIES:
+            left: tuple[str, ...] = STRATEGIES
+            while left:
+                strategy, *others = left
                 for place, model in enumerate(self.models):
                     if place not in self._resting and not run.over():
                         self._open(run, model, strategy)
                         yield from self._round(run, recall, prompter, place, strategy)
+                first = strategy == STRATEGIES[0]
+                left = self._look(run, recall, prompter) if first else tuple(others)
         except LLMError as error:
             # Only a spent budget ends all rounds.
             self._note(run, str(error))
@@ -78,15 +86,17 @@ class ModelProposer:
         self, run: Run, recall: Recall, prompter: Prompter, place: int, strategy: str
     ) -> Iterator[Candidate]:
         """Ask one model until two attempts in a row brought nothing, or it fails."""
-        stuck = 0
+        model, stuck = self.models[place], 0
+        key = answer_key(model, recall(), prompter.facts)
         if strategy == "fresh":
             # A new start is not to be drawn to old ideas; their outcomes stay in view.
             self._set_aside = len(recall().attempts)
         while stuck < _PATIENCE and not run.over():
             brief = recall()
             best = _best(brief.attempts)
+            reply = self._kept(run, place, key) if strategy == STRATEGIES[0] else None
             try:
-                reply = self._answer(run, prompter, brief, self.models[place], strategy)
+                reply = reply or self._answer(run, prompter, brief, model, strategy)
             except LLMError as error:
                 if error.kind == "budget":
                     raise
@@ -98,35 +108,74 @@ class ModelProposer:
                 return
             candidate = self._candidate(run, recall, prompter, brief, reply, place, strategy)
             if candidate is not None:
-                yield candidate
+                yield from self._offered(recall, candidate, key, reply.text)
+            elif self.replies is not None:
+                self.replies.drop(key)
             stuck = 0 if _best(recall().attempts) > best else stuck + 1
             strategy = "repair"
 
     def _answer(
         self, run: Run, prompter: Prompter, brief: Brief, model: Model, strategy: str
     ) -> Reply:
-        """A complete answer within the budget; a smaller prompt or more room where that helps."""
-        most = min(self.answer_tokens, model.max_output)
-        limit = min(self.prompt_tokens, model.window - most)
-        for remaining in reversed(range(_TRIES)):
-            prompt = prompter.prompt(brief.attempts, strategy, limit, self._set_aside)
-            held = self.budget.reserve(run, model, prompt.tokens, most)
-            try:
-                reply = model.ask(run, prompt.system, prompt.messages, held.max_tokens)
-            except LLMError as error:
-                self.budget.settle_failed(run, held, error)
-                if not remaining or run.over():
-                    raise
-                if error.kind in {"context_overflow", "over_tpm"}:
-                    limit = min(limit, prompt.tokens) // 2
-                elif error.kind == "truncated" and most < model.max_output:
-                    most = min(2 * most, model.max_output)
-                elif error.kind not in _AGAIN or error.billed == (0, 0):
-                    raise
-            else:
-                self.budget.settle(run, held, reply.cost)
-                return reply
-        raise AssertionError("unreachable: the last try returns or raises")
+        def compose(limit: int) -> Prompt:
+            return prompter.prompt(brief.attempts, strategy, limit, self._set_aside, self._findings)
+
+        return ask(run, model, self.budget, self.sizes, compose)
+
+    def _kept(self, run: Run, place: int, key: str) -> Reply | None:
+        """The answer that fixed the same thing before; it is read and judged like any other."""
+        text = self.replies.get(key) if self.replies is not None else None
+        if text is None:
+            return None
+        self._speak(run, place, "kept", "an earlier run's answer to the same question is tried")
+        return Reply(text, Cost(), self.models[place].name)
+
+    def _offered(
+        self, recall: Recall, candidate: Candidate, key: str, text: str
+    ) -> Iterator[Candidate]:
+        """Offer the candidate; keep the answer only while it is what fixed the cluster.
+
+        A winner that holds ends the search right at the offer, so the end of the generator is
+        where its verdict is read.
+        """
+        try:
+            yield candidate
+        finally:
+            if self.replies is not None:
+                judged = [a for a in recall().attempts if a.candidate == candidate]
+                if judged and judged[-1].verdict.status == "fixed":
+                    self.replies.put(key, text)
+                else:
+                    self.replies.drop(key)
+
+    def _look(self, run: Run, recall: Recall, prompter: Prompter) -> tuple[str, ...]:
+        """Have a model say what it takes for the cause, look for it in the sandbox, and widen.
+
+        The strategies that are left, in the order that its confidence suggests.
+        """
+        brief = recall()
+        place = next((n for n in range(len(self.models)) if n not in self._resting), None)
+        if brief.lab is None or place is None or run.over():
+            return STRATEGIES[1:]
+        model = self.models[place]
+        self._speak(run, place, "switch", f"{model.name}: diagnosis")
+        try:
+            reply = ask(
+                run, model, self.budget, self.sizes,
+                lambda limit: prompter.diagnosis(brief.attempts, limit),
+                Diagnosis.model_json_schema(),
+            )  # fmt: skip
+            diagnosis = parse(reply.text, Diagnosis)
+        except ReplyError as error:
+            self._speak(run, place, "reject", str(error))
+            return STRATEGIES[1:]
+        except LLMError as error:
+            if error.kind == "budget":
+                raise
+            self._note(run, str(error))
+            return STRATEGIES[1:]
+        self._findings = findings(diagnosis, brief)
+        return STRATEGIES[1:] if diagnosis.confidence >= _SURE else STRATEGIES[:0:-1]
 
     def _candidate(
         self,
