@@ -73,6 +73,18 @@ class Workspace(Protocol):
         """The target's interpreter, readable in the sandbox."""
 
 
+class Builder(Protocol):
+    """Builds a wheel where the code that builds it can reach nothing else."""
+
+    def build(
+        self, run: Run, env: Environment, sdist: bytes, backend: str, backend_path: Sequence[str]
+    ) -> tuple[str, bytes]:
+        """File name and bytes of the wheel that a source archive (tar.gz) becomes.
+
+        `env` holds the build backend. ProvisionError with its last words when it fails.
+        """
+
+
 class Session(Protocol):
     """A warm judge for one cluster; leave it as a context manager."""
 

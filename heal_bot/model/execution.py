@@ -71,7 +71,8 @@ class SuiteRun:
     """One pytest run in the sandbox.
 
     ended: finished | timeout | crashed | killed | untrusted. Anything but `finished` says in
-    `detail` what happened; the results are then those that were complete.
+    `detail` what happened; the results are then those that were complete. `peak_memory` is in
+    bytes, of all its processes together as far as they were seen.
     """
 
     results: tuple[CaseResult, ...]
@@ -83,3 +84,4 @@ class SuiteRun:
     spectrum: Spectrum | None = None
     errors: tuple[tuple[str, str], ...] = ()
     neutralised: tuple[str, ...] = ()
+    peak_memory: int = 0

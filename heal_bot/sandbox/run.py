@@ -74,6 +74,11 @@ class Sandbox:
             remove_scratch(folder)
             raise
 
+    @property
+    def count(self) -> int:
+        """How many slots can be used, free or not."""
+        return self._count
+
     @contextlib.contextmanager
     def slot(self) -> Iterator[Slot]:
         """A slot for this caller alone, with fresh folders; waits until one is free."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +14,12 @@ from typing import Any
 from heal_bot.errors import SandboxError
 from heal_bot.events import Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
-from heal_bot.ports import Observed, Tree
+from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import scratch
 from heal_bot.sandbox.channel import Channel, Flooded
 from heal_bot.sandbox.hearing import Hearing, conclude, new_hearing
 from heal_bot.sandbox.job import Ended, Job, Limits, Profile
+from heal_bot.sandbox.oracle import NO_DESK, Desk, answering
 from heal_bot.sandbox.origin import Origins
 from heal_bot.sandbox.protocol import Untrusted
 from heal_bot.sandbox.run import Running, Sandbox
@@ -61,7 +65,8 @@ class SuiteRunner:
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
         """Node ids and collection errors; SandboxError when pytest itself could not run."""
-        done = self._run(run, tree, env, {"mode": "collect"}, DEFAULT_SECONDS)
+        self._make_room()
+        done = self._cold(run, env, Ask(tree), mode="collect")
         if done.ended != "finished":
             raise SandboxError(f"the tests cannot be collected: {done.ended}: {done.detail}")
         return Collection(done.collected, done.errors)
@@ -78,12 +83,20 @@ class SuiteRunner:
         shuffle: int | None = None,
     ) -> SuiteRun:
         """One cold run; anything that does not add up ends `untrusted`, never as a pass."""
-        order = {
-            "tests": None if tests is None else list(tests),
-            "shuffle": shuffle,
-            "spectrum": spectrum,
-        }
-        return self._run(run, tree, env, order, seconds or DEFAULT_SECONDS)
+        asked = None if tests is None else tuple(tests)
+        self._make_room()
+        return self._cold(run, env, Ask(tree, asked, spectrum, seconds, shuffle))
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        """Cold runs side by side: one per core, and one more for what mostly waits."""
+        room = 2 if any(ask.oracle for ask in asks) else 1
+        self._make_room(room=room)
+        free = self._sandbox.count - sum(session.held for session in self._sessions)
+        if free < room:
+            raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
+        lanes = max(1, min(len(asks), (os.cpu_count() or 1) + 1, free - room + 1))
+        with ThreadPoolExecutor(lanes, "cold-run") as pool:
+            return tuple(pool.map(lambda ask: self._cold(run, env, ask), asks))
 
     def warm(
         self,
@@ -111,10 +124,11 @@ class SuiteRunner:
             seconds=max(1.0, min(_SNIPPET_SECONDS, run.left())),
         )  # fmt: skip
 
-    def _make_room(self, wanting: WarmSession | None = None) -> None:
-        """Have sessions let slots go until one is free; the one that wants a slot comes last."""
+    def _make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
+        """Have sessions let slots go until `room` are free; the one that wants one comes last."""
         others = [s for s in self._sessions if s is not wanting and s.held]
-        while others and sum(s.held for s in self._sessions) >= self._lanes:
+        most = min(self._lanes - 1, self._sandbox.count - room)
+        while others and sum(s.held for s in self._sessions) > most:
             others[0].lend()
             others = [s for s in others if s.held]
 
@@ -125,20 +139,33 @@ class SuiteRunner:
         gap = "network: local servers are allowed"
         return replace(held, mode="reduced", missing=(*held.missing, gap))
 
-    def _run(
-        self, run: Run, tree: Tree, env: Environment, asked: dict[str, Any], seconds: float
-    ) -> SuiteRun:
-        order = {"mode": "run", "tests": None, "shuffle": None, "spectrum": False, **asked}
-        self._make_room()
+    def _cold(self, run: Run, env: Environment, ask: Ask, mode: str = "run") -> SuiteRun:
+        """One run in a slot of its own; several threads may be in here."""
+        order: dict[str, Any] = {
+            "mode": mode,
+            "tests": None if ask.tests is None else list(ask.tests),
+            "shuffle": ask.shuffle,
+            "spectrum": ask.spectrum,
+            "oracle": None if ask.oracle is None else [list(f) for f in ask.oracle.functions],
+        }
         began = time.monotonic()
-        with scratch.driver_files() as driver, self._sandbox.slot() as slot:
-            scratch.fill(slot, tree.root)
-            hearing = new_hearing(_CANARIES if order["mode"] == "run" else 0, order)
+        seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
+        with contextlib.ExitStack() as stack:
+            driver = stack.enter_context(scratch.driver_files())
+            desk = NO_DESK
+            if ask.oracle is not None:
+                worker = answering(
+                    self._sandbox, driver, ask.oracle.tree, env, self._passes, seconds
+                )
+                desk = stack.enter_context(worker)
+            slot = stack.enter_context(self._sandbox.slot())
+            scratch.fill(slot, ask.tree.root)
+            hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
             order["repo"] = str(slot.repo)
-            ended, problem = self._converse(run, env, slot, driver, order, hearing, seconds)
+            ended, problem = self._converse(run, env, slot, driver, order, hearing, seconds, desk)
         how, detail = conclude(ended, problem, hearing)
         names = hearing.tests.names
-        wanted = bool(order["spectrum"]) and how == "finished"
+        wanted = ask.spectrum and how == "finished"
         return SuiteRun(
             results=hearing.tests.results(Origins(names)),
             collected=tuple(names),
@@ -149,6 +176,7 @@ class SuiteRunner:
             spectrum=hearing.spectrum.spectrum(names) if wanted else None,
             errors=tuple(hearing.errors),
             neutralised=hearing.neutralised,
+            peak_memory=ended.peak_memory,
         )
 
     def _converse(
@@ -159,23 +187,28 @@ class SuiteRunner:
         driver: Path,
         order: dict[str, Any],
         hearing: Hearing,
-        seconds: float,
+        wall: float,
+        desk: Desk,
     ) -> tuple[Ended, str]:
         """Start the driver, hear it to its end; how it ended, and what was wrong with its words."""
-        wall = max(1.0, min(seconds, run.left()))
+        passes = dict(self._passes)
+        if order["shuffle"] is not None:
+            # What depends on the order of a set shows itself under another seed.
+            passes["PYTHONHASHSEED"] = str(order["shuffle"])
         channel = Channel(hearing.cap)
         try:
             job = Job(
                 argv=(env.python, str(driver / "_heal_driver.py")),
-                env=scratch.environment(slot, env, self._passes),
+                env=scratch.environment(slot, env, passes),
                 cwd=slot.repo,
                 read=(driver, *map(Path, env.roots)),
-                channels=channel.theirs,
+                channels=(*channel.theirs, *desk.theirs),
                 limits=Limits(wall=wall, cpu=int(wall) + 1),
                 profile=self._profile,
             )
             running = self._sandbox.start_job(job, slot)
             channel.started()
+            desk.started()
             channel.order(order, last=True)
             problem = _listen(run, channel, running, hearing)
             return running.wait(), problem

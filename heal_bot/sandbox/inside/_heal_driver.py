@@ -20,20 +20,27 @@ def main():
     order = _heal_record.read_line(source, bytearray())
     os.close(source)
     records = _heal_record.Records(report, order["nonce"])
+    desk = None
+    if order.get("oracle") is not None:
+        desk = _heal_record.move_away(5), _heal_record.move_away(6)
     spectrum = None
     if order["spectrum"]:
         from _heal_spectrum import Spectrum
 
         spectrum = Spectrum(order["repo"])
+    import _heal_oracle
     import _heal_session
     import pytest
 
     sys.path[:] = [path for path in sys.path if path != here]
     sys.argv = [pytest.__file__]
     plugin = _heal_session.Plugin(order, records, order["repo"], spectrum)
+    plugins = plugin.all()
+    if desk is not None:
+        plugins.append(_heal_oracle.Oracle(order["oracle"], *desk, order["repo"]))
     if spectrum is not None:
         spectrum.start()
-    code = int(pytest.main(ARGUMENTS, plugins=plugin.all()))
+    code = int(pytest.main(ARGUMENTS, plugins=plugins))
     if spectrum is not None:
         spectrum.stop()
         spectrum.send(records)

@@ -95,7 +95,7 @@ def test_plain_data_crosses_and_the_tests_pass_without_executing_the_candidate(
         "def f(a):\n    class E(int):\n        def __eq__(self, o): return True\n    return E(a)\n",
         "def f(a):\n    import sys\n    return sys._getframe(1).f_locals['expected']\n",
         "def f(a):\n    import os\n    os._exit(0)\n",
-        "def f(a):\n    import os\n    os.write(181, b'{\"value\": 5, \"after\": [4]}\\n')\n",
+        'def f(a):\n    import os\n    os.write(181, b\'{"value": 5, "after": [4]}\\n\')\n',
         "def f(a):\n    return open('test_m.py').read().count('=') + 3\n",
         "def f(a):\n    import pytest\n    pytest.skip('no')\n",
         "def f(a):\n    import pytest\n    raise pytest.fail.Exception('no')\n",
