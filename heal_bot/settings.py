@@ -33,6 +33,7 @@ class Settings(BaseModel):
     max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = 10
     sandbox: Literal["strict", "reduced"] = "strict"
+    loopback: bool = False
     instruction: Annotated[str, Field(max_length=10_000)] = ""
     anthropic_api_key: Secret = Secret("")
     gemini_api_key: Secret = Secret("")

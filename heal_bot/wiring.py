@@ -116,7 +116,7 @@ def connected(
             request=_request(run, job, settings, repository, Path(scratch)),
             root=repository.source,
             workspace=workspace,
-            runner=SuiteRunner(sandbox),
+            runner=SuiteRunner(sandbox, loopback=settings.loopback),
             proposers=_proposers(settings),
             store=store,
             remembered=memory.load(job.memory),

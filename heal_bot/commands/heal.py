@@ -61,6 +61,11 @@ from heal_bot.report import console
     help="What to do where the kernel lacks a layer (strict: refuse).",
 )
 @click.option(
+    "--loopback",
+    is_flag=True,
+    help="Let tests talk to servers they start themselves; named `reduced` in the outcome.",
+)
+@click.option(
     "--request",
     "request_file",
     type=click.Path(path_type=Path),
