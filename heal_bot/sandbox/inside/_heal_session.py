@@ -127,6 +127,26 @@ class Plugin:
         self.records.send("end", i=number)
         self.current = None
 
+    # Innermost, so that as little of the test runner as possible is observed.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_setup(self):
+        yield from self._observed()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self):
+        yield from self._observed()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_teardown(self):
+        yield from self._observed()
+
+    def _observed(self):
+        if self.spectrum is not None:
+            self.spectrum.resume()
+        yield
+        if self.spectrum is not None:
+            self.spectrum.pause()
+
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
         made = yield

@@ -11,12 +11,19 @@ MAX_LOCATIONS = 400_000
 # Below 3.12 each traced line costs a Python call. A function that brought nothing new in this many
 # events of one test is left alone until the next test, and the gap is said.
 IDLE_EVENTS = 20_000
+# Below 3.12 each call costs a Python call as well, whoever's function it is. After so many (about a
+# second) the rest of the test goes unobserved, and the gap is said.
+CALLS = 1_000_000
 _FOREIGN = ("site-packages", "dist-packages", ".venv", ".tox", ".nox", "node_modules")
 
 
 class Spectrum:
-    """Lines of the files below `root` per test; `start` before the imports, `begin`/`end` around a
-    test, `stop` after the last."""
+    """Lines of the files below `root` per test.
+
+    `start` before the imports; `begin` and `end` around a test; `resume` and `pause` around the
+    parts of it that run the project's code (below 3.12 the test runner's own calls would cost more
+    than those of the tests); `stop` after the last.
+    """
 
     def __init__(self, root):
         self.root = root + "/"
@@ -26,6 +33,7 @@ class Spectrum:
         self.gaps = {}
         self.seen = None
         self.test = ""
+        self._bits = {}
         self._children = None
         self.probe = _Monitoring(self) if hasattr(sys, "monitoring") else _Tracing(self)
 
@@ -43,47 +51,59 @@ class Spectrum:
 
     def gap(self, kind):
         """Note that something was not observed during the current test."""
-        self.gaps.setdefault(kind, []).append(self.test)
+        tests = self.gaps.setdefault(kind, [])
+        if self.test not in tests[-1:]:
+            tests.append(self.test)
 
     def start(self):
-        problem = self.probe.start()
-        if problem:
-            self.gap(problem)
+        self._noted(self.probe.start())
 
     def begin(self, test):
         self.test = test
         self.seen = set()
         self._children = _children()
-        problem = self.probe.begin()
-        if problem:
-            self.gap(problem)
+        self.probe.begin()
+
+    def resume(self):
+        if self.seen is not None:
+            self._noted(self.probe.resume())
+
+    def pause(self):
+        if self.seen is not None:
+            self._noted(self.probe.pause())
 
     def end(self, number):
-        problem = self.probe.end()
-        if problem:
-            self.gap(problem)
+        self._noted(self.probe.end())
         seen, self.seen = self.seen or set(), None
         if _children() != self._children:
             self.gap("child processes")
-        places = set()
-        for path, line in seen:
-            inside = self.relative(path)
-            if inside is not None:
-                places.add((inside, line))
-        bits = bytearray()
-        for place in sorted(places):
-            at = self.index.get(place)
-            if at is None:
-                if len(self.index) >= MAX_LOCATIONS:
-                    self.gap("more than %d lines" % MAX_LOCATIONS)
-                    break
-                at = self.index[place] = len(self.index)
-            byte, bit = divmod(at, 8)
-            if byte >= len(bits):
-                bits.extend(bytes(byte + 1 - len(bits)))
-            bits[byte] |= 1 << bit
-        # Little-endian hex: bit i of the number stands for location i.
-        self.hits.append((number, bytes(reversed(bits)).hex()))
+        known = self._bits
+        # Sorted, so that the lines of a file stand together and are sent once.
+        for place in sorted(place for place in seen if place not in known):
+            self._learn(place)
+        bits = 0
+        for place in seen:
+            bits |= known[place]
+        self.hits.append((number, "%x" % bits))
+
+    def _learn(self, place):
+        """Give a line its bit; none to what is not the project's or is one too many."""
+        inside = self.relative(place[0])
+        self._bits[place] = 0
+        if inside is None:
+            return
+        location = (inside, place[1])
+        at = self.index.get(location)
+        if at is None:
+            if len(self.index) >= MAX_LOCATIONS:
+                self.gap("more than %d lines" % MAX_LOCATIONS)
+                return
+            at = self.index[location] = len(self.index)
+        self._bits[place] = 1 << at
+
+    def _noted(self, problem):
+        if problem:
+            self.gap(problem)
 
     def stop(self):
         self.probe.stop()
@@ -111,13 +131,18 @@ def _children():
 
 
 class _Monitoring:
-    """Each project line reports once per test; other code reports its first start per test."""
+    """Each line of the project reports once per test; other code reports its first start, once.
+
+    A line that has reported is disabled. To hear of it in the next test the events of its code
+    object are taken away and given again: `restart_events` would make the interpreter go through
+    all code that runs, the test runner's included.
+    """
 
     def __init__(self, owner):
         self.owner = owner
         self.tool = None
-        self.armed = set()
-        self.keep = []
+        self.armed = {}
+        self.touched = {}
 
     def start(self):
         monitoring = sys.monitoring
@@ -130,29 +155,28 @@ class _Monitoring:
             return "no free monitoring tool"
         events = monitoring.events
         disable = monitoring.DISABLE
-        owner, armed, keep = self.owner, self.armed, self.keep
+        owner, armed, touched = self.owner, self.armed, self.touched
         files, relative = owner.files, owner.relative
-        tool, line_event, set_local = self.tool, events.LINE, monitoring.set_local_events
+        line_event, set_local = events.LINE, monitoring.set_local_events
 
         def starts(code, offset):
             path = code.co_filename
             inside = files.get(path, 0)
             if inside == 0:
                 inside = relative(path)
-            if inside is not None:
-                if id(code) not in armed:
-                    armed.add(id(code))
-                    keep.append(code)
-                    set_local(tool, code, line_event)
-                seen = owner.seen
-                if seen is not None:
-                    seen.add((path, code.co_firstlineno))
+            # Code objects of different files may be equal, so identity tells them apart.
+            if inside is not None and id(code) not in armed:
+                armed[id(code)] = code
+                set_local(tool, code, line_event)
             return disable
 
         def lines(code, line):
             seen = owner.seen
             if seen is not None:
-                seen.add((code.co_filename, line))
+                path = code.co_filename
+                seen.add((path, line))
+                seen.add((path, code.co_firstlineno))
+            touched[id(code)] = code
             return disable
 
         monitoring.register_callback(tool, events.PY_START, starts)
@@ -161,8 +185,21 @@ class _Monitoring:
         return None
 
     def begin(self):
-        if self.tool is not None:
-            sys.monitoring.restart_events()
+        if self.tool is None:
+            return
+        tool, set_local = self.tool, sys.monitoring.set_local_events
+        line_event = sys.monitoring.events.LINE
+        again = list(self.touched.values())
+        self.touched.clear()
+        for code in again:
+            set_local(tool, code, 0)
+            set_local(tool, code, line_event)
+
+    def resume(self):
+        return None
+
+    def pause(self):
+        return None
 
     def end(self):
         if self.tool is not None and sys.monitoring.get_tool(self.tool) != "heal-bot":
@@ -173,6 +210,8 @@ class _Monitoring:
         if self.tool is not None:
             monitoring = sys.monitoring
             monitoring.set_events(self.tool, 0)
+            for code in self.armed.values():
+                monitoring.set_local_events(self.tool, code, 0)
             for event in (monitoring.events.PY_START, monitoring.events.LINE):
                 monitoring.register_callback(self.tool, event, None)
             monitoring.free_tool_id(self.tool)
@@ -186,6 +225,7 @@ class _Tracing:
         self.owner = owner
         self.codes = {}
         self.touched = []
+        self.left = CALLS
         self._set = sys.settrace
         self._get = sys.gettrace
         self._thread_set = threading.settrace
@@ -201,9 +241,15 @@ class _Tracing:
             code = frame.f_code
             path = code.co_filename
             inside = files.get(path, 0)
-            if inside == 0:
-                inside = relative(path)
-            if inside is None or owner.seen is None:
+            if inside is None:
+                self.left -= 1
+                if self.left <= 0:
+                    self.tired()
+                return None
+            if inside == 0 and relative(path) is None:
+                return None
+            seen = owner.seen
+            if seen is None:
                 return None
             state = codes.get(id(code))
             if state is None:
@@ -212,11 +258,17 @@ class _Tracing:
             if todo is None:
                 touched.append(state)
                 todo = state.todo = set(state.lines)
-                owner.seen.add((path, code.co_firstlineno))
+                seen.add((path, code.co_firstlineno))
                 todo.discard(code.co_firstlineno)
             return state.local if todo else None
 
         return trace
+
+    def tired(self):
+        """Leave the rest of the test's phase, in this thread."""
+        self.owner.gap("long tests observed in part")
+        if self._get() is self.trace:
+            self._set(None)
 
     def start(self):
         return None
@@ -226,25 +278,29 @@ class _Tracing:
             state.todo = None
             state.left = IDLE_EVENTS
         self.touched.clear()
+        self.left = CALLS
+
+    def resume(self):
         if self._get() is not None:
             return "foreign tracer"
-        self._thread_set(self.trace)
-        self._set(self.trace)
+        if self.left > 0:
+            self._thread_set(self.trace)
+            self._set(self.trace)
         return None
 
-    def end(self):
+    def pause(self):
         now = self._get()
         if now is self.trace:
             self._set(None)
         if getattr(threading, "_trace_hook", None) is self.trace:
             self._thread_set(None)
-        if any(state.left <= 0 for state in self.touched):
-            self.owner.gap("hot functions sampled")
-        return None if now is self.trace else "foreign tracer"
+        return None if now is self.trace or self.left <= 0 else "foreign tracer"
+
+    def end(self):
+        return "hot functions sampled" if any(s.left <= 0 for s in self.touched) else None
 
     def stop(self):
-        if self._get() is self.trace:
-            self._set(None)
+        self.pause()
 
 
 class _State:
