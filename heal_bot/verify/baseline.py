@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,6 +24,11 @@ _FLAKE_RUNS = 3
 # How pytest and unittest call a test that passes although it is marked to fail.
 _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
 _MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
+# What a test says where the sandbox withholds a socket, a host name or a file.
+_WITHHELD = re.compile(
+    r"^(?:PermissionError|ConnectionRefusedError|gaierror|NewConnectionError|URLError):"
+    r"|\[Errno (?:1|13|101|111)\]|name resolution"
+)
 
 
 def reproduce(
@@ -121,6 +127,12 @@ def _classified(
         return _absent(failure, suite)
     if _is_red(first) and _is_red(again):
         seen = failure_of(first, failure.reason)
+        if _withheld(first, failure):
+            reason = (
+                "it fails here for what the sandbox withholds (network, a file or a permission),"
+                " and otherwise in the report; not verified here"
+            )
+            return Reproduced(replace(failure, reason=reason), "environment")
         if first.kind in _STRICT or first.message.startswith(_STRICT):
             reason = "it passes where it is marked to fail: the mark, not the code, is out of date"
             return Reproduced(replace(seen, reason=reason), "stale_test")
@@ -142,6 +154,16 @@ def _classified(
     shown = f"{rate:.0%}" if rate is not None else "some"
     reason = f"it failed in {shown} of its runs by itself"
     return Reproduced(replace(failure, reason=reason), "flaky", rate)
+
+
+def _withheld(seen: CaseResult, reported: Failure) -> bool:
+    """Whether a test fails here for the sandbox's sake, and did not where it was reported.
+
+    A test that a report does not describe, or describes alike, fails for its own sake.
+    """
+    said = f"{reported.kind}: {reported.message}"
+    found = _WITHHELD.search(f"{seen.kind}: {seen.message}")
+    return bool(found and said.strip(": ") and not _WITHHELD.search(said))
 
 
 def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:

@@ -65,6 +65,28 @@ def test_a_missing_package_is_the_environment_and_a_missing_project_name_is_not(
     assert _status(tmp_path, suite(ours))[0] == "confirmed"
 
 
+@pytest.mark.parametrize(
+    ("reported", "seen", "status"),
+    [
+        (("AssertionError", "3 != 4"), ("PermissionError", "[Errno 13] denied"), "environment"),
+        (("KeyError", "'a'"), ("RuntimeError", "failed: [Errno 111] refused"), "environment"),
+        (("PermissionError", "[Errno 13] x"), ("PermissionError", "[Errno 13] x"), "confirmed"),
+        (("AssertionError", "a"), ("AssertionError", "PermissionError not raised"), "confirmed"),
+        (("", ""), ("PermissionError", "[Errno 13] denied"), "confirmed"),
+    ],
+)
+def test_a_test_that_fails_for_the_sandboxs_sake_alone_is_the_environment(
+    tmp_path: Path, reported: tuple[str, str], seen: tuple[str, str], status: str
+) -> None:
+    run, _ = quiet_run()
+    here = suite(CaseResult(T, "failed", kind=seen[0], message=seen[1]), failed("x::z"))
+    failures = (Failure(T, *reported), Failure("x::z", "AssertionError", "as reported"))
+    runner = ScriptedRunner([here])
+    baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert [item.status for item in baseline.reproduced] == [status, "confirmed"]
+    assert ("not verified" in baseline.reproduced[0].failure.reason) == (status == "environment")
+
+
 def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Path) -> None:
     run, _ = quiet_run()
     runner = ScriptedRunner([suite(failed(T), passed("x::y"), failed("x::z"))])
