@@ -291,3 +291,28 @@ def test_the_preflight_refuses_another_interpreter(
     assert isolation.mode == "strict"
     with pytest.raises(SandboxError, match="version"):
         runner.preflight(run, replace(env, version="3.2.1"))
+
+
+SERVER = """\
+import http.server, threading, urllib.request
+
+def test_served():
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = "http://127.0.0.1:%d/" % server.server_address[1]
+    assert urllib.request.urlopen(url, timeout=5).status == 200
+    server.shutdown()
+"""
+
+
+@pytest.mark.parametrize("loopback", [False, True])
+def test_a_local_server_needs_the_loopback_and_is_named_reduced(
+    loopback: bool, sandbox: Sandbox, run: Run, env: Environment, project: Callable
+) -> None:
+    runner = SuiteRunner(sandbox, loopback=loopback)
+    if loopback and sandbox.layers.no_loopback("strict"):
+        pytest.skip(sandbox.layers.no_loopback("strict"))
+    done = runner.run(run, project({"test_server.py": SERVER}), env)
+    assert [result.outcome for result in done.results] == ["passed" if loopback else "failed"]
+    assert done.isolation.mode == ("reduced" if loopback else "strict")
+    assert any(gap.startswith("network") for gap in done.isolation.missing) == loopback
