@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -16,6 +16,7 @@ from heal_bot.models.openai_compatible import OpenAICompatible
 from heal_bot.models.retry import Patience
 from heal_bot.ports import Message, Model
 from heal_bot.text import Secret
+from tests.models.scene import ROUND, Scene
 from tests.models.server import Answer, Scripted, fails, says, served
 
 KEY = "test-key-1234567890"
@@ -102,3 +103,18 @@ def free_url() -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+def play(bench) -> Callable[..., Scene]:
+    """Play answers in order (text is the first model's) to a repair by a chain of models."""
+
+    def start(*answers, providers=("claude",), tests=None, **options) -> Scene:
+        script = [
+            bench.says(providers[0], answer) if isinstance(answer, str) else answer
+            for answer in answers
+        ]
+        bench.server.plays(*script)
+        return Scene([bench.models[p] for p in providers], tests or ROUND, **options)
+
+    return start
