@@ -45,6 +45,7 @@ from heal_bot.ports import Model, Session, Tree
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.llm.proposer import ModelProposer
 from heal_bot.repair.loop import Limits, proposals
+from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.source import edit, functions
@@ -94,6 +95,7 @@ class Stage:
     env: Environment
     baseline: Baseline
     server: Scripted
+    workspace: LocalWorkspace
 
     def play(self, scenario: Scenario) -> Play:
         """Repair the project with the scenario's models."""
@@ -152,12 +154,15 @@ def staged() -> Iterator[Stage]:
         repository = Repository.of(run, repo, scratch)
         # The user that tests run as must reach the cache, so it is not in the private folder.
         cache = Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
-        workspace = LocalWorkspace(repository, scratch, cache, given=Path(sys.executable))
+        python = Path(sys.executable)
+        workspace = LocalWorkspace(
+            repository, scratch, cache, SandboxBuilder(sandbox), given=python
+        )
         runner = SuiteRunner(sandbox)
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())
         baseline = reproduce(run, None, tree, env, runner)
-        yield Stage(runner, tree, env, baseline, server)
+        yield Stage(runner, tree, env, baseline, server, workspace)
 
 
 def _repository(folder: Path) -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 _PROGRAM = """
-import contextlib, io, os, reprlib, sys
+import contextlib, importlib.util, io, os, reprlib, sys
 import pytest
 
 PATH, LINE, TEST = {path!r}, {line!r}, {test!r}
+OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:heal-bot"]
+OPTIONS += ["-n0"] if importlib.util.find_spec("xdist") else []
 WANTED = os.path.realpath(PATH)
 show = reprlib.Repr()
 show.maxstring = show.maxother = 120
@@ -38,7 +40,7 @@ class Watch:
 
 
 with contextlib.redirect_stdout(io.StringIO()) as said:
-    code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", TEST], plugins=[Watch()])
+    code = pytest.main([*OPTIONS, TEST], plugins=[Watch()])
 for number, row in enumerate(seen, 1):
     print("time", number, ":", row)
 if not seen:
