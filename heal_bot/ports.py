@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 from heal_bot.events import Run
 from heal_bot.model import (
     Attempt,
+    Calls,
     Candidate,
     Cluster,
     Collection,
@@ -90,6 +91,9 @@ class Session(Protocol):
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
         """One verdict per candidate, in the order given; candidates are pulled lazily."""
+
+    def call(self, candidates: Sequence[Candidate]) -> Calls:
+        """What candidates that passed do on the tests' arguments and on others like them."""
 
     def __enter__(self) -> Self: ...
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from heal_bot.events import Event, Run
 from heal_bot.model import (
+    Calls,
     Candidate,
     CaseResult,
     Cost,
@@ -111,6 +112,7 @@ class ExecSession:
     checks: dict[str, Callable[[dict[str, Any]], bool]]
     guards: dict[str, Callable[[dict[str, Any]], bool]] = field(default_factory=dict)
     judged: int = 0
+    calls: Callable[[Sequence[Candidate]], Calls] = lambda candidates: Calls()
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
         for candidate in candidates:
@@ -133,6 +135,9 @@ class ExecSession:
             if broken and fixed:
                 status = "regression"
             yield Verdict(status, fixed, left, broken)
+
+    def call(self, candidates: Sequence[Candidate]) -> Calls:
+        return self.calls(candidates)
 
     def __enter__(self) -> ExecSession:
         return self

@@ -17,6 +17,8 @@ from heal_bot.model.report import (
 from heal_bot.model.result import (
     Attempt,
     Baseline,
+    CallResult,
+    Calls,
     Certificate,
     Cluster,
     Confirmed,
@@ -33,6 +35,8 @@ from heal_bot.model.result import (
 __all__ = [
     "Attempt",
     "Baseline",
+    "CallResult",
+    "Calls",
     "Candidate",
     "CaseResult",
     "Certificate",

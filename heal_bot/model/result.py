@@ -76,10 +76,38 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class CallResult:
+    """What one call did, `kind` being the type returned or raised.
+
+    how: returned | raised | late | skipped. `mark` is equal for equal results; it covers the
+    arguments as the call left them.
+    """
+
+    how: str
+    kind: str
+    text: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls of changed functions, the first `recorded` of them as tests make them.
+
+    `rows` hold one result per call: first those of the code unchanged, then of each candidate; a
+    row is empty where a candidate could not be called.
+    """
+
+    calls: tuple[str, ...] = ()
+    recorded: int = 0
+    rows: tuple[tuple[CallResult, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """A candidate judged on all failing tests of its cluster, or rejected by the rails.
 
     `diff` is against the tree; where a rejected candidate does not apply, its new source.
+    `doubts` are what speaks against a fix, for a person.
     """
 
     number: int
@@ -88,6 +116,7 @@ class Attempt:
     verdict: Verdict
     seconds: float = 0.0
     diff: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

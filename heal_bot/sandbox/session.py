@@ -12,14 +12,15 @@ from typing import Any, Self
 
 from heal_bot.errors import SandboxError
 from heal_bot.events import Noted, Run
-from heal_bot.model import Candidate, Edit, Environment, Failure, Verdict
+from heal_bot.model import Calls, Candidate, Edit, Environment, Failure, Verdict
 from heal_bot.ports import Tree
 from heal_bot.sandbox import scratch, unchanged, verdict
 from heal_bot.sandbox.job import Profile
+from heal_bot.sandbox.order import CALL_SECONDS, Answer, Order
 from heal_bot.sandbox.pace import Pace, pace
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.verdict import Expectation
-from heal_bot.sandbox.zygote import Answer, Order, Zygote
+from heal_bot.sandbox.zygote import Zygote
 from heal_bot.source.edit import EditError, patched
 
 _AHEAD = 3
@@ -110,6 +111,21 @@ class WarmSession:
                 self._measure()
             self._advance(len(order))
 
+    def call(self, candidates: Sequence[Candidate]) -> Calls:
+        """What functions do after each change; empty where they cannot be changed in place."""
+        changed = [c for c in candidates if all(e.target.kind == "function" for e in c.edits)]
+        if not self._based or len(changed) < len(candidates) or not candidates:
+            return Calls()
+        seconds = self._pace.longer + CALL_SECONDS * (1 + len(candidates))
+        order = Order(
+            first=self._pace.first,
+            rest=self._pace.rest,
+            guards=self._expected.guards,
+            limit=seconds,
+            candidates=tuple(tuple(map(_wire, c.edits)) for c in candidates),
+        )
+        return self._ask(order).calls
+
     def _begin(self, candidate: Candidate) -> _Work:
         """Queue a candidate, or reject it when its edits do not apply."""
         work = _Work(candidate)
@@ -159,8 +175,11 @@ class WarmSession:
             lane = self._lanes[0]
             lane.send(None, order)
             while not lane.ended and not self._run.over():
-                for _, answer in lane.pump(0.5):
-                    return answer
+                for tag, answer in lane.pump(0.5):
+                    if isinstance(tag, _Work):
+                        self._settle(tag, answer)
+                    else:
+                        return answer
             words = lane.ended
             self._lost(lane)
             if words:

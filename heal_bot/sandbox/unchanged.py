@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heal_bot.errors import SandboxError
 from heal_bot.model import CaseResult
-from heal_bot.sandbox.zygote import Answer, Order
+from heal_bot.sandbox.order import Answer, Order
 
 _SECONDS = 5.0
 _FRESH_TIMES = 3

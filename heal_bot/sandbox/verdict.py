@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.model import CaseResult, Failure, Verdict
-from heal_bot.sandbox.zygote import Answer
+from heal_bot.sandbox.order import Answer
 
 _GOOD = {"passed", "xfailed", "xpassed"}
 

@@ -8,16 +8,15 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heal_bot.model import CaseResult, Environment
+from heal_bot.model import Environment
 from heal_bot.ports import Tree
 from heal_bot.sandbox import protocol, scratch
 from heal_bot.sandbox.channel import Channel, Flooded
 from heal_bot.sandbox.job import Job, Limits, Profile
-from heal_bot.sandbox.origin import Origins
+from heal_bot.sandbox.order import Answer, Order, OrderHearing
 from heal_bot.sandbox.protocol import Untrusted
 from heal_bot.sandbox.run import Running, Sandbox
 
@@ -26,103 +25,6 @@ _PATIENCE = 10.0
 _START_SECONDS = 180.0
 _CAP = 1 << 40
 _LINE = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What one fork shall do.
-
-    `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
-    `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
-    for `first`, `longer` for what follows; seconds.
-    """
-
-    first: tuple[str, ...]
-    rest: tuple[str, ...] = ()
-    guards: tuple[str, ...] = ()
-    edits: tuple[dict[str, Any], ...] = ()
-    files: Mapping[str, str] | None = None
-    limit: float = 1.0
-    longer: float = 10.0
-    all_tests: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of an order.
-
-    how: judged | unsound | rejected | timeout | crashed | untrusted | lost; `results` are those
-    that were complete, by node id; `errors` are collection errors of a fresh collection.
-    """
-
-    how: str
-    detail: str = ""
-    results: Mapping[str, CaseResult] = field(default_factory=dict)
-    errors: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
-
-
-@dataclass(slots=True)
-class _Hearing:
-    """An order under way and what was said of it."""
-
-    order: Order
-    nonce: str
-    tests: protocol.Tests
-    latest: float = 0.0
-    errors: dict[str, str] = field(default_factory=dict)
-    said: str = ""
-    detail: str = ""
-    garbled: str = ""
-
-    def take(self, record: Mapping[str, Any]) -> None:
-        kind = record["t"]
-        if kind == "start":
-            self.tests.start(record.get("i"))
-        elif kind == "phase":
-            self.tests.phase(record.get("i"), protocol.phase(record))
-        elif kind == "end":
-            self.tests.end(record.get("i"))
-        elif kind in {"judged", "unsound", "rejected"} and not self.said:
-            self.said, self.detail = kind, protocol.text(record.get("m", ""), 400)
-        elif kind == "tests":
-            self.tests.add(protocol.rows(record.get("v")))
-        elif kind == "errors":
-            self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
-        elif kind == "missing":
-            lost = [protocol.text(name) for name in protocol.rows(record.get("v"))]
-            self.errors.update((name, "not collected any more") for name in lost)
-        elif kind == "collected":
-            self.tests.close(record.get("c"))
-        elif kind != "stopped":
-            raise Untrusted("a record of an unknown type")
-
-    def answer(self, record: Mapping[str, Any]) -> Answer:
-        """The answer once the zygote says that the child is gone."""
-        seconds = record.get("s")
-        took = float(seconds) if isinstance(seconds, (int, float)) else 0.0
-        results = {r.test: r for r in self.tests.results(Origins(self.tests.names))}
-        how, detail = self.said, self.detail
-        if record.get("how") == "timeout":
-            how, detail = "timeout", f"ended after {took:.2f} s{self._where()}"
-        elif self.garbled:
-            how, detail = "untrusted", self.garbled
-        elif record.get("st") != 0 or not how:
-            how, detail = "crashed", f"the test process ended early{self._where()}"
-        elif how == "judged" and self.tests.done.keys() & self._canary_numbers():
-            try:
-                self.tests.check_canaries()
-            except Untrusted as error:
-                how, detail = "untrusted", str(error)
-        return Answer(how, detail, results, self.errors, took)
-
-    def _canary_numbers(self) -> set[int]:
-        below = len(self.tests.names)
-        return set(range(below, below + len(self.tests.canaries)))
-
-    def _where(self) -> str:
-        at = self.tests.current
-        return f" in {self.tests.name(at)}" if at is not None else ""
 
 
 class Zygote:
@@ -147,7 +49,7 @@ class Zygote:
         self.ready = False
         self.warm = False
         self.errors: dict[str, str] = {}
-        self._waiting: deque[tuple[object, _Hearing]] = deque()
+        self._waiting: deque[tuple[object, OrderHearing]] = deque()
         self._nonce = secrets.token_hex(16)
         self._names = protocol.Tests(())
         self._began = time.monotonic()
@@ -214,25 +116,11 @@ class Zygote:
         tests = protocol.Tests(expected)
         if order.files is None:
             tests.names, tests.collected = self._names.names, True
-        hearing = _Hearing(order, secrets.token_hex(8), tests)
+        hearing = OrderHearing(order, secrets.token_hex(8), tests)
         self._waiting.append((tag, hearing))
         if len(self._waiting) == 1:
             self._on_turn()
-        self.channel.order(
-            {
-                "nonce": hearing.nonce,
-                "kind": "swap" if order.files is None else "fresh",
-                "edits": list(order.edits),
-                "files": dict(order.files or {}),
-                "first": list(order.first),
-                "rest": list(order.rest),
-                "guards": list(order.guards),
-                "all": order.all_tests,
-                "limit": order.limit,
-                "longer": order.longer,
-                "canaries": triples,
-            }
-        )
+        self.channel.order(order.wire(hearing.nonce, triples))
 
     def _on_turn(self) -> None:
         """The first order waiting is the one the zygote works on: its time runs from now."""

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from heal_bot.events import Run
-from heal_bot.model import Baseline, Candidate, Cluster, Edit, Environment, Verdict
+from heal_bot.model import Baseline, Calls, Candidate, Cluster, Edit, Environment, Verdict
 from heal_bot.ports import Runner, Session, Tree
 
 # The guards of a search, not of the verdict: the cold run judges with the whole suite.
@@ -78,9 +78,11 @@ class _Based:
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
         """One verdict per candidate, judged together with the base."""
-        return self.session.judge(
-            replace(candidate, edits=(*self.base, *candidate.edits)) for candidate in candidates
-        )
+        return self.session.judge(_on(self.base, candidate) for candidate in candidates)
+
+    def call(self, candidates: Sequence[Candidate]) -> Calls:
+        """What the candidates do, together with the base."""
+        return self.session.call([_on(self.base, candidate) for candidate in candidates])
 
     def __enter__(self) -> Self:
         self.session.__enter__()
@@ -93,3 +95,7 @@ class _Based:
         trace: TracebackType | None,
     ) -> None:
         self.session.__exit__(kind, error, trace)
+
+
+def _on(base: Sequence[Edit], candidate: Candidate) -> Candidate:
+    return replace(candidate, edits=(*base, *candidate.edits))

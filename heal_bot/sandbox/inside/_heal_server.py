@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+import _heal_calls
 import _heal_canary
 import _heal_driver
 import _heal_record
@@ -173,8 +174,12 @@ class Warm:
             def child(bell, order=order):
                 os.close(self.down)
                 os.close(self.up)
-                if self._swap(swapper, order["edits"]):
-                    Judge(plugin, session, order, bell).run()
+                judge = Judge(plugin, session, order, bell)
+                if order["kind"] == "calls":
+                    _heal_calls.serve(judge.rerun, swapper, order, self.records)
+                    self.records.send("judged")
+                elif self._swap(swapper, order["edits"]):
+                    judge.run()
 
             fork_and_wait(self.records, order, child)
             os.write(self.up, b".")
@@ -220,6 +225,12 @@ class Judge:
                     break
             self.plugin.canaries(self.session, self.order["canaries"], 0)
         self.plugin.records.send("judged")
+
+    def rerun(self):
+        """Run every test of the order once, whatever comes of it."""
+        for name in ("first", "rest", "guards"):
+            for item in self._items(self.order[name]):
+                self._one(item, {})
 
     def _items(self, tests):
         """The items of these ids; an id of a file or class stands for all of its items."""

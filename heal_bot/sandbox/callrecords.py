@@ -1,0 +1,46 @@
+"""What a zygote tells of calls: read strictly, since the candidates called may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from heal_bot.model import CallResult, Calls
+from heal_bot.sandbox import protocol
+
+_MOST = 2_000
+_TEXT = 300
+
+
+@dataclass(slots=True)
+class CallRecords:
+    """The records of one order, taken one by one."""
+
+    named: list[str] = field(default_factory=list)
+    recorded: int = 0
+    rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
+
+    def take(self, record: Mapping[str, Any], count: int) -> None:
+        """A `calls` or `observed` record; `count` rows are expected. Raises Untrusted."""
+        told = protocol.rows(record.get("v"))
+        if record["t"] == "calls":
+            self.named += [protocol.text(name, _TEXT) for name in told][: _MOST - len(self.named)]
+            self.recorded = protocol.number(record.get("recorded"), _MOST)
+        else:
+            at = protocol.number(record.get("i"), count)
+            self.rows[at] = tuple(_result(row) for row in told[:_MOST])
+
+    def calls(self, count: int) -> Calls:
+        """All of it; rows that do not have one result per call are empty."""
+        rows = (self.rows.get(at, ()) for at in range(count))
+        fit = tuple(row if len(row) == len(self.named) else () for row in rows)
+        return Calls(tuple(self.named), min(self.recorded, len(self.named)), fit)
+
+
+def _result(row: object) -> CallResult:
+    parts = protocol.rows(row)
+    if len(parts) != 4:
+        raise protocol.Untrusted("a result of a call that has not four parts")
+    how, kind, text, mark = (protocol.text(part, _TEXT) for part in parts)
+    return CallResult(how, kind, text, mark)

@@ -1,0 +1,139 @@
+"""What a zygote is asked about one candidate, and how its answer is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heal_bot.model import Calls, CaseResult
+from heal_bot.sandbox import protocol
+from heal_bot.sandbox.callrecords import CallRecords
+from heal_bot.sandbox.origin import Origins
+from heal_bot.sandbox.protocol import Untrusted
+
+# What one candidate may take for all of its calls.
+CALL_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one fork shall do.
+
+    `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
+    `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
+    for `first`, `longer` for what follows; seconds. With `candidates` (edits, the first of which
+    passes) nothing is judged: each is called on the arguments of the tests' calls.
+    """
+
+    first: tuple[str, ...]
+    rest: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    edits: tuple[dict[str, Any], ...] = ()
+    files: Mapping[str, str] | None = None
+    limit: float = 1.0
+    longer: float = 10.0
+    all_tests: bool = False
+    candidates: tuple[tuple[dict[str, Any], ...], ...] = ()
+
+    def wire(self, nonce: str, canaries: Sequence[Sequence[int]]) -> dict[str, Any]:
+        """The order as the zygote reads it."""
+        kind = "calls" if self.candidates else "swap" if self.files is None else "fresh"
+        return {
+            "nonce": nonce,
+            "kind": kind,
+            "edits": list(self.edits),
+            "candidates": [list(edits) for edits in self.candidates],
+            "each": CALL_SECONDS,
+            "files": dict(self.files or {}),
+            "first": list(self.first),
+            "rest": list(self.rest),
+            "guards": list(self.guards),
+            "all": self.all_tests,
+            "limit": self.limit,
+            "longer": self.longer,
+            "canaries": canaries,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of an order.
+
+    how: judged | unsound | rejected | timeout | crashed | untrusted | lost; `results` are those
+    that were complete, by node id; `errors` are collection errors of a fresh collection.
+    """
+
+    how: str
+    detail: str = ""
+    results: Mapping[str, CaseResult] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    calls: Calls = field(default_factory=Calls)
+
+
+@dataclass(slots=True)
+class OrderHearing:
+    """An order under way and what was said of it."""
+
+    order: Order
+    nonce: str
+    tests: protocol.Tests
+    latest: float = 0.0
+    errors: dict[str, str] = field(default_factory=dict)
+    said: str = ""
+    detail: str = ""
+    garbled: str = ""
+    calls: CallRecords = field(default_factory=CallRecords)
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        kind = record["t"]
+        if kind == "start":
+            self.tests.start(record.get("i"))
+        elif kind == "phase":
+            self.tests.phase(record.get("i"), protocol.phase(record))
+        elif kind == "end":
+            self.tests.end(record.get("i"))
+        elif kind in {"judged", "unsound", "rejected"} and not self.said:
+            self.said, self.detail = kind, protocol.text(record.get("m", ""), 400)
+        elif kind == "tests":
+            self.tests.add(protocol.rows(record.get("v")))
+        elif kind in {"calls", "observed"}:
+            self.calls.take(record, 1 + len(self.order.candidates))
+        elif kind == "errors":
+            self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
+        elif kind == "missing":
+            lost = [protocol.text(name) for name in protocol.rows(record.get("v"))]
+            self.errors.update((name, "not collected any more") for name in lost)
+        elif kind == "collected":
+            self.tests.close(record.get("c"))
+        elif kind != "stopped":
+            raise Untrusted("a record of an unknown type")
+
+    def answer(self, record: Mapping[str, Any]) -> Answer:
+        """The answer once the zygote says that the child is gone."""
+        seconds = record.get("s")
+        took = float(seconds) if isinstance(seconds, (int, float)) else 0.0
+        results = {r.test: r for r in self.tests.results(Origins(self.tests.names))}
+        how, detail = self.said, self.detail
+        if record.get("how") == "timeout":
+            how, detail = "timeout", f"ended after {took:.2f} s{self._where()}"
+        elif self.garbled:
+            how, detail = "untrusted", self.garbled
+        elif record.get("st") != 0 or not how:
+            how, detail = "crashed", f"the test process ended early{self._where()}"
+        elif how == "judged" and self.tests.done.keys() & self._canary_numbers():
+            try:
+                self.tests.check_canaries()
+            except Untrusted as error:
+                how, detail = "untrusted", str(error)
+        found = self.calls.calls(1 + len(self.order.candidates))
+        return Answer(how, detail, results, self.errors, took, found)
+
+    def _canary_numbers(self) -> set[int]:
+        below = len(self.tests.names)
+        return set(range(below, below + len(self.tests.canaries)))
+
+    def _where(self) -> str:
+        at = self.tests.current
+        return f" in {self.tests.name(at)}" if at is not None else ""
