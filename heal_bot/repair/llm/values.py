@@ -32,6 +32,13 @@ def at_call(frame, event, argument):
 
 
 class Watch:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self):
+        # Beside xdist it counts in a local server, and there is no network in here.
+        counting = sys.modules.get("pytest_rerunfailures")
+        if hasattr(counting, "ServerStatusDB"):
+            counting.ServerStatusDB = counting.StatusDB
+
     @pytest.hookimpl(hookwrapper=True)
     def pytest_pyfunc_call(self):
         sys.settrace(at_call)
