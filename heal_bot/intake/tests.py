@@ -11,10 +11,9 @@ from heal_bot.intake import dialects, trace
 from heal_bot.intake.join import Join
 from heal_bot.intake.layout import Layout
 from heal_bot.intake.legs import parse
-from heal_bot.intake.message import LIMIT, kind_of
 from heal_bot.intake.static import Sources
-from heal_bot.model import CaseResult, Collection, Failure, Frame, Report, ReportedCase, SuiteRun
-from heal_bot.text import clip, one_line, printable
+from heal_bot.model import Collection, Failure, Frame, Report, ReportedCase
+from heal_bot.text import one_line
 
 _REMARKS = 50
 _FAILING = frozenset({"failed", "error"})
@@ -179,27 +178,3 @@ def _reason(cases: Sequence[ReportedCase], case: ReportedCase) -> str:
     elif len(legs) > 1:
         parts.append(f"reported by {len(legs)} legs: {', '.join(legs[:4])}")
     return one_line("; ".join(parts), 500)
-
-
-def from_run(result: SuiteRun) -> tuple[Failure, ...]:
-    """The failures of a sandboxed run, as if it had been reported: one per test, call first.
-
-    Files that could not be collected are failures of the whole file.
-    """
-    found: dict[str, Failure] = {}
-    for path, message in result.errors:
-        text = clip(printable(message), LIMIT)
-        reason = "its file cannot be collected"
-        found.setdefault(path, Failure(path, kind_of("", message, message), text, reason=reason))
-    for case in result.results:
-        if case.outcome in _FAILING and case.test not in found:
-            found[case.test] = _of_case(case)
-        elif case.outcome in _FAILING and case.phase == "call":
-            found[case.test] = replace(_of_case(case), reason=found[case.test].reason)
-    return tuple(found.values())
-
-
-def _of_case(case: CaseResult) -> Failure:
-    reason = "" if case.phase == "call" else f"fails in {case.phase}"
-    message = clip(printable(case.message), LIMIT)
-    return Failure(case.test, case.kind, message, case.frames, reason)

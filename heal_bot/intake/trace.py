@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.intake.layout import Layout
@@ -125,29 +125,3 @@ def _pytest_style(line: str) -> Raw | None:
 def _bare(function: str) -> str:
     """Without the `<locals>` that Python 3.11 does not print but some tools do."""
     return function.rpartition(".<locals>.")[2]
-
-
-def mentioned(text: str) -> tuple[str, ...]:
-    """Functions that an assertion's `where` lines name, in order: the callees of the test.
-
-    `where -1 = <function add at 0x7f>(1, 2)` names `add`, `and 3 = <bound method Cart.total of …>`
-    names `Cart.total`, `where <function add at 0x7f> = core.add` names `core.add`.
-    """
-    return tuple(dict.fromkeys(_mentions(_lines(text))))
-
-
-_WHERE = re.compile(r"(?:where|and) ")
-_CALLEE = re.compile(
-    r"<(?:function|bound method|built-in function) ([\w.<>]{1,200}?)(?: at | of |>)"
-)
-_NAME = re.compile(r"= ([A-Za-z_][\w.]{0,200})(?:\(|$)")
-
-
-def _mentions(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        bare = line.removeprefix("E").lstrip(" +")
-        if _WHERE.match(bare):
-            for match in _CALLEE.finditer(bare):
-                yield match[1].rpartition("<locals>.")[2]
-            if named := _NAME.search(bare):
-                yield named[1]

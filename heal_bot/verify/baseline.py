@@ -40,14 +40,16 @@ def reproduce(
 ) -> Baseline:
     """Run the whole suite cold with a spectrum, then the failing tests once more by themselves.
 
-    `failures` None means that there was no report: every red test of the suite is a failure.
+    `failures` None means that there was no report: every red test of the suite is a failure, and
+    every file that cannot be collected.
     A failure is `confirmed` when it is red in both runs; its message and frames are then those
     seen here, which a report may lack.
     """
     suite = _run(run, "baseline", runner, tree, env, None, spectrum=True)
     results = {result.test: result for result in suite.results}
     if failures is None:
-        failures = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
+        red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
+        failures = (*(Failure(path, "", message) for path, message in suite.errors), *red)
     known = [f.test for f in failures if f.test in results]
     again: dict[str, CaseResult] = {}
     runs = 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks._suites import ZOO
 from heal_bot import settings, wiring
 from heal_bot.errors import SandboxError
 from heal_bot.intake import junit, tests
@@ -17,7 +18,6 @@ from heal_bot.intake.trace import frames
 from heal_bot.model import Baseline, Origin
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.verify.baseline import reproduce
-from tests.intake.test_tests import ZOO
 
 if TYPE_CHECKING:
     from tests.intake.conftest import Project

@@ -8,157 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks._suites import ZOO
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
 from heal_bot.intake import tests
 from heal_bot.model import (
-    CaseResult,
     Collection,
-    Failure,
-    Isolation,
     Report,
     ReportedCase,
-    SuiteRun,
 )
 
 if TYPE_CHECKING:
     from tests.intake.conftest import Project, Recorded
-
-ZOO = {
-    "shop/__init__.py": "",
-    "shop/core.py": '''
-def add(a, b):
-    """Add.
-
-    >>> add(1, 2)
-    3
-    """
-    return a - b
-
-
-class Cart:
-    def total(self):
-        """Sum.
-
-        >>> Cart().total()
-        1
-        """
-        return {}["price"]
-
-    def checkout(self):
-        try:
-            return self.total()
-        except KeyError as error:
-            raise ValueError("no price") from error
-''',
-    "tests/base.py": """
-class Inherited:
-    def test_from_base(self):
-        assert self.value == 1
-""",
-    "tests/test_zoo.py": """
-import unittest
-import pytest
-from hypothesis import given, settings, strategies as st
-from shop.core import Cart, add
-from tests.base import Inherited
-
-def test_plain():
-    assert add(1, 2) == 3
-
-def test_passes():
-    pass
-
-@pytest.mark.parametrize("value", ["a::b", "x/y.py", "é日", "q]z", "[", "\\n", "\\x1b[0m", "",
-                                   "a b", "test_x.py::test_y[1]", "\\ud800", "<&>\\"'", "a" * 300])
-def test_ids(value):
-    assert value is None
-
-@pytest.mark.parametrize("a", [1, 2])
-@pytest.mark.parametrize("b", [1, 2])
-def test_some(a, b):
-    assert (a, b) != (2, 1)
-
-class TestOuter:
-    class TestInner:
-        def test_nested(self):
-            Cart().checkout()
-
-    def test_nested(self):
-        pass
-
-class TestChild(Inherited):
-    value = 2
-
-class TestSecondChild(Inherited):
-    value = 1
-
-@pytest.fixture
-def broken():
-    raise RuntimeError("in the fixture")
-
-@pytest.fixture
-def untidy():
-    yield
-    raise OSError("in the teardown")
-
-def test_setup(broken):
-    pass
-
-def test_teardown(untidy):
-    pass
-
-def test_both(untidy):
-    assert False, "in the call"
-
-@pytest.mark.xfail(strict=True, reason="was broken")
-def test_strict():
-    pass
-
-@pytest.mark.xfail
-def test_expected():
-    assert False
-
-def test_subtests(subtests):
-    for n in range(3):
-        with subtests.test(msg="part", n=n):
-            assert n == 0
-
-@given(st.integers())
-@settings(max_examples=20, database=None)
-def test_property(n):
-    assert n < 10
-
-def test_group():
-    raise ExceptionGroup("several", [ValueError("one"), KeyError("two")])
-
-class Cases(unittest.TestCase):
-    def test_sub(self):
-        for n in range(3):
-            with self.subTest("part", n=n):
-                self.assertEqual(n, 0)
-
-    def test_fails(self):
-        self.assertEqual(add(1, 1), 2)
-
-class Prepared(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        raise OSError("no class")
-
-    def test_one(self):
-        pass
-
-    def test_two(self):
-        pass
-""",
-    "tests/test_broken.py": "import nothing_of_this_name\n",
-    "tests/test_syntax.py": "def test_x(:\n",
-    "tests/test_k.py": "class TestQ:\n    def test_z(self):\n        assert False\n",
-    "tests/odd-dir/v1.2/test_hyphen-ated.py": "def test_plain():\n    assert False\n",
-    "readme.txt": ">>> 1 + 1\n3\n",
-    "pytest.ini": "[pytest]\naddopts = --import-mode=importlib --continue-on-collection-errors\n",
-}
 
 
 @pytest.fixture(scope="module")
@@ -185,15 +46,6 @@ def test_a_report_resolves_to_exactly_the_tests_that_failed(
     assert resolved.skipped == ()
 
 
-def test_running_the_resolved_tests_again_fails_exactly_as_the_report_says(
-    zoo: tuple[Project, dict[str, Recorded]],
-) -> None:
-    made, seen = zoo
-    ids = [f.test for f in made.resolve(seen["xunit2"].collected, "xunit2.xml").failures]
-    again = made.pytest("--doctest-modules", "--doctest-glob=*.txt", *ids, report="again.txt")
-    assert again.truth == seen["xunit2"].truth
-
-
 def test_kinds_reasons_and_frames_come_from_the_report(
     zoo: tuple[Project, dict[str, Recorded]],
 ) -> None:
@@ -215,51 +67,6 @@ def test_kinds_reasons_and_frames_come_from_the_report(
     nested = by_name["TestOuter::TestInner::test_nested"].frames
     assert [f.path for f in nested] == ["shop/core.py", "shop/core.py"]
     assert nested[-1].line == 18
-
-
-def test_a_run_without_a_report_gives_the_same_tests() -> None:
-    isolation = Isolation("reduced", ())
-    result = SuiteRun(
-        (
-            CaseResult("t.py::a", "passed"),
-            CaseResult("t.py::b", "failed", "call", 0.1, "ValueError", "bad \x1b[31mthing"),
-            CaseResult("t.py::b", "error", "teardown", 0.1, "OSError", "late"),
-            CaseResult("t.py::c", "error", "setup", 0.1, "OSError", "early"),
-            CaseResult("t.py::d", "xfailed"),
-        ),
-        ("t.py::a",),
-        "finished",
-        1.0,
-        isolation,
-        errors=(("u.py", "E   ModuleNotFoundError: No module named 'x'"),),
-    )
-    assert tests.from_run(result) == (
-        Failure(
-            "u.py",
-            "ModuleNotFoundError",
-            "E   ModuleNotFoundError: No module named 'x'",
-            reason="its file cannot be collected",
-        ),
-        Failure("t.py::b", "ValueError", "bad thing"),
-        Failure("t.py::c", "OSError", "early", reason="fails in setup"),
-    )
-
-
-def test_workers_in_random_order_and_a_crash_resolve(project: Project) -> None:
-    project.write(
-        **{
-            "tests/test_a.py": "import os\n\ndef test_dies():\n    os._exit(3)\n",
-            "tests/test_b.py": "def test_b():\n    assert 0\n\ndef test_c():\n    pass\n",
-        }
-    )
-    collected = project.pytest("--collect-only", report="none.txt").collected
-    seen = project.pytest("-p", "xdist", "-n2", "--max-worker-restart=2")
-    resolved = project.resolve(collected)
-    assert {f.test for f in resolved.failures} == {
-        "tests/test_a.py::test_dies",
-        "tests/test_b.py::test_b",
-    }
-    assert seen.failed == {f.test for f in resolved.failures}
 
 
 @pytest.mark.parametrize("family", ["xunit1", "xunit2"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from heal_bot.intake.layout import Layout
 from heal_bot.intake.message import explanation, kind_of, message_of
-from heal_bot.intake.trace import frames, mentioned, segments
+from heal_bot.intake.trace import frames, segments
 from heal_bot.model import Frame, Origin
 
 if TYPE_CHECKING:
@@ -182,15 +182,6 @@ def test_one_line_gives_its_frame(line: str, expected: list[tuple[str, int, str]
     assert found == expected
 
 
-def test_where_lines_name_the_functions_an_assertion_called() -> None:
-    text = """E   assert -1 == 3
-E    +  where -1 = <function add at 0x7f66>(1, 2)
-E    +    where <function add at 0x7f66> = core.add
-E    +  and   5 = <bound method Cart.total of <x.Cart object at 0x1>>()
-E    +  where 4 = mul(2, 2)"""
-    assert mentioned(text) == ("add", "core.add", "Cart.total", "mul")
-
-
 @pytest.mark.parametrize(
     ("declared", "message", "text", "kind"),
     [
@@ -237,7 +228,6 @@ def test_no_line_takes_more_than_linear_time(line: str) -> None:
     text = (line + "\n") * (600_000 // len(line))
     begun = time.perf_counter()
     frames(text, PATHS)
-    mentioned(text)
     kind_of("", "", text)
     explanation(text)
     assert time.perf_counter() - begun < 1.0
@@ -256,6 +246,5 @@ def test_any_text_gives_frames_without_an_error(pieces: list[str]) -> None:
     for frame in frames(text, PATHS):
         assert isinstance(frame, Frame)
         assert frame.line >= 0
-    mentioned(text)
     message_of(text, text)
     kind_of("", text, text)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from heal_bot.model import CaseResult, Failure, Frame, Origin
+from heal_bot.model import CaseResult, Failure, Frame, Leg, Origin
 from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.legs import unconfirmed
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
 
 T = "test_a.py::test_one"
@@ -89,9 +91,68 @@ def test_a_test_that_fails_for_the_sandboxs_sake_alone_is_the_environment(
 
 def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Path) -> None:
     run, _ = quiet_run()
-    runner = ScriptedRunner([suite(failed(T), passed("x::y"), failed("x::z"))])
+    ran = suite(failed(T), passed("x::y"), failed("x::z"))
+    broken = ("test_u.py", "SyntaxError: invalid syntax")
+    runner = ScriptedRunner([replace(ran, errors=(broken,))])
     baseline = reproduce(run, None, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
-    assert [f.test for f in baseline.confirmed] == [T, "x::z"]
+    assert [f.test for f in baseline.confirmed] == ["test_u.py", T, "x::z"]
+    assert baseline.confirmed[0].kind == "SyntaxError"
+
+
+@pytest.mark.parametrize(
+    ("legs", "status", "told"),
+    [
+        ((Leg("w", "3.11", "windows"),), "not_reproduced", "reported; Linux shows it failing too"),
+        ((Leg("w", "3.11", "windows"), Leg("m", "", "macos")), "not_reproduced", "reported; Li"),
+        ((Leg("w", "", "windows"), Leg("u", "3.11", "linux")), "confirmed", "reported"),
+        ((Leg("r.xml"),), "confirmed", "reported"),
+    ],
+)
+def test_what_failed_on_other_systems_alone_is_not_reproduced(
+    tmp_path: Path, legs: tuple[Leg, ...], status: str, told: str
+) -> None:
+    run, _ = quiet_run()
+    reported = (Failure(T, "AssertionError", "m", reason="reported", legs=legs),)
+    runner = ScriptedRunner([suite(failed(T))])
+    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    (found,) = baseline.reproduced
+    assert found.status == status
+    assert found.failure.reason.startswith(told)
+    assert found.failure.legs == legs
+
+
+def test_linux_legs_of_another_python_are_named_as_not_confirmed(tmp_path: Path) -> None:
+    run, _ = quiet_run()
+    many = (Leg("a", "3.10", "linux"), Leg("b", "3.11", "linux"), Leg("w", "3.9", "windows"))
+    reported = (
+        Failure(T, "", "", legs=many),
+        Failure("x::z", "", "", legs=(*many, Leg("c", "3.13"))),
+    )
+    runner = ScriptedRunner([suite(failed(T), failed("x::z"))])
+    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    told = unconfirmed(baseline, ENVIRONMENT)
+    assert [line.partition(", where ")[::2] for line in told] == [
+        (
+            "not confirmed on Python 3.10 (a)",
+            "2 of the tests failed: only Python 3.11.2 is provisioned here",
+        ),
+        (
+            "not confirmed on Python 3.13 (c)",
+            "x::z failed: only Python 3.11.2 is provisioned here",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [("XPASS(strict)", ""), ("Failed", "[XPASS(strict)] was broken"), ("", "Unexpected success")],
+)
+def test_a_test_that_passes_where_it_must_fail_is_out_of_date(
+    tmp_path: Path, kind: str, message: str
+) -> None:
+    status, reason, _ = _status(tmp_path, suite(failed(T, message, kind)))
+    assert status == "stale_test"
+    assert "the mark, not the code" in reason
 
 
 def test_red_tests_that_the_report_does_not_name_are_told(tmp_path: Path) -> None:
