@@ -35,6 +35,12 @@ class Settings(BaseModel):
     sandbox: Literal["strict", "reduced"] = "strict"
     loopback: bool = False
     instruction: Annotated[str, Field(max_length=10_000)] = ""
+    python_version: Annotated[str, Field(max_length=20)] = ""
+    setup: Annotated[str, Field(max_length=20_000)] = ""
+    freeze: str = ""
+    index_url: Secret = Secret("")
+    ca_file: str = ""
+    workspace: str = ""
     anthropic_api_key: Secret = Secret("")
     gemini_api_key: Secret = Secret("")
     openai_api_key: Secret = Secret("")
@@ -53,7 +59,10 @@ class Settings(BaseModel):
     @property
     def secrets(self) -> tuple[Secret, ...]:
         """The values that may appear in no prompt, log or bundle."""
-        keys = (self.anthropic_api_key, self.gemini_api_key, self.openai_api_key, self.github_token)
+        keys = (
+            self.anthropic_api_key, self.gemini_api_key, self.openai_api_key, self.github_token,
+            self.index_url,
+        )  # fmt: skip
         return tuple(key for key in keys if key)
 
     def tiers(self) -> tuple[str, ...]:
@@ -98,13 +107,26 @@ _FROM_ENVIRONMENT = {
     "github_repository": ("GITHUB_REPOSITORY",),
     "github_run_id": ("GITHUB_RUN_ID",),
     "virtual_env": ("VIRTUAL_ENV",),
+    "index_url": ("HEAL_BOT_INDEX_URL",),
+    "ca_file": ("SSL_CERT_FILE",),
+    "workspace": ("HEAL_BOT_WORKSPACE",),
     "cache_dir": ("HEAL_BOT_CACHE",),
     "scratch_dir": ("HEAL_BOT_SCRATCH",),
     "sandbox": ("HEAL_BOT_SANDBOX",),
 }
+_SECRET = ("_key", "_token", "index_url")
 # What a file of the repository may say: nothing about addresses, keys, folders or isolation.
 _FROM_FILE = frozenset(
-    {"proposers", "model", "max_minutes", "max_usd", "max_attempts", "instruction"}
+    {
+        "proposers",
+        "model",
+        "max_minutes",
+        "max_usd",
+        "max_attempts",
+        "instruction",
+        "python_version",
+        "setup",
+    }
 )
 
 
@@ -120,7 +142,7 @@ def load(
     for name, variables in _FROM_ENVIRONMENT.items():
         found = next((environ[v] for v in variables if environ.get(v)), None)
         if found is not None:
-            values[name] = Secret(found) if name.endswith(("_key", "_token")) else found
+            values[name] = Secret(found) if name.endswith(_SECRET) else found
     values.update(_from_file(config))
     values.update({k: v for k, v in options.items() if v not in (None, "", ())})
     try:
@@ -128,7 +150,7 @@ def load(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]).replace("_", "-") if first["loc"] else "settings"
-        given = "" if "key" in name or "token" in name else f" (given: {first['input']!r})"
+        given = "" if name.replace("-", "_").endswith(_SECRET) else f" (given: {first['input']!r})"
         raise UsageError(f"{name}: {first['msg']}{one_line(given)}") from error
 
 

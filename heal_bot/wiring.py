@@ -13,17 +13,19 @@ from heal_bot import bundle
 from heal_bot.errors import UsageError
 from heal_bot.events import Event, Run
 from heal_bot.intake import request as requests
-from heal_bot.model import HealRequest, Memory, Outcome
+from heal_bot.model import HealRequest, Memory, Outcome, Trust
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.ports import Model, Proposer
 from heal_bot.repair import memory
 from heal_bot.repair.rules.proposer import Rules
 from heal_bot.report import console, html, markdown
 from heal_bot.report.record import flatten
+from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
 from heal_bot.text import Secret
+from heal_bot.workspace.assembly import Wanted
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import checkout, dirty
@@ -104,16 +106,19 @@ def connected(
         store = BundleStore(job.out, settings.secrets)
         run = _run(settings, store, sink, stopped)
         repository = Repository.of(run, job.repo, Path(scratch))
+        request = _request(run, job, settings, repository, Path(scratch))
         workspace = LocalWorkspace(
             repository,
             Path(scratch),
             cache=_cache(settings),
+            builder=SandboxBuilder(sandbox),
             given=job.python,
             candidates=_interpreters(settings, repository.source),
+            wanted=_wanted(settings, repository.source, request.trust),
         )
         yield Connected(
             run=run,
-            request=_request(run, job, settings, repository, Path(scratch)),
+            request=request,
             root=repository.source,
             workspace=workspace,
             runner=SuiteRunner(sandbox, loopback=settings.loopback),
@@ -174,6 +179,18 @@ def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:
     """Where the target's Python may be: the active environment, then the repository's own."""
     active = (Path(settings.virtual_env),) if settings.virtual_env else ()
     return (*active, source / ".venv", source / "venv")
+
+
+def _wanted(settings: Settings, source: Path, trust: Trust) -> Wanted:
+    """What is said of the environment; code of an untrusted head never meets credentials."""
+    return Wanted(
+        python=settings.python_version,
+        setup=settings.setup,
+        freeze=Path(settings.freeze).absolute() if settings.freeze else None,
+        folder=Path(settings.workspace) if settings.workspace else source,
+        index=settings.index_url if trust is Trust.TRUSTED else Secret(""),
+        ca_file=settings.ca_file,
+    )
 
 
 def _cache(settings: Settings) -> Path:

@@ -33,6 +33,13 @@ from heal_bot.report import console
     type=click.Path(path_type=Path),
     help="The interpreter of the tests; by default $VIRTUAL_ENV or .venv.",
 )
+@click.option("--python-version", metavar="3.N", help="Make an environment anew, with this Python.")
+@click.option(
+    "--setup", metavar="TEXT", help="Make one with these packages, as `pip install` takes them."
+)
+@click.option(
+    "--freeze", metavar="FILE", help="Make one with the versions that `pip freeze` wrote."
+)
 @click.option(
     "--proposers",
     metavar="LIST",

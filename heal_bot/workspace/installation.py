@@ -73,11 +73,17 @@ def copy_interpreter(python: Interpreter, work: Path) -> dict[str, Any]:
 
 
 def build_environment(
-    python: Interpreter, program: Path, source: Path, work: Path, final: Path
+    python: Interpreter,
+    program: Path,
+    source: Path,
+    work: Path,
+    final: Path,
+    needs: str = "pytest",
 ) -> dict[str, Any]:
     """Fill `work` with a virtual environment on `program` that has the packages of `python`.
 
-    Returns the manifest's hash, the checkout-relative paths of editable installs, and notes.
+    It must hold the module `needs`. Returns the manifest's hash, the checkout-relative paths of
+    editable installs, and notes.
     """
     site = work / "lib" / python.library.name / "site-packages"
     manifest, editables = Manifest(), Editables(source)
@@ -90,11 +96,11 @@ def build_environment(
                 copy(python.venv / name, work / name, manifest, leave_package, label=f"{name}/")
     _scripts(python, work, final, manifest)
     _launchers(python, program, work)
-    if not (site / "pytest").is_dir() and not (site / "pytest.py").is_file():
+    if needs and not (site / needs).is_dir() and not (site / f"{needs}.py").is_file():
         raise ProvisionError(
-            f"pytest is not installed for {python.given}: install it there "
+            f"{needs} is not installed for {python.given}: install it there "
             f"({python.given if python.given.is_file() else python.given / 'bin/python'} -m pip "
-            "install pytest) or give --python another environment"
+            f"install {needs}) or give --python another environment"
         )
     notes = list(editables.notes)
     if manifest.skipped:

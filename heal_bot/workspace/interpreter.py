@@ -15,6 +15,10 @@ _PROGRAM_CAP = 256 << 20
 _NAME = re.compile(r"python(3\.\d+)(t?)\Z")
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
 OLDEST = (3, 9)
+MAKE_ONE = (
+    "make one in the repository (python3 -m venv .venv && .venv/bin/pip install -e . pytest) or "
+    "give --python PATH"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +48,20 @@ class Interpreter:
         return self.library.name.removeprefix("python")
 
 
-def choose(given: Path | None, candidates: Sequence[Path]) -> Interpreter:
-    """The interpreter at `given`, else at the first candidate that exists.
+def choose(given: Path | None, candidates: Sequence[Path]) -> Interpreter | None:
+    """The interpreter at `given`, else at the first candidate that works here, else none.
 
-    A path may name an executable or a virtual environment. ProvisionError names the remedy.
+    A path may name an executable or a virtual environment. An environment whose interpreter is
+    not on this machine (it was made outside of a container) is none. ProvisionError for a
+    `given` one that is unusable.
     """
     if given is not None:
         return find(given)
     for candidate in candidates:
-        if (candidate / "pyvenv.cfg").is_file() or candidate.is_file():
+        program = candidate / "bin/python" if candidate.is_dir() else candidate
+        if program.exists() and (program.is_file() or (candidate / "pyvenv.cfg").is_file()):
             return find(candidate)
-    tried = ", ".join(str(path) for path in candidates) or "no place was given"
-    raise ProvisionError(
-        f"no Python environment found (looked at: {tried}): make one in the repository "
-        "(python3 -m venv .venv && .venv/bin/pip install -e . pytest) or give --python PATH"
-    )
+    return None
 
 
 def find(path: Path) -> Interpreter:

@@ -118,6 +118,28 @@ def base_of(run: Run, repository: Repository, since: str, sha: str) -> str | Non
     return told.stdout.decode().strip() or None if told.ok else None
 
 
+def former(run: Run, repository: Repository, since: str, path: str) -> bytes | None:
+    """A regular file as commit `since` had it; None when that has none, or one beyond the caps."""
+    listed = repository.git.attempt(
+        run, repository.folder, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--",
+        f":(literal){path}",
+    )  # fmt: skip
+    head = listed.stdout.partition(b"\t")[0].split() if listed.ok else []
+    if len(head) != 3 or head[0] not in {b"100644", b"100755"}:
+        return None
+    told = repository.git.attempt(run, repository.folder, "cat-file", "blob", head[2].decode())
+    return told.stdout if told.ok else None
+
+
+def newest(run: Run, repository: Repository, since: str, sha: str, path: str) -> str:
+    """The newest commit after `since` up to `sha` that changed the file; '' without one."""
+    told = repository.git.attempt(
+        run, repository.folder, "log", "-1", "--format=%H", "--no-renames", "--end-of-options",
+        f"{since}..{sha}", "--", f":(literal){path}",
+    )  # fmt: skip
+    return told.stdout.decode().strip() if told.ok else ""
+
+
 def _batch(
     run: Run, repository: Repository, batch: Sequence[Entry]
 ) -> Iterator[tuple[Entry, bytes]]:

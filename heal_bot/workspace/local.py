@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from heal_bot.errors import WorkspaceError
+from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Environment, PatchedFile, RunHints
-from heal_bot.ports import Tree
-from heal_bot.workspace.interpreter import choose
+from heal_bot.ports import Builder, Tree
+from heal_bot.workspace.assembly import Wanted, assemble
+from heal_bot.workspace.interpreter import MAKE_ONE, choose
 from heal_bot.workspace.provision import provision
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import GitTree, checkout
@@ -21,7 +22,8 @@ class LocalWorkspace:
     """Checkouts below `scratch`, environments below `cache`.
 
     `given` is the path a user gave (it must work), `candidates` are looked at in order without
-    it. `since` names the commit before the changes under test, when known.
+    it; where none works, or `wanted` asks for it, an environment is made by uv, with `builder`
+    for what must be built. `since` names the commit before the changes under test, when known.
     """
 
     repository: Repository
@@ -29,7 +31,9 @@ class LocalWorkspace:
     cache: Path
     given: Path | None = None
     candidates: tuple[Path, ...] = ()
+    wanted: Wanted = field(default_factory=Wanted)
     since: str = ""
+    builder: Builder | None = None
 
     def checkout(self, run: Run, sha: str) -> GitTree:
         """A fresh checkout of a commit, a branch, or HEAD."""
@@ -53,7 +57,16 @@ class LocalWorkspace:
 
     def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
         """The target's interpreter and packages, laid out where the sandbox can read them."""
-        python = choose(self.given, self.candidates)
+        given = () if self.wanted.explicit else self.candidates
+        python = choose(self.given, given)
+        source = self.repository.source
+        if python is None:
+            if self.builder is None:
+                tried = ", ".join(map(str, given)) or "no place was given"
+                raise ProvisionError(f"no Python environment found (at {tried}): {MAKE_ONE}")
+            return assemble(
+                run, tree, self.wanted, hints, self.builder, source, self.cache, self.scratch
+            )
         if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
             run.emit(
                 Noted(
@@ -63,7 +76,7 @@ class LocalWorkspace:
                     level="warning",
                 )
             )
-        return provision(run, python, self.repository.source, tree, self.cache)
+        return provision(run, python, source, tree, self.cache)
 
 
 def _minor(version: str) -> str:

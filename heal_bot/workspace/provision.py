@@ -36,15 +36,10 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
     the checkout. ProvisionError when something is missing, with the remedy.
     """
     store = Store.at(cache)
-    base, program = python.base, python.program
-    if must_copy(python, source):
-        name = f"python-{python.version}-{_key(_fingerprint(python))}"
-        store.get(name, lambda work, _: copy_interpreter(python, work))
-        base = store.folder / name
-        program = base / "bin" / f"python{python.short}"
+    base, program = place(python, source, store)
     prints = [fingerprint(folder, leave_package) for folder in python.packages]
     scripts = fingerprint(python.prefix / "bin", lambda path: path.endswith("/"))
-    key = _key(*prints, scripts, str(program), str(source), str(store.folder))
+    key = key_of(*prints, scripts, str(program), str(source), str(store.folder))
     final = store.folder / f"venv-{python.version}-{key}"
 
     def build(work: Path, goal: Path) -> dict[str, Any]:
@@ -64,6 +59,16 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
         manifest_hash=record["manifest"],
         notes=tuple(record["notes"]),
     )
+
+
+def place(python: Interpreter, source: Path, store: Store) -> tuple[Path, Path]:
+    """Prefix and program of the interpreter where the sandbox can use it: in place, or a copy."""
+    if not must_copy(python, source):
+        return python.base, python.program
+    name = f"python-{python.version}-{key_of(_fingerprint(python))}"
+    store.get(name, lambda work, _: copy_interpreter(python, work))
+    base = store.folder / name
+    return base, base / "bin" / f"python{python.short}"
 
 
 def must_copy(python: Interpreter, source: Path) -> bool:
@@ -90,7 +95,8 @@ def _fingerprint(python: Interpreter) -> str:
     )
 
 
-def _key(*parts: str) -> str:
+def key_of(*parts: str) -> str:
+    """A short name for what an installation is made of."""
     return hashlib.sha256("\n".join((_LAYOUT, *parts)).encode()).hexdigest()[:20]
 
 

@@ -13,7 +13,15 @@ from heal_bot.errors import UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import PatchedFile
 from heal_bot.workspace import beneath
-from heal_bot.workspace.listing import Entry, base_of, blobs, changed_lines, entries
+from heal_bot.workspace.listing import (
+    Entry,
+    base_of,
+    blobs,
+    changed_lines,
+    entries,
+    former,
+    newest,
+)
 from heal_bot.workspace.repository import Repository
 
 _LINK, _MODULE, _EXECUTABLE = "120000", "160000", "100755"
@@ -63,6 +71,16 @@ class GitTree:
         """Lines per Python file that the commits under test changed; empty without history."""
         since = base_of(self._run, self._repository, self.since, self.sha)
         return changed_lines(self._run, self._repository, since, self.sha) if since else {}
+
+    def former(self, path: str) -> bytes | None:
+        """A file as it was before the commits under test; None without history or such a file."""
+        since = base_of(self._run, self._repository, self.since, self.sha)
+        return former(self._run, self._repository, since, path) if since else None
+
+    def changed_by(self, path: str) -> str:
+        """The newest of the commits under test that changed the file; '' without one."""
+        since = base_of(self._run, self._repository, self.since, self.sha)
+        return newest(self._run, self._repository, since, self.sha, path) if since else ""
 
     def with_files(self, run: Run, files: Sequence[PatchedFile], scratch: Path) -> GitTree:
         """A fresh checkout of the same commit in which `files` have their new content.

@@ -13,6 +13,14 @@ from pathlib import Path
 import pytest
 
 from heal_bot.events import Event, Run
+from heal_bot.model import RunHints
+from heal_bot.sandbox.builder import SandboxBuilder
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.text import Secret
+from heal_bot.workspace.assembly import Wanted
+from heal_bot.workspace.local import LocalWorkspace
+from heal_bot.workspace.repository import Repository
+from tests.workspace.warehouse import Warehouse
 
 PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 Git = Callable[..., str]
@@ -111,3 +119,51 @@ def full_venv(tmp_path_factory: pytest.TempPathFactory, base_python: Path) -> Pa
     script.write_text(f"#!{folder}/bin/python\nimport pytest\nraise SystemExit(pytest.main())\n")
     script.chmod(0o755)
     return folder
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    """An index that holds a pytest of one line and whatever a test puts there."""
+    index = Warehouse(tmp_path / "warehouse")
+    index.wheel("pytest", "8.0")
+    yield index
+    index.close()
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox.start("strict" if os.geteuid() == 0 else "reduced", 1) as started:
+        yield started
+
+
+@pytest.fixture
+def assembled(run, source, git, tmp_path, reachable, warehouse, sandbox):
+    """Commits `files` and makes the environment of that commit; keywords are those of Wanted."""
+
+    def make(files: dict[str, str], hints: RunHints | None = None, **wanted):
+        for path, text in files.items():
+            (source / path).parent.mkdir(parents=True, exist_ok=True)
+            (source / path).write_text(text)
+        git(source, "add", "-A")
+        git(source, "commit", "-qm", "Files", "--allow-empty")
+        number = len(list(tmp_path.glob("scratch-*")))
+        scratch = tmp_path / f"scratch-{number}"
+        workspace = LocalWorkspace(
+            Repository.of(run, source, scratch), scratch, reachable / "cache",
+            builder=SandboxBuilder(sandbox),
+            wanted=Wanted(index=Secret(warehouse.url), **wanted),
+        )  # fmt: skip
+        return workspace.provision(run, workspace.checkout(run, "HEAD"), hints or RunHints())
+
+    return make
+
+
+@pytest.fixture
+def holds():
+    """Names and versions of what an environment holds, by its metadata."""
+
+    def read(env) -> dict[str, str]:
+        infos = Path(env.prefix).glob("lib/python3*/site-packages/*.dist-info")
+        return dict(info.name.removesuffix(".dist-info").split("-", 1) for info in infos)
+
+    return read

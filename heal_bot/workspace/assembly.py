@@ -1,0 +1,249 @@
+"""The environment of a failing run made anew: fetched, built, and sealed, from what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from heal_bot.errors import ProvisionError
+from heal_bot.events import Noted, Run
+from heal_bot.model import Environment, RunHints
+from heal_bot.ports import Builder, Tree
+from heal_bot.text import Secret, one_line
+from heal_bot.workspace import pins, plugins, project
+from heal_bot.workspace.declared import Declared, declared
+from heal_bot.workspace.index import NO_URL, Index
+from heal_bot.workspace.installation import build_environment
+from heal_bot.workspace.interpreter import Interpreter, configuration
+from heal_bot.workspace.provision import key_of, place, provision
+from heal_bot.workspace.pythons import IN_THE_JOB, choose, installed
+from heal_bot.workspace.requirements import Lines, applies, name_of
+from heal_bot.workspace.store import Store
+from heal_bot.workspace.wheels import Wheels
+
+_FREEZE_CAP = 1 << 20
+_REMARKS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the user says of the environment, and where the failing run may have left traces.
+
+    `setup` are lines as `pip install` takes them, `freeze` the output of `pip freeze`, `folder`
+    the workspace of the failing run (its `.venv` is read), `until` hides later uploads. `index`
+    may hold credentials: it must be empty for code of an untrusted head.
+    """
+
+    python: str = ""
+    setup: str = ""
+    freeze: Path | None = None
+    folder: Path | None = None
+    index: Secret = NO_URL
+    ca_file: str = ""
+    until: str = ""
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the user asked for an environment of his own making."""
+        return bool(self.python or self.setup or self.freeze)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is to be installed: requirement lines, bounds, and whether they are complete."""
+
+    requirements: list[str] = field(default_factory=list)
+    bounds: dict[str, str] = field(default_factory=dict)
+    exact: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def assemble(
+    run: Run,
+    tree: Tree,
+    wanted: Wanted,
+    hints: RunHints,
+    builder: Builder,
+    source: Path,
+    cache: Path,
+    scratch: Path,
+) -> Environment:
+    """Make the environment for `tree`; ProvisionError names what cannot be had and the remedy.
+
+    Environments are kept in `cache` by what they hold, so that a second run finds its own.
+    """
+    found = declared(tree, wanted.setup)
+    if reason := project.compiled(tree, found.backend):
+        raise ProvisionError(f"{reason}, which needs a compiler: {IN_THE_JOB}")
+    left = _left_behind(wanted.folder)
+    python, note = choose(installed(), wanted.python, _wishes(left, hints, found), found.requires)
+    plan = _plan(tree, wanted, hints, found, left, python)
+    _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
+    store = Store.at(cache)
+    short = ".".join(python.version.split(".")[:2])
+    index = Index.at(scratch / "index", short, wanted.index, wanted.ca_file, wanted.until)
+    wheels = Wheels(index, builder, lambda r, tools: _tools(python, tools, source, store))
+    lock = wheels.lock(run, plan.requirements, plan.bounds, exact=plan.exact)
+    version = pins.version_of(left, str(found.project.get("name", ""))) if left else ""
+    entry = key_of(lock, python.version, str(python.program), repr(found.project), version)
+    name = f"wheels-{python.version}-{entry}"
+
+    def unpack(work: Path, final: Path) -> dict[str, Any]:
+        site = work / "site-packages"
+        wheels.unpack(run, lock, site)
+        scripts = site / "bin"
+        scripts.rename(work / "bin") if scripts.is_dir() else (work / "bin").mkdir()
+        return {"version": project.metadata(found.project, version, site)}
+
+    store.get(name, unpack)
+    folder = store.folder / name
+    made = replace(python, given=folder, venv=folder, packages=(folder / "site-packages",))
+    env = provision(run, made, source, tree, cache)
+    notes = [*([note] if note else []), *(f"built here: {b}" for b in wheels.built), *plan.notes]
+    return replace(env, notes=(*env.notes, *notes))
+
+
+def _tools(python: Interpreter, packages: Path, source: Path, store: Store) -> Environment:
+    """An environment of a build backend alone."""
+    base, program = place(python, source, store)
+    key = key_of(str(program), *sorted(path.name for path in packages.iterdir()))
+    made = replace(python, given=packages, venv=packages, packages=(packages,))
+    name = f"tools-{python.version}-{key}"
+
+    def build(work: Path, final: Path) -> dict[str, Any]:
+        return build_environment(made, program, source, work, final, needs="")
+
+    store.get(name, build)
+    prefix = store.folder / name
+    return Environment(
+        python=str(prefix / "bin/python"),
+        version=python.version,
+        prefix=str(prefix),
+        base_prefix=str(base),
+        roots=(str(prefix), str(base)),
+    )
+
+
+def _left_behind(folder: Path | None) -> Path | None:
+    """The virtual environment that the failing run left in its workspace; it is only read."""
+    for name in (".venv", "venv"):
+        if folder is not None and (folder / name / "pyvenv.cfg").is_file():
+            return folder / name
+    return None
+
+
+def _wishes(left: Path | None, hints: RunHints, found: Declared) -> list[tuple[str, str]]:
+    """Versions of Python that somebody names, the most telling first."""
+    wishes = []
+    if left is not None:
+        told = configuration(left)
+        version = told.get("version_info", told.get("version", ""))
+        if version[:2] == "3.":
+            wishes.append((".".join(version.split(".")[:3]), f"{left.name} of the failing run"))
+    if hints.python:
+        wishes.append((hints.python, "the report"))
+    return [*wishes, *found.pythons]
+
+
+def _plan(
+    tree: Tree,
+    wanted: Wanted,
+    hints: RunHints,
+    found: Declared,
+    left: Path | None,
+    python: Interpreter,
+) -> _Plan:
+    """Exact versions first: a freeze file, then lock files, then what was left, then ranges."""
+    plan = _Plan()
+    own = str(found.project.get("name", ""))
+    if wanted.freeze is not None:
+        lines = _freeze(wanted.freeze)
+        plan.exact = True
+        plan.notes.append(f"versions are those of {wanted.freeze.name}")
+        _take(plan, lines.requirements, python)
+        found.lines.refused += [r for r in lines.refused if not own or own not in r]
+    else:
+        locked = _locked(tree, plan)
+        there = pins.of_environment(left) if left else {}
+        plan.bounds = {**there, **locked}
+        plan.exact = bool(there) and not locked
+        _take(plan, found.lines.requirements, python)
+        plan.requirements += [name for name in there if name not in _names(plan.requirements)]
+        plan.bounds.pop(_canonical(own), None)
+        if there:
+            plan.notes.append(f"versions are those of {left} of the failing run")
+    plan.requirements = [r for r in plan.requirements if _canonical(own) not in _names([r])]
+    known = _names(plan.requirements)
+    extra = [name for name in plugins.reported(hints.plugins) if name not in known]
+    plan.requirements += [*extra, *(["pytest"] if "pytest" not in known else [])]
+    plan.requirements += [str(c) for c in found.lines.constraints if name_of(c) in known]
+    return plan
+
+
+def _take(plan: _Plan, requirements: Iterable[Requirement], python: Interpreter) -> None:
+    plan.requirements += [str(r) for r in requirements if applies(r, python.version)]
+
+
+def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
+    """Versions of the lock files at the top of the tree; the first kind that is there decides."""
+    for path in (name for name in pins.LOCKS if name in tree.paths()):
+        try:
+            found = pins.of_lock(tree.read(path).decode(errors="replace"))
+        except ValueError as error:
+            raise ProvisionError(
+                f"{path} is no lock file ({one_line(str(error), 100)}): make it anew"
+            ) from error
+        others = [name for name in pins.LOCKS if name in tree.paths() and name != path]
+        plan.notes.append(
+            f"versions are those of {path}" + (f", not of {others[0]}" if others else "")
+        )
+        return found
+    return {}
+
+
+def _freeze(path: Path) -> Lines:
+    try:
+        if path.stat().st_size > _FREEZE_CAP:
+            raise ProvisionError(f"the freeze file {path} has more than {_FREEZE_CAP >> 10} KiB")
+        text = path.read_text(errors="replace")
+    except OSError as error:
+        raise ProvisionError(
+            f"the freeze file {path} cannot be read ({error.strerror}): write it in the failing "
+            "job with `pip freeze > FILE`"
+        ) from error
+
+    def only(name: str) -> str:
+        if name != path.name:
+            raise KeyError(name)
+        return text
+
+    lines = Lines()
+    lines.read(path.name, only)
+    if not lines.requirements:
+        raise ProvisionError(
+            f"the freeze file {path} names no package: write it with `pip freeze > FILE`"
+        )
+    return lines
+
+
+def _names(requirements: Iterable[str]) -> set[str]:
+    return {name_of(Requirement(text)) for text in requirements}
+
+
+def _canonical(name: str) -> str:
+    return name_of(Requirement(name)) if name else ""
+
+
+def _tell(run: Run, notes: Sequence[str], refused: Sequence[str]) -> None:
+    """Say what was decided, and the first of what was passed over."""
+    for note in notes:
+        run.emit(Noted(stage="workspace", message=note, level="info"))
+    for remark in refused[:_REMARKS]:
+        run.emit(Noted(stage="workspace", message=remark, level="warning"))
+    if (more := len(refused) - _REMARKS) > 0:
+        message = f"{more} more requirements were passed over"
+        run.emit(Noted(stage="workspace", message=message, level="warning"))

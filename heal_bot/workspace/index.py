@@ -1,0 +1,195 @@
+"""The package index through uv: versions resolved and wheels unpacked, no package's code run.
+
+uv runs outside of the sandbox because it needs the network, so it gets only what cannot start
+foreign code: our own interpreter, no configuration of the repository, wheels alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import ssl
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from heal_bot import process
+from heal_bot.errors import ProvisionError
+from heal_bot.events import Run
+from heal_bot.text import Secret, one_line, redact
+from heal_bot.workspace.interpreter import MAKE_ONE
+
+_SECONDS = 600.0
+_SDIST_CAP = 128 << 20
+_NO_WHEEL = re.compile(r"[Ww]heels are required for `([A-Za-z0-9][\w.-]*)`")
+_UV = ("/usr/local/bin/uv", "/usr/bin/uv")
+NO_URL = Secret("")
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+class NoWheelError(ProvisionError):
+    """A package that is needed has no wheel for this Python; `name` says which."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One index and where uv may write; `python` is the target's version, as in 3.12.
+
+    `url` (empty for the public index) may hold credentials; it is the only address that is asked.
+    `until` (a time as RFC 3339 writes it) hides what was uploaded later.
+    """
+
+    uv: Path
+    folder: Path
+    python: str
+    url: Secret = NO_URL
+    ca_file: str = ""
+    until: str = ""
+
+    @classmethod
+    def at(
+        cls, folder: Path, python: str, url: Secret = NO_URL, ca_file: str = "", until: str = ""
+    ) -> Index:
+        """Find uv; ProvisionError without it, or for an index that is not reached safely."""
+        places = (Path(sys.prefix, "bin/uv"), Path(sys.base_prefix, "bin/uv"), *map(Path, _UV))
+        uv = next((place for place in places if place.is_file()), None)
+        if uv is None:
+            raise ProvisionError(
+                "uv is not installed, so no environment can be made: install it beside heal-bot, "
+                f"{MAKE_ONE}"
+            )
+        if url:
+            parts = urlsplit(url.reveal())
+            if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+                raise ProvisionError(
+                    f"the index {parts.scheme}://{parts.hostname} is not reached by https: "
+                    "credentials and packages would travel in the open"
+                )
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return cls(uv, folder, python, url, ca_file, until)
+
+    def resolve(
+        self,
+        run: Run,
+        requirements: Iterable[str],
+        constraints: Iterable[str] = (),
+        *,
+        built: Path | None = None,
+        deps: bool = True,
+    ) -> str:
+        """Exact versions with hashes, as a requirements file; wheels in `built` count too.
+
+        NoWheelError for a package that would have to be built, ProvisionError otherwise.
+        """
+        wanted, bounds = (
+            self._file("wanted.txt", requirements),
+            self._file("bounds.txt", constraints),
+        )
+        argv = [
+            "pip", "compile", "--no-build", "--generate-hashes", "--no-annotate", "--no-header",
+            "--python-version", self.python, "--constraints", str(bounds), str(wanted),
+        ]  # fmt: skip
+        argv += ["--find-links", str(built)] if built else []
+        argv += [] if deps else ["--no-deps"]
+        return self._run(run, argv).decode()
+
+    def unpack(self, run: Run, lock: str, target: Path, *, built: Path | None = None) -> None:
+        """Unpack the wheels of a resolution into the folder `target`, each checked by hash."""
+        argv = [
+            "pip", "install", "--no-deps", "--only-binary", ":all:", "--require-hashes",
+            "--link-mode", "copy", "--python-version", self.python, "--target", str(target),
+            "--requirement", str(self._file("lock.txt", [lock])),
+        ]  # fmt: skip
+        argv += ["--find-links", str(built)] if built else []
+        self._run(run, argv)
+
+    def sdist(self, run: Run, requirement: str) -> tuple[str, bytes]:
+        """File name and bytes of the source archive that fits a requirement, checked by hash."""
+        wanted = self._file("sdist.txt", [requirement])
+        text = self._run(
+            run,
+            ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header",
+             "--python-version", self.python, str(wanted)],
+        )  # fmt: skip
+        packages = tomllib.loads(text.decode()).get("packages") or [{}]
+        entry: dict[str, Any] = packages[0].get("sdist") or {}
+        url, digest = str(entry.get("url", "")), str(entry.get("hashes", {}).get("sha256", ""))
+        if not url or not digest:
+            raise ProvisionError(
+                f"{one_line(requirement)} has neither a wheel nor a source archive"
+            )
+        data = self._download(url)
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ProvisionError(
+                f"the archive of {one_line(requirement)} is not what the index says"
+            )
+        return urlsplit(url).path.rpartition("/")[2], data
+
+    def _download(self, url: str) -> bytes:
+        ours = urlsplit(self.url.reveal()) if self.url else None
+        there = urlsplit(url)
+        if there.scheme != "https" and (ours is None or there.netloc != ours.netloc.split("@")[-1]):
+            raise ProvisionError(f"{one_line(url)} is not reached by https")
+        trust = ssl.create_default_context(cafile=self.ca_file or None)
+        try:
+            with urllib.request.urlopen(url, timeout=60, context=trust) as answer:  # noqa: S310
+                data: bytes = answer.read(_SDIST_CAP + 1)
+        except (urllib.error.URLError, TimeoutError, OSError) as error:
+            raise ProvisionError(f"{one_line(url)} cannot be read: {error}") from error
+        if len(data) > _SDIST_CAP:
+            raise ProvisionError(f"{one_line(url)} has more than {_SDIST_CAP >> 20} MiB")
+        return data
+
+    def _file(self, name: str, lines: Iterable[str]) -> Path:
+        path = self.folder / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    def _run(self, run: Run, argv: Sequence[str]) -> bytes:
+        done = process.run(
+            [str(self.uv), *argv, "--no-config", "--quiet", "--no-python-downloads",
+             "--python", sys.executable],
+            env=self._environment(),
+            cwd=self.folder,
+            seconds=max(1.0, min(_SECONDS, run.left())),
+        )  # fmt: skip
+        if done.ok:
+            return done.stdout
+        said = redact(done.stderr.decode(errors="replace"), (self.url,) if self.url else ())
+        if match := _NO_WHEEL.search(said):
+            raise NoWheelError(match[1], f"{match[1]} has no wheel for Python {self.python}")
+        raise ProvisionError(_reason(done.ended, said))
+
+    def _environment(self) -> dict[str, str]:
+        known = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.folder),
+            "UV_CACHE_DIR": str(self.folder / "cache"),
+            "UV_SYSTEM_CERTS": "1",
+            "UV_DEFAULT_INDEX": self.url.reveal(),
+            "SSL_CERT_FILE": self.ca_file,
+            "UV_EXCLUDE_NEWER": self.until,
+        }
+        return {name: value for name, value in known.items() if value}
+
+
+def _reason(ended: str, said: str) -> str:
+    """uv's explanation in one line: its cause, without the chain of conclusions."""
+    if ended != "exited":
+        return f"the package index was not done in time ({ended}): raise max-minutes or try again"
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    cause = next((line for line in lines if "cause:" in line or line.startswith("Because")), "")
+    text = cause.partition("cause:")[2].strip() or cause or (lines[-1] if lines else "no message")
+    return one_line(
+        text.replace(", we can conclude that your requirements are unsatisfiable.", ""), 400
+    )

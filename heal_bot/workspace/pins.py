@@ -1,0 +1,108 @@
+"""Exact versions of the failing run: from a freeze file, lock files, or installed metadata."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from heal_bot.workspace import beneath
+
+LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
+_CAP = 1 << 20
+_MOST = 3000
+_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-(?P<version>[\w.!+]+)\.dist-info\Z")
+
+
+def of_lock(text: str) -> dict[str, str]:
+    """Name to version of a lock file's packages; ValueError when it is no TOML of that kind.
+
+    A package that the lock has in several versions (one per platform or Python) is left out, as
+    are those that come from a path, an address or the project itself.
+    """
+    try:
+        packages = tomllib.loads(text).get("package") or tomllib.loads(text).get("packages")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(packages, list):
+        return {}
+    found: dict[str, set[str]] = {}
+    for package in packages[:_MOST]:
+        name, version = _named(package)
+        if name and version and _from_index(package):
+            found.setdefault(name, set()).add(version)
+    return {name: versions.pop() for name, versions in found.items() if len(versions) == 1}
+
+
+def _named(package: object) -> tuple[str, str]:
+    if not isinstance(package, Mapping):
+        return "", ""
+    name, version = package.get("name"), package.get("version")
+    if not isinstance(name, str) or not isinstance(version, str) or not _is_version(version):
+        return "", ""
+    return canonicalize_name(name), version
+
+
+def _from_index(package: Mapping[str, Any]) -> bool:
+    """Whether a locked package comes from an index, as far as each kind of lock file tells."""
+    source = package.get("source")
+    if isinstance(source, Mapping):
+        kind = source.get("type")  # poetry
+        return kind in {None, "legacy", "pypi"} and not source.keys() & {
+            "git", "url", "path", "directory", "editable", "virtual",
+        }  # fmt: skip
+    return not package.keys() & {"git", "path", "url", "vcs", "directory", "archive", "editable"}
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
+
+
+def of_environment(venv: Path) -> dict[str, str]:
+    """Name to version of what is installed in a virtual environment, read from folder names.
+
+    Nothing of it is run and no link is followed; empty when there is no environment.
+    """
+    found: dict[str, str] = {}
+    for site in sorted(venv.glob("lib/python3*/site-packages"))[:1]:
+        for folder in sorted(path.name for path in site.iterdir())[: 2 * _MOST]:
+            match = _DIST_INFO.match(folder)
+            if match and _is_version(match["version"]) and not _is_linked(site, folder):
+                found[canonicalize_name(match["name"])] = match["version"]
+    return found
+
+
+def _is_linked(site: Path, folder: str) -> bool:
+    """Whether the package was installed from a path or an address (PEP 610)."""
+    try:
+        beneath.read(site, f"{folder}/direct_url.json", _CAP)
+    except OSError:
+        return False
+    return True
+
+
+def version_of(venv: Path, project: str) -> str:
+    """The version under which the project itself is installed there; empty without it."""
+    wanted = canonicalize_name(project)
+    for site in sorted(venv.glob("lib/python3*/site-packages"))[:1]:
+        for info in sorted(site.glob("*.dist-info")):
+            match = _DIST_INFO.match(info.name)
+            if not match or canonicalize_name(match["name"]) != wanted:
+                continue
+            try:
+                text = beneath.read(site, f"{info.name}/METADATA", _CAP).decode(errors="replace")
+            except OSError:
+                return match["version"]
+            told = HeaderParser().parsestr(text).get("Version", "")
+            return told if _is_version(told) else match["version"]
+    return ""

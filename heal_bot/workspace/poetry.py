@@ -1,0 +1,73 @@
+"""Dependencies as Poetry's own table writes them: names with caret and tilde versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from heal_bot.workspace.requirements import Lines
+
+_GROUPS = ("test", "tests", "testing", "dev", "develop", "ci")
+_BOUND = re.compile(r"(\^|~(?!=))\s*(\d+(?:\.\d+)*)([\w.+-]*)")
+
+
+def read(table: Mapping[str, Any], lines: Lines) -> None:
+    """Add the dependencies of [tool.poetry], its dev table, and its groups for tests."""
+    tables = [table.get("dependencies"), table.get("dev-dependencies")]
+    groups = table.get("group")
+    if isinstance(groups, Mapping):
+        named = [groups.get(name) for name in _GROUPS]
+        tables += [g.get("dependencies") for g in named if isinstance(g, Mapping)]
+    for found in tables:
+        for name, value in found.items() if isinstance(found, Mapping) else ():
+            if name != "python":
+                _add(str(name), value, lines)
+
+
+def python(table: Mapping[str, Any]) -> str:
+    """The Python versions it supports, as PEP 440 writes them."""
+    found = table.get("dependencies")
+    value = found.get("python") if isinstance(found, Mapping) else None
+    return specifier(value) if isinstance(value, str) else ""
+
+
+def specifier(text: str) -> str:
+    """A version range: ^1.2 is >=1.2,<2 and ~1.2 is >=1.2,<1.3; alternatives (||) bound nothing."""
+    if "|" in text or text.strip() == "*":
+        return ""
+    parts = []
+    for part in text.replace(" ", "").split(","):
+        if match := _BOUND.fullmatch(part):
+            parts.append(_range(match[1], match[2], match[3]))
+        else:
+            parts.append(f"=={part}" if part[:1].isdigit() else part)
+    return ",".join(parts)
+
+
+def _range(sign: str, version: str, suffix: str) -> str:
+    numbers = [int(n) for n in version.split(".")]
+    if sign == "~":
+        at = min(1, len(numbers) - 1)
+    else:
+        at = next((i for i, n in enumerate(numbers) if n), len(numbers) - 1)
+    upper = [*numbers[:at], numbers[at] + 1]
+    return f">={version}{suffix},<{'.'.join(map(str, upper))}"
+
+
+def _add(name: str, value: object, lines: Lines) -> None:
+    where = "tool.poetry"
+    if isinstance(value, str):
+        lines.add(f"{name}{specifier(value)}", where)
+    elif isinstance(value, Mapping):
+        if value.keys() & {"git", "path", "url", "file"}:
+            lines.refused.append(f"{where}: {name} comes from an address, not from the index")
+        elif not value.get("optional"):
+            extras = value.get("extras")
+            inner = f"[{','.join(map(str, extras))}]" if isinstance(extras, list) else ""
+            version = value.get("version", "*")
+            marker = value.get("markers")
+            tail = f" ; {marker}" if isinstance(marker, str) else ""
+            lines.add(f"{name}{inner}{specifier(str(version))}{tail}", where)
+    elif isinstance(value, list):
+        lines.add(name, where)

@@ -1,0 +1,133 @@
+"""Requirement lines read by us: names, versions, extras and markers, nothing that names a place."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from heal_bot.text import one_line
+
+_MOST = 3000
+_DEEPEST = 8
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[=\s]*(?P<path>\S+)\Z")
+# What an installer may be told per line and what changes nothing for us.
+_TRAILER = re.compile(r"\s--(?:hash|config-settings?|global-option)[=\s]\S+")
+_HARMLESS = re.compile(
+    r"(?:--(?:no-cache-dir|upgrade|quiet|prefer-binary|require-hashes|pre|user|system|"
+    r"disable-pip-version-check|only-binary|no-binary)\b|-[Uq]+\Z)"
+)
+_PROJECT = re.compile(r"\.(?:/)?(?:\[(?P<extras>[\w.,\s-]*)\])?\Z")
+
+
+@dataclass(slots=True)
+class Lines:
+    """What requirement lines ask for.
+
+    `constraints` bound versions without asking for a package, `extras` and `groups` are those of
+    the project itself that were named, `refused` says what was passed over and why.
+    """
+
+    requirements: list[Requirement] = field(default_factory=list)
+    constraints: list[Requirement] = field(default_factory=list)
+    extras: set[str] = field(default_factory=set)
+    groups: set[str] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+
+    def add(self, line: str, where: str, *, bounds: bool = False) -> None:
+        """One requirement as PEP 508 writes it; a place (URL, path, archive) is refused."""
+        if len(self.requirements) + len(self.constraints) >= _MOST:
+            return
+        try:
+            found = Requirement(line)
+        except InvalidRequirement:
+            self.refused.append(f"{where}: {one_line(line, 80)} is no name with a version")
+            return
+        if found.url:
+            self.refused.append(f"{where}: {found.name} comes from an address, not from the index")
+            return
+        (self.constraints if bounds else self.requirements).append(found)
+
+    def read(
+        self, path: str, open_text: Callable[[str], str], *, bounds: bool = False, depth: int = 0
+    ) -> None:
+        """A requirements file of the tree and what it includes; `open_text` raises KeyError."""
+        try:
+            text = open_text(path)
+        except KeyError:
+            self.refused.append(f"{path} is named but not in the repository")
+            return
+        joined = re.sub(r"\\\r?\n", " ", text.removeprefix("\ufeff"))
+        for raw in joined.splitlines():
+            line = _TRAILER.sub("", _COMMENT.sub("", raw)).strip()
+            if line:
+                self._line(line, path, open_text, bounds=bounds, depth=depth)
+
+    def _line(
+        self, line: str, path: str, open_text: Callable[[str], str], *, bounds: bool, depth: int
+    ) -> None:
+        if include := _INCLUDE.match(line):
+            inner = posixpath.normpath(posixpath.join(posixpath.dirname(path), include["path"]))
+            if depth < _DEEPEST:
+                bounded = bounds or line.startswith(("-c", "--constraint"))
+                self.read(inner, open_text, bounds=bounded, depth=depth + 1)
+            return
+        if line.startswith(("-e", "--editable")):
+            line = line.removeprefix("--editable").removeprefix("-e").strip(" =")
+            if not _PROJECT.match(line):
+                self.refused.append(f"{path}: the editable {one_line(line, 80)} is left out")
+                return
+        if own := _PROJECT.match(line):
+            self.extras.update(part.strip() for part in (own["extras"] or "").split(","))
+            self.extras.discard("")
+        elif line.startswith("-"):
+            if not _HARMLESS.match(line):
+                self.refused.append(f"{path}: the option {line.split()[0]} is not obeyed")
+        else:
+            self.add(line, path, bounds=bounds)
+
+    def arguments(self, text: str, open_text: Callable[[str], str]) -> None:
+        """The input `setup`: lines as `pip install` takes them, with or without that command."""
+        for line in text.splitlines():
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError:
+                self.refused.append(f"setup: {one_line(line, 80)} has an open quotation mark")
+                continue
+            if "install" in words[:6]:
+                words = words[words.index("install") + 1 :]
+            self._words(words, open_text)
+
+    def _words(self, words: list[str], open_text: Callable[[str], str]) -> None:
+        waiting = iter(words)
+        for word in waiting:
+            if word in {"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}:
+                self._line(f"{word} {next(waiting, '')}", "setup", open_text, bounds=False, depth=0)
+            elif word in {"--group", "--extra"}:
+                (self.groups if word == "--group" else self.extras).add(next(waiting, ""))
+            else:
+                self._line(word, "setup", open_text, bounds=False, depth=0)
+
+
+def applies(requirement: Requirement, python: str, extras: Iterable[str] = ()) -> bool:
+    """Whether a requirement's marker holds for a Python version on this machine."""
+    if requirement.marker is None:
+        return True
+    short = ".".join(python.split(".")[:2])
+    return any(_evaluate(requirement.marker, python, short, extra) for extra in ("", *extras))
+
+
+def _evaluate(marker: Marker, python: str, short: str, extra: str) -> bool:
+    return marker.evaluate({"python_version": short, "python_full_version": python, "extra": extra})
+
+
+def name_of(requirement: Requirement) -> str:
+    """The name as indexes compare it."""
+    return canonicalize_name(requirement.name)

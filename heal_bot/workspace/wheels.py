@@ -1,0 +1,197 @@
+"""From requirements to a folder of unpacked wheels: fetched, and built where none is to be had."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from heal_bot.errors import ProvisionError
+from heal_bot.events import Noted, Run
+from heal_bot.model import Environment
+from heal_bot.ports import Builder
+from heal_bot.text import one_line
+from heal_bot.workspace.index import Index, NoWheelError
+from heal_bot.workspace.pythons import IN_THE_JOB
+
+_MOST_BUILDS = 20
+_PYPROJECT_CAP = 1 << 20
+_LEGACY = ("setuptools.build_meta:__legacy__", ("setuptools<81", "wheel"))
+_BACKEND = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?\Z")
+_BACKEND_PATH = re.compile(r"[\w./-]{1,200}\Z")
+# What stands for pytest itself; it comes last, so that no other wheel's file replaces one of it.
+_LAST = re.compile(
+    r"(?:pytest(?:-[\w-]+)?|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli)\Z"
+)
+
+
+@dataclass(slots=True)
+class Wheels:
+    """Resolves and builds; `environment` makes an Environment of a folder of packages.
+
+    `built` names what was built here, for the certificate and the notes.
+    """
+
+    index: Index
+    builder: Builder
+    environment: Callable[[Run, Path], Environment]
+    built: list[str] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """Where built wheels lie; looked into like an index."""
+        return self.index.folder / "built"
+
+    def lock(
+        self, run: Run, requirements: Sequence[str], constraints: Mapping[str, str], *, exact: bool
+    ) -> str:
+        """Exact versions for all requirements; what has no wheel is built on the way.
+
+        `exact` requirements are a whole environment: where they contradict each other they are
+        taken as they are, as the failing run had them.
+        """
+        self.folder.mkdir(mode=0o755, exist_ok=True)
+        bounds = [f"{name}=={version}" for name, version in constraints.items()]
+        try:
+            return self._resolve(run, requirements, bounds, deps=True)
+        except NoWheelError:
+            raise
+        except ProvisionError as error:
+            if not exact:
+                raise ProvisionError(
+                    f"the dependencies cannot be had: {error}: {IN_THE_JOB}"
+                ) from error
+            message = f"the exact versions contradict each other and are taken as they are: {error}"
+            run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
+            return self._resolve(run, requirements, bounds, deps=False)
+
+    def _resolve(
+        self, run: Run, requirements: Sequence[str], bounds: Sequence[str], *, deps: bool
+    ) -> str:
+        for _ in range(_MOST_BUILDS):
+            built = self.folder if self.built else None
+            try:
+                return self.index.resolve(run, requirements, bounds, built=built, deps=deps)
+            except NoWheelError as error:
+                if any(name.partition(" ")[0] == error.name for name in self.built):
+                    raise ProvisionError(
+                        f"{error.name} was built in another version than is needed: {IN_THE_JOB}"
+                    ) from error
+                self._build(run, _pinned(error.name, (*requirements, *bounds)))
+        raise ProvisionError(f"more than {_MOST_BUILDS} packages have no wheel: {IN_THE_JOB}")
+
+    def unpack(self, run: Run, lock: str, target: Path) -> None:
+        """Unpack everything, pytest and its plugins last and only from the index."""
+        entries = _entries(lock)
+        last = [text for name, text in entries if _LAST.match(name)]
+        first = [text for name, text in entries if not _LAST.match(name)]
+        if first:
+            self.index.unpack(
+                run, "".join(first), target, built=self.folder if self.built else None
+            )
+        if last:
+            self.index.unpack(run, "".join(last), target)
+
+    def _build(self, run: Run, requirement: str) -> None:
+        """Build one source archive; its backend comes from the index, as wheels."""
+        name = canonicalize_name(Requirement(requirement).name)
+        try:
+            if _LAST.match(name):
+                raise ProvisionError("what runs the tests is taken as a wheel alone")
+            file, data = self.index.sdist(run, requirement)
+            backend, requires, path = _build_system(file, data)
+            wheel, content = self._run_backend(run, data, backend, requires, path)
+            _check(wheel, name)
+        except ProvisionError as error:
+            raise ProvisionError(
+                f"{requirement} has no wheel for Python {self.index.python} and cannot be built "
+                f"here ({one_line(str(error), 220)}): {IN_THE_JOB}"
+            ) from error
+        (self.folder / wheel).write_bytes(content)
+        self.built.append(f"{name} {wheel.split('-')[1]}")
+
+    def _run_backend(
+        self, run: Run, sdist: bytes, backend: str, requires: Sequence[str], path: Sequence[str]
+    ) -> tuple[str, bytes]:
+        tools = self.index.folder / f"tools-{len(self.built)}"
+        lock = self.index.resolve(run, requires)
+        self.index.unpack(run, lock, tools)
+        return self.builder.build(run, self.environment(run, tools), sdist, backend, path)
+
+
+def _pinned(name: str, requirements: Sequence[str]) -> str:
+    """The requirement of that name with all that bounds its version."""
+    bounds = []
+    for text in requirements:
+        try:
+            found = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if canonicalize_name(found.name) == canonicalize_name(name):
+            bounds += [str(part) for part in found.specifier]
+    return canonicalize_name(name) + ",".join(dict.fromkeys(bounds))
+
+
+def _build_system(file: str, data: bytes) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Backend, what it requires, and its path, as the archive's pyproject.toml says."""
+    if not file.endswith((".tar.gz", ".tgz")):
+        raise ProvisionError(f"{one_line(file, 80)} is no tar.gz")
+    table: Mapping[str, Any] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r|gz") as tar:
+            for member in tar:
+                if member.name.count("/") == 1 and member.name.endswith("/pyproject.toml"):
+                    stream = tar.extractfile(member) if member.size <= _PYPROJECT_CAP else None
+                    text = stream.read().decode(errors="replace") if stream else ""
+                    table = tomllib.loads(text).get("build-system") or {}
+                    break
+    except (tarfile.TarError, OSError, EOFError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ProvisionError(f"its archive cannot be read: {one_line(str(error), 100)}") from error
+    if not isinstance(table, Mapping) or not isinstance(table.get("build-backend"), str):
+        return _LEGACY[0], _LEGACY[1], ()
+    backend, path = table["build-backend"], table.get("backend-path") or ()
+    requires = [str(line) for line in table.get("requires") or ()]
+    if not _BACKEND.match(backend) or not all(_is_inside(part) for part in path):
+        raise ProvisionError(f"its build backend {one_line(backend, 80)} is none")
+    for line in requires:
+        if "@" in line or "/" in line:
+            raise ProvisionError(
+                f"its build needs {one_line(line, 80)}, which is not from the index"
+            )
+    if backend.startswith("setuptools"):
+        requires += ["setuptools", "wheel"]
+    return backend, requires, [str(part) for part in path]
+
+
+def _is_inside(part: object) -> bool:
+    return isinstance(part, str) and bool(_BACKEND_PATH.match(part)) and ".." not in part
+
+
+def _check(wheel: str, name: str) -> None:
+    """The wheel is of the package that was asked for."""
+    try:
+        built, *_ = parse_wheel_filename(wheel)
+    except InvalidWheelFilename as error:
+        raise ProvisionError(f"the build left {one_line(wheel, 80)}, which is no wheel") from error
+    if built != name:
+        raise ProvisionError(f"the build left a wheel of {one_line(str(built), 80)}")
+
+
+def _entries(lock: str) -> list[tuple[str, str]]:
+    """The packages of a resolution: name, and its lines with the hashes."""
+    joined = re.findall(r"^[^\s#-][^\n]*(?:\n[ \t]+[^\n]*)*\n?", lock, re.MULTILINE)
+    return [(canonicalize_name(re.split(r"[=\[ ;]", text, maxsplit=1)[0]), text) for text in joined]
+
+
+def versions(lock: str) -> str:
+    """The resolution as one line of JSON, for a cache key."""
+    return json.dumps(sorted(lock.split()))
