@@ -38,10 +38,11 @@ from heal_bot.model import (
     Suspect,
     Verdict,
 )
+from heal_bot.model_port import Model
 from heal_bot.models.claude import Claude
 from heal_bot.models.gemini import Gemini
 from heal_bot.models.retry import Patience
-from heal_bot.ports import Model, Session, Tree
+from heal_bot.ports import Session, Tree
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.llm.proposer import ModelProposer
 from heal_bot.repair.loop import Limits, proposals

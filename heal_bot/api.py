@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 
 from heal_bot import pipeline, wiring
 from heal_bot.errors import HealBotError, ProvisionError, SandboxError
@@ -12,6 +13,7 @@ from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair import memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.settings import Settings
+from heal_bot.tiers import NOTHING, Own
 
 
 def heal(
@@ -19,14 +21,18 @@ def heal(
     settings: Settings,
     sink: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
+    own: Own = NOTHING,
 ) -> OutcomeRecord:
     """Heal what the job names, write its bundle, and return what the bundle says.
 
-    `sink` gets every event, `stopped` is asked often whether to end with what is verified.
-    Raises HealBotError where the job itself is wrong: no such report, repository or key.
+    `sink` gets every event, `stopped` is asked often whether to end with what is verified, `own`
+    holds models and proposers of the calling program. Raises HealBotError where the job itself is
+    wrong: no such report, repository or key.
     """
-    with wiring.connected(job, settings, sink, stopped) as made:
-        edges = pipeline.Edges(made.workspace, made.runner, made.proposers, made.store)
+    with wiring.connected(job, settings, sink, stopped, own) as made:
+        edges = pipeline.Edges(
+            made.workspace, made.runner, made.proposers, made.store, made.critics
+        )
         limits = Limits(attempts=settings.max_attempts)
         try:
             outcome = pipeline.heal(
@@ -39,6 +45,53 @@ def heal(
         made.store.save(outcome)
         assert made.store.record is not None
         return made.store.record
+
+
+async def aheal(
+    job: wiring.Job,
+    settings: Settings,
+    sink: Callable[[Event], None] = lambda event: None,
+    own: Own = NOTHING,
+) -> OutcomeRecord:
+    """`heal` beside an event loop, in which `sink` is called.
+
+    A cancellation ends the run with what is verified: the bundle is written, then it is raised.
+    """
+    loop = asyncio.get_running_loop()
+    asked: list[bool] = []
+
+    def tell(event: Event) -> None:
+        loop.call_soon_threadsafe(sink, event)
+
+    work = asyncio.ensure_future(
+        asyncio.to_thread(heal, job, settings, tell, lambda: bool(asked), own)
+    )
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        asked.append(True)
+        await work
+        raise
+
+
+async def events(
+    job: wiring.Job, settings: Settings, own: Own = NOTHING
+) -> AsyncIterator[Event | OutcomeRecord]:
+    """The events of a run as they happen, and last what the bundle says.
+
+    Leaving the iteration early and closing it ends the run like a cancellation of `aheal`.
+    """
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()
+    work = asyncio.ensure_future(aheal(job, settings, queue.put_nowait, own))
+    work.add_done_callback(lambda done: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+        yield await work
+    finally:
+        if not work.done():
+            work.cancel()
+            await asyncio.wait([work])
 
 
 def _failed(request: HealRequest, error: HealBotError) -> Outcome:

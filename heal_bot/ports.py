@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from heal_bot.events import Run
 from heal_bot.model import (
@@ -56,6 +56,12 @@ class Tree(Protocol):
 
     def changed_lines(self) -> dict[str, frozenset[int]]:
         """Lines per path that the commits under test changed; empty without history."""
+
+    def former(self, path: str) -> bytes | None:
+        """A file as it was before the commits under test; None without history or such a file."""
+
+    def changed_by(self, path: str) -> str:
+        """The newest of the commits under test that changed the file; '' without one."""
 
 
 class Workspace(Protocol):
@@ -236,71 +242,6 @@ class Recall(Protocol):
 
     def reject(self, candidate: Candidate, reason: str) -> None:
         """Record a proposal that was refused before any run; it becomes an attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a prompt; `cached` marks the end of a block that later prompts repeat."""
-
-    role: str
-    text: str
-    cached: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A complete answer of a model; never a truncated or refused one."""
-
-    text: str
-    cost: Cost
-    model: str
-
-
-class Model(Protocol):
-    """A language model behind one call; raises LLMError, never an SDK's own error."""
-
-    @property
-    def provider(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def window(self) -> int:
-        """Tokens of context the prompt and the answer may take together."""
-
-    @property
-    def max_output(self) -> int:
-        """Tokens one answer may have at most, thinking included."""
-
-    def price(self, input_tokens: int, output_tokens: int) -> float | None:
-        """Dollars of a call with nothing cached; None where the price is unknown."""
-
-    def ask(
-        self,
-        run: Run,
-        system: str,
-        messages: Sequence[Message],
-        max_tokens: int,
-        schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
-        """One streamed call with retries; events go to `run`.
-
-        With a JSON schema the text should be an object of that shape, where the provider can.
-        """
-
-
-class Replies(Protocol):
-    """Answers that fixed something, by a key over all that they depend on."""
-
-    def get(self, key: str) -> str | None:
-        """The answer, or None."""
-
-    def put(self, key: str, text: str) -> None:
-        """Keep an answer."""
-
-    def drop(self, key: str) -> None:
-        """Forget an answer that did not hold."""
 
 
 class Critic(Protocol):

@@ -16,6 +16,9 @@ from heal_bot.text import Secret, one_line
 CONFIG = ".heal-bot.yml"
 PROPOSERS = ("rules", "claude", "gemini", "openai")
 _CONFIG_BYTES = 64 << 10
+# What a person names and a repository may not: a model of an installed package.
+ENTRY = "entry:"
+_PROPOSER = r"^(?:rules|claude|gemini|openai|entry:[A-Za-z0-9_.-]{1,60})$"
 
 
 class Settings(BaseModel):
@@ -27,7 +30,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
-    proposers: tuple[Literal["rules", "claude", "gemini", "openai"], ...] = ()
+    proposers: tuple[Annotated[str, Field(pattern=_PROPOSER)], ...] = ()
     model: str = ""
     max_minutes: Annotated[float, Field(gt=0, le=360)] = 20.0
     max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
@@ -45,6 +48,7 @@ class Settings(BaseModel):
     gemini_api_key: Secret = Secret("")
     openai_api_key: Secret = Secret("")
     openai_base_url: str = ""
+    proxy: str = ""
     anthropic_base_url: str = "https://api.anthropic.com"
     gemini_base_url: str = "https://generativelanguage.googleapis.com"
     github_token: Secret = Secret("")
@@ -101,6 +105,7 @@ _FROM_ENVIRONMENT = {
     "openai_base_url": ("OPENAI_BASE_URL",),
     "anthropic_base_url": ("ANTHROPIC_BASE_URL",),
     "gemini_base_url": ("GEMINI_BASE_URL",),
+    "proxy": ("HTTPS_PROXY", "https_proxy"),
     "github_token": ("GITHUB_TOKEN", "GH_TOKEN"),
     "github_api_url": ("GITHUB_API_URL",),
     "github_server_url": ("GITHUB_SERVER_URL",),
@@ -154,8 +159,13 @@ def load(
         raise UsageError(f"{name}: {first['msg']}{one_line(given)}") from error
 
 
-def from_process(config: Path | None, options: Mapping[str, object]) -> Settings:
-    """Settings of this process: its environment, the file a person names, the options given."""
+def from_process(
+    config: Path | None, options: Mapping[str, object], secrets: Mapping[str, str] = {}
+) -> Settings:
+    """Settings of this process: its environment, the file a person names, the options given.
+
+    `secrets` are variables that came over a pipe instead.
+    """
     try:
         data = config.read_bytes() if config is not None else None
     except OSError as error:
@@ -163,7 +173,7 @@ def from_process(config: Path | None, options: Mapping[str, object]) -> Settings
     given = dict(options)
     if isinstance(listed := given.get("proposers"), str):
         given["proposers"] = tuple(name.strip() for name in listed.split(",") if name.strip())
-    return load(os.environ, data, given)
+    return load({**os.environ, **secrets}, data, given)
 
 
 def environment() -> dict[str, str]:
@@ -189,6 +199,9 @@ def _from_file(config: bytes | None) -> dict[str, Any]:
     if unknown := sorted(set(values) - _FROM_FILE):
         known = ", ".join(sorted(key.replace("_", "-") for key in _FROM_FILE))
         raise UsageError(f"{CONFIG}: {unknown[0]!r} cannot be set there; it may hold: {known}")
+    listed = values.get("proposers")
+    if isinstance(listed, list) and (own := [n for n in listed if str(n).startswith(ENTRY)]):
+        raise UsageError(f"{CONFIG}: proposers: {own[0]!r} cannot be named there, only by a person")
     return {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
 
 

@@ -6,8 +6,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from heal_bot import bundle
 from heal_bot.errors import UsageError
@@ -15,16 +16,16 @@ from heal_bot.events import Event, Run
 from heal_bot.intake import request as requests
 from heal_bot.model import HealRequest, Memory, Outcome, Trust
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.ports import Model, Proposer
+from heal_bot.ports import Critic, Proposer
 from heal_bot.repair import memory
-from heal_bot.repair.rules.proposer import Rules
 from heal_bot.report import console, html, markdown
 from heal_bot.report.record import flatten
 from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
-from heal_bot.text import Secret
+from heal_bot.text import Secret, redact
+from heal_bot.tiers import NOTHING, Own, tiers
 from heal_bot.workspace.assembly import Wanted
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
@@ -46,6 +47,7 @@ class Job:
     targets: tuple[str, ...] = ()
     request_file: Path | None = None
     memory: Path | None = None
+    replies: Path | None = None
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class Connected:
     workspace: LocalWorkspace
     runner: SuiteRunner
     proposers: tuple[Proposer, ...]
+    critics: tuple[Critic, ...]
     store: BundleStore
     remembered: Memory
 
@@ -93,6 +96,7 @@ def connected(
     settings: Settings,
     sink: Callable[[Event], None],
     stopped: Callable[[], bool],
+    own: Own = NOTHING,
 ) -> Iterator[Connected]:
     """The edges for a job, as long as the context lasts.
 
@@ -107,6 +111,7 @@ def connected(
         run = _run(settings, store, sink, stopped)
         repository = Repository.of(run, job.repo, Path(scratch))
         request = _request(run, job, settings, repository, Path(scratch))
+        chosen = tiers(settings, repository.source, job.replies, own)
         workspace = LocalWorkspace(
             repository,
             Path(scratch),
@@ -122,7 +127,8 @@ def connected(
             root=repository.source,
             workspace=workspace,
             runner=SuiteRunner(sandbox, loopback=settings.loopback),
-            proposers=_proposers(settings),
+            proposers=chosen.proposers,
+            critics=chosen.critics,
             store=store,
             remembered=memory.load(job.memory),
         )
@@ -134,14 +140,24 @@ def _run(
     sink: Callable[[Event], None],
     stopped: Callable[[], bool],
 ) -> Run:
-    """The run: events go to the bundle and to whoever listens."""
+    """The run: events go to the bundle and to whoever listens, without any secret."""
 
     def both(event: Event) -> None:
-        store.events.append(event)
-        sink(event)
+        clean = _redacted(event, settings.secrets)
+        store.events.append(clean)
+        sink(clean)
 
     run = Run(both, stopped=stopped)
     return replace(run, deadline=run.clock() + settings.max_minutes * 60)
+
+
+def _redacted(event: Event, secrets: Sequence[Secret]) -> Event:
+    texts: dict[str, Any] = {
+        part.name: redact(value, secrets)
+        for part in fields(event)
+        if part.init and isinstance(value := getattr(event, part.name), str)
+    }
+    return replace(event, **texts)
 
 
 def _request(
@@ -198,49 +214,6 @@ def _cache(settings: Settings) -> Path:
     if settings.cache_dir:
         return Path(settings.cache_dir)
     return Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
-
-
-def _proposers(settings: Settings) -> tuple[Proposer, ...]:
-    """The tiers in their order; the models that follow each other are one chain."""
-    tiers = settings.tiers()
-    models = tuple(_model(name, settings) for name in tiers if name != "rules")
-    chosen: list[Proposer] = [Rules()] if "rules" in tiers else []
-    if models:
-        chosen.append(_model_tier(models, settings))
-    return tuple(chosen)
-
-
-def _model_tier(models: Sequence[Model], settings: Settings) -> Proposer:
-    from heal_bot.repair.llm.budget import Budget
-    from heal_bot.repair.llm.proposer import ModelProposer
-
-    return ModelProposer(models, Budget(usd=settings.max_usd), secrets=settings.secrets)
-
-
-def _model(name: str, settings: Settings) -> Model:
-    """The client of one provider; UsageError when its key is missing."""
-    if name == "claude":
-        from heal_bot.models.claude import Claude
-
-        key = _key(name, settings.anthropic_api_key, "ANTHROPIC_API_KEY")
-        return Claude(key, settings.model_of(name), settings.anthropic_base_url)
-    if name == "gemini":
-        from heal_bot.models.gemini import Gemini
-
-        key = _key(name, settings.gemini_api_key, "GEMINI_API_KEY")
-        return Gemini(key, settings.model_of(name), settings.gemini_base_url)
-    from heal_bot.models.openai_compatible import OpenAICompatible
-
-    if not settings.openai_base_url:
-        _key(name, settings.openai_api_key, "OPENAI_API_KEY")
-    chosen = settings.model_of(name)
-    return OpenAICompatible(settings.openai_api_key, chosen, settings.openai_base_url)
-
-
-def _key(name: str, key: Secret, variable: str) -> Secret:
-    if not key:
-        raise UsageError(f"proposer {name} needs a key: set {variable}, or leave {name} out")
-    return key
 
 
 def _lines(rows: Iterable[str]) -> str:

@@ -9,10 +9,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "heal_bot"
 BASE = {"model", "errors", "text", "events"}
-MIDDLE = {"ports", "forge_port", "settings", "bundle", "outcome", "source", "process"}
+MIDDLE = {"ports", "forge_port", "model_port", "settings", "bundle", "outcome", "source", "process"}
 STAGES = {"intake", "locate", "repair", "verify", "report"}
 EDGES = {"sandbox", "workspace", "models", "forge"}
-TOP = {"pipeline", "publish", "recompute", "wiring", "commands", "api", "cli"}
+TOP = {"pipeline", "publish", "recompute", "delivery", "tiers", "wiring", "commands", "api", "cli"}
 ALONE = {"plugin", "capture"}
 MAY_IMPORT = {
     **dict.fromkeys(BASE, frozenset()),
@@ -20,8 +20,10 @@ MAY_IMPORT = {
     **dict.fromkeys(STAGES | EDGES, BASE | MIDDLE),
     "pipeline": BASE | MIDDLE | STAGES,
     "recompute": BASE | MIDDLE | STAGES,
-    "publish": BASE | MIDDLE | STAGES | {"recompute"},
-    "wiring": BASE | MIDDLE | STAGES | EDGES,
+    "delivery": BASE | MIDDLE | STAGES | {"recompute"},
+    "publish": BASE | MIDDLE | STAGES | {"recompute", "delivery"},
+    "tiers": BASE | MIDDLE | STAGES | EDGES,
+    "wiring": BASE | MIDDLE | STAGES | EDGES | {"tiers"},
     "commands": BASE | MIDDLE | STAGES | EDGES | TOP,
     "api": BASE | MIDDLE | STAGES | TOP,
     "cli": {"errors", "commands"},

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from heal_bot import api, bundle, settings, wiring
+from heal_bot.commands import seal
 from heal_bot.events import Event
 from heal_bot.report import console
 
@@ -80,6 +81,14 @@ from heal_bot.report import console
 )
 @click.option("--config", type=click.Path(path_type=Path), help="A settings file.")
 @click.option("--memory", type=click.Path(path_type=Path), help="A memory file, read and updated.")
+@click.option(
+    "--replies",
+    type=click.Path(path_type=Path),
+    help="Where answers of models that fixed something are kept: SQLite, or records in a .jsonl.",
+)
+@click.option(
+    "--secrets-stdin", is_flag=True, hidden=True, help="Read the keys from standard input."
+)
 @click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines.")
 def command(
@@ -92,6 +101,8 @@ def command(
     request_file: Path | None,
     config: Path | None,
     memory: Path | None,
+    replies: Path | None,
+    secrets_stdin: bool,
     quiet: bool,
     as_json: bool,
     **options: object,
@@ -104,9 +115,9 @@ def command(
     bundle.check_writable(out)
     job = wiring.Job(
         repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
-        request_file=request_file, memory=memory,
+        request_file=request_file, memory=memory, replies=replies,
     )  # fmt: skip
-    chosen = settings.from_process(config, options)
+    chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
     record = api.heal(job, chosen, _sink(quiet, as_json), _stop_on_signals())
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))

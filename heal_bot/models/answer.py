@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
 from heal_bot.model import Cost
+from heal_bot.model_port import Reply
 from heal_bot.models.fault import broken
 from heal_bot.models.price import Rates
-from heal_bot.ports import Reply
 
 _CAP = 2_000_000
 _EVERY = 4_000

@@ -17,7 +17,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.errors import UsageError
-from heal_bot.ports import Replies
+from heal_bot.model_port import Replies
 
 RECORDS = ".jsonl"
 _KEPT = 500

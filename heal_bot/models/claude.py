@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
+from heal_bot.model_port import Message, Reply
 from heal_bot.models.answer import Draft, check_end
 from heal_bot.models.fault import SURPRISES, broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
 from heal_bot.models.wire import Link, Wire, client_options, pin, timeouts
-from heal_bot.ports import Message, Reply
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
-from heal_bot.ports import Reply
+from heal_bot.model_port import Reply
 
 _AGAIN = frozenset({"rate_limit", "overloaded", "transient", "bad_gateway"})
 _SLICE = 0.1

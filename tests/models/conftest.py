@@ -10,11 +10,11 @@ import pytest
 
 from heal_bot.errors import LLMError
 from heal_bot.events import Event, Run
+from heal_bot.model_port import Message, Model
 from heal_bot.models.claude import Claude
 from heal_bot.models.gemini import Gemini
 from heal_bot.models.openai_compatible import OpenAICompatible
 from heal_bot.models.retry import Patience
-from heal_bot.ports import Message, Model
 from heal_bot.text import Secret
 from tests.models.scene import ROUND, Scene
 from tests.models.server import Answer, Scripted, fails, says, served

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from heal_bot.events import Event, Run
 from heal_bot.model import Candidate, Cluster, Edit, Failure, Suspect, Verdict
-from heal_bot.ports import Lab, Model
+from heal_bot.model_port import Model
+from heal_bot.ports import Lab
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.proposer import ModelProposer

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from heal_bot.errors import LLMError
-from heal_bot.ports import Message, Reply
+from heal_bot.model_port import Message, Reply
 
 PROVIDERS = ["claude", "gemini", "openai"]
 BAD_END = {"claude": "max_tokens", "gemini": "MAX_TOKENS", "openai": "length"}

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from heal_bot.errors import LLMError
+from heal_bot.model_port import Message, Reply
 from heal_bot.models.openai_compatible import OpenAICompatible
-from heal_bot.ports import Message, Reply
 from heal_bot.text import Secret
 
 

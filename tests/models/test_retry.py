@@ -8,8 +8,8 @@ import pytest
 from heal_bot.errors import LLMError
 from heal_bot.events import Event, Run
 from heal_bot.model import Cost
+from heal_bot.model_port import Reply
 from heal_bot.models.retry import Patience, persist
-from heal_bot.ports import Reply
 
 QUICK = Patience(attempts=3, first=0.02, longest=0.05)
 FINE = Reply("fine", Cost(), "m")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
 from heal_bot.model import Cost
-from heal_bot.ports import Model
+from heal_bot.model_port import Model
 
 _LEAST_ANSWER = 4_000
 

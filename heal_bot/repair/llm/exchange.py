@@ -10,7 +10,8 @@ from typing import Any
 
 from heal_bot.errors import LLMError
 from heal_bot.events import Run
-from heal_bot.ports import Brief, Model, Reply
+from heal_bot.model_port import Model, Reply
+from heal_bot.ports import Brief
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.prompting import VERSION, Prompt

@@ -17,7 +17,7 @@ import jinja2
 
 from heal_bot.errors import LLMError
 from heal_bot.model import Attempt, Cluster
-from heal_bot.ports import Message
+from heal_bot.model_port import Message
 from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.lessons import lessons
 from heal_bot.text import Secret, clip, one_line, printable, redact

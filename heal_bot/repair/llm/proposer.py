@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
 from heal_bot.model import Attempt, Candidate, Cost
-from heal_bot.ports import Brief, Model, Recall, Replies, Reply
+from heal_bot.model_port import Model, Replies, Reply
+from heal_bot.ports import Brief, Recall
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.diagnosis import Diagnosis, findings

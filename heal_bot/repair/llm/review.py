@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from heal_bot.errors import HealBotError, LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
 from heal_bot.model import Cluster, Confirmed, Suspect
-from heal_bot.ports import Brief, Lab, Model, Observed, Tree
+from heal_bot.model_port import Model
+from heal_bot.ports import Brief, Lab, Observed, Tree
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.exchange import Sizes, ask
