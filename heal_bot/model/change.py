@@ -44,13 +44,17 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A proposed change. `family` names the rule family or strategy, `rationale` says why."""
+    """A proposed change. `family` names the rule family or strategy, `rationale` says why.
+
+    `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic).
+    """
 
     edits: tuple[Edit, ...]
     proposer: str
     family: str
     rationale: str = ""
     cost: Cost = Cost()
+    prior: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

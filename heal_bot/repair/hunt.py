@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
+from heal_bot.repair.choice import choose
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source import rails
 
@@ -17,6 +18,11 @@ _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
 # Candidates to go on for a full fix once a partial one stands by itself.
 _PATIENCE = 300
+# Candidates and seconds to go on for other full fixes once there is one.
+_MORE = 200
+_MORE_SECONDS = 30.0
+# Candidates that took too long and are given more time when nothing else was found.
+_LATE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ def hunt(
     ledger: Ledger,
     limits: Limits,
 ) -> Generator[Attempt]:
-    """The winners of one cluster: full fixes as they are found, at last a good partial one."""
+    """The winners of one cluster: full fixes, the best first, at last a good partial one."""
     names = tuple(s.target.qualname for s in cluster.suspects[:5])
     run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
     ledger.bases[cluster.id] = base
@@ -69,6 +75,21 @@ class _Tally:
     regressions: int = 0
     apart: Attempt | None = None
     apart_since: int = 0
+    fixes: list[Attempt] = field(default_factory=list)
+    last: int = 0
+    latest: float = 0.0
+    late: list[Candidate] = field(default_factory=list)
+
+    def take(self, fix: Attempt, now: float) -> None:
+        """A full fix; the first one says how long to look for others."""
+        if not self.fixes:
+            self.last = self.tried + _MORE + self.tried // 4
+            self.latest = now + _MORE_SECONDS
+        self.fixes.append(fix)
+
+    def has_enough(self, now: float) -> bool:
+        """Whether to choose among the full fixes now."""
+        return bool(self.fixes) and (self.tried >= self.last or now >= self.latest)
 
 
 def _stream(
@@ -81,15 +102,26 @@ def _stream(
 ) -> Iterator[Attempt]:
     """Judge candidates in bulk, a second time on top of the partial improvers of the first.
 
+    In between the first of those that took too long get more time.
+
     Only what fixed something, or broke something, is an attempt. A change that fixes all tests
     that fail in one way and none that fail in another has found a cause of its own: it wins when
     nothing better comes soon.
     """
     tally = _Tally()
-    for share in (2 / 3, 1.0):
-        before = tally.tried
-        yield from _pass(run, cluster, proposer, session, ledger, tally, limits.candidates * share)
-        if ledger.best_partial(cluster) is None or tally.tried == before or run.over():
+    sources = (
+        (2 / 3, lambda: proposer.propose(run, ledger.recall(run, cluster))),
+        (2 / 3 + 0.1, lambda: iter(tally.late[:_LATE])),
+        (1.0, lambda: proposer.propose(run, ledger.recall(run, cluster))),
+    )
+    for number, (share, source) in enumerate(sources):
+        if number == 2 and ledger.best_partial(cluster) is None:
+            break
+        most = limits.candidates * share
+        yield from _pass(run, cluster, proposer, session, ledger, tally, source(), most)
+        if tally.fixes:
+            yield from _chosen(run, cluster, session, ledger, tally.fixes)
+        if tally.fixes or run.over():
             break
     run.emit(
         SearchProgressed(
@@ -105,14 +137,17 @@ def _pass(
     session: Session,
     ledger: Ledger,
     tally: _Tally,
+    source: Iterable[Candidate],
     limit: float,
 ) -> Iterator[Attempt]:
-    """Ask the proposer once and judge until it ends or `limit` candidates were tried in all."""
+    """Judge a source until it ends, or `limit` candidates were tried in all."""
     offered: deque[Candidate] = deque()
 
     def feed() -> Iterator[Candidate]:
-        for candidate in proposer.propose(run, ledger.recall(run, cluster)):
+        for candidate in source:
             if run.over() or tally.tried + len(offered) >= limit:
+                return
+            if tally.has_enough(run.clock()):
                 return
             if not ledger.seen(candidate):
                 offered.append(candidate)
@@ -123,6 +158,8 @@ def _pass(
         candidate = offered.popleft()
         ledger.count(cluster, candidate, verdict)
         _tell(run, cluster, proposer, tally)
+        if verdict.status == "timeout":
+            tally.late.append(candidate)
         if _is_worth_recording(verdict, tally):
             reason = rails.check(candidate, ledger.tree)
             judged = Verdict("rejected", detail=reason) if reason else verdict
@@ -130,10 +167,25 @@ def _pass(
             started = run.clock()
             _note(cluster, attempt, tally)
             if judged.status == "fixed":
-                yield attempt
-        if tally.apart is not None and tally.tried >= tally.apart_since + _PATIENCE:
+                tally.take(attempt, run.clock())
+        if (
+            not tally.fixes
+            and tally.apart is not None
+            and tally.tried >= tally.apart_since + _PATIENCE
+        ):
             apart, tally.apart = tally.apart, None
             yield apart
+
+
+def _chosen(
+    run: Run, cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
+) -> Iterator[Attempt]:
+    """The full fixes, the best one first; none where they contradict each other."""
+    choice = choose(session, fixes, len(cluster.failures))
+    if choice.refused:
+        ledger.doubt(run, choice.ranked, f"{choice.refused}: {choice.difference}".rstrip(": "))
+    else:
+        yield from choice.ranked
 
 
 def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: _Tally) -> None:

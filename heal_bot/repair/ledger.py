@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.events import AttemptJudged, Noted, ProposalConfirmed, Run
@@ -125,6 +126,14 @@ class Ledger:
         self.attempts[winner.number - 1] = replace(winner, verdict=verdict)
         kept = self._partial.get(winner.cluster, [])
         self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
+
+    def doubt(self, run: Run, fixes: Sequence[Attempt], why: str) -> None:
+        """Enter that full fixes are not offered, for whoever proposes or reads next."""
+        for fix in fixes:
+            verdict = replace(fix.verdict, status="unconfirmed", detail=why)
+            self.attempts[fix.number - 1] = replace(fix, verdict=verdict)
+        self.notes.append(f"no patch is offered: {why}")
+        run.emit(Noted(stage="repair", message=self.notes[-1]))
 
     def stop(self, run: Run, why: str, note: str) -> None:
         """Say why the search ends before everything is fixed."""

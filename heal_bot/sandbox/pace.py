@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from heal_bot.model import CaseResult
 from heal_bot.sandbox.unchanged import Unchanged
 
-# Twenty times the unchanged test, and never less than a process that just forked may need.
-SHORT, LONGEST = 0.25, 10.0
+# Seconds of processor time. Twenty times the unchanged test, and never less than a process that
+# just forked may need.
+SHORT, LONGEST = 0.1, 10.0
 _TIMES = 20.0
 # For tests that hang as they are: they say nothing of how long they take once repaired.
 _UNKNOWN = 1.0

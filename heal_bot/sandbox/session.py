@@ -71,6 +71,7 @@ class WarmSession:
         self._based = False
         self._pace = Pace()
         self._restarts = 0
+        self._late: set[tuple[Edit, ...]] = set()
         self.closed = False
 
     @property
@@ -84,7 +85,10 @@ class WarmSession:
             self._drop(self._lanes[-1])
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
-        """One verdict per candidate, in the order given; three per slot are pulled ahead."""
+        """One verdict per candidate, in the order given; three per slot are pulled ahead.
+
+        A candidate that was too slow once gets more time when it is given again.
+        """
         source = iter(candidates)
         order: deque[_Work] = deque()
         more = True
@@ -129,6 +133,8 @@ class WarmSession:
     def _begin(self, candidate: Candidate) -> _Work:
         """Queue a candidate, or reject it when its edits do not apply."""
         work = _Work(candidate)
+        if candidate.edits in self._late:
+            work.limit = self._pace.retry
         try:
             if any(edit.target.kind != "function" for edit in candidate.edits):
                 work.files = self._files(candidate)
@@ -219,6 +225,8 @@ class WarmSession:
             work.limit = self._pace.retry
             self._queue.append(work)
             return
+        if found.status == "timeout":
+            self._late.add(work.candidate.edits)
         work.verdict = found
 
     def _open(self, count: int) -> None:

@@ -73,7 +73,11 @@ def confirm(
     if tests_hash(tree) != tests_hash(fresh):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
     patch = _patch(tree, proposal, files, fixed, baseline)
-    doubts = (*rails.doubts(candidate, tree), *_doubts(suites, baseline, unsteady))
+    doubts = (
+        *rails.doubts(candidate, tree),
+        *(doubt for winner in proposal.winners for doubt in winner.doubts),
+        *_doubts(suites, baseline, unsteady),
+    )
     return Confirmed(patch, certify(patch, tree, env, baseline, suites, doubts))
 
 

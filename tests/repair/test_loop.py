@@ -89,14 +89,14 @@ WRONG_ADD = _change("add", "a - b", "a * b")
 LUCKY_ADD = _change("add", "a - b", "5")
 
 
-def test_the_first_fix_is_offered_and_the_search_ends(tmp_path: Path) -> None:
+def test_the_cheapest_fix_is_offered_once_others_were_looked_for(tmp_path: Path) -> None:
     proposer = ListProposer([WRONG_ADD, RIGHT_ADD, LUCKY_ADD])
     ledger, offered, sessions = _search(
         tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD}
     )
     assert [p.edits for p in offered] == [RIGHT_ADD.edits]
-    assert sessions[0].judged == 2
-    assert [(s.family, s.tried, s.best_fixed) for s in ledger.searches] == [("edit", 2, 1)]
+    assert sessions[0].judged == 3
+    assert [(s.family, s.tried, s.best_fixed) for s in ledger.searches] == [("edit", 3, 1)]
     assert ledger.stopped == "done"
 
 

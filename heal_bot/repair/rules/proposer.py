@@ -62,7 +62,8 @@ class Rules:
             source = _realized(idea, seen)
             if source is not None:
                 edit = Edit(idea.scope.site.target, source)
-                yield Candidate((edit,), self.name, idea.family, idea.change.why)
+                prior = idea.cost + idea.family.doubt
+                yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
         """Cheap edits on top of the attempts that fixed most, without breaking anything."""
@@ -88,7 +89,9 @@ class Rules:
             start = first[id(idea.scope)].candidate
             why = f"{start.rationale}; {idea.change.why}"
             edit = Edit(idea.scope.site.target, source)
-            yield Candidate((edit,), self.name, f"{start.family} + {idea.family}", why)
+            family = f"{start.family} + {idea.family.name}"
+            prior = start.prior + idea.cost + idea.family.doubt
+            yield Candidate((edit,), self.name, family, why, prior=prior)
 
 
 def _scope(

@@ -18,11 +18,12 @@ _RANK = 0.35
 
 @dataclass(frozen=True, slots=True)
 class Idea:
-    """A change with the family it comes from and the suspect it is for."""
+    """A change with the family it comes from, the suspect it is for, and what it costs there."""
 
     scope: Scope
-    family: str
+    family: Family
     change: Change
+    cost: float
 
 
 def warmth_cost(heat: float, hottest: float) -> float:
@@ -56,9 +57,9 @@ def order(
             count += 1
     heapq.heapify(heap)
     while heap:
-        _, _, scope, extra, family, ready = heapq.heappop(heap)
+        cost, _, scope, extra, family, ready = heapq.heappop(heap)
         if ready is not None:
-            yield Idea(scope, family.name, ready)
+            yield Idea(scope, family, ready, cost)
             continue
         for change in family.changes(scope):
             heat = _heat(scope, change)

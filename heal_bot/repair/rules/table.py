@@ -34,11 +34,15 @@ from heal_bot.repair.rules.text import Change
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A named generator of changes; none of them costs less than `floor`."""
+    """A named generator of changes; none of them costs less than `floor`.
+
+    `doubt` says how much less its changes are to be believed once they pass, than their cost says.
+    """
 
     name: str
     floor: float
     changes: Callable[[Scope], Iterator[Change]]
+    doubt: float = 0.0
 
 
 FAMILIES: tuple[Family, ...] = (

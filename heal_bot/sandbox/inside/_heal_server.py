@@ -23,7 +23,7 @@ import pytest
 MEMORY = 1 << 30
 _ENOUGH_BROKEN = 3
 # How often its limit a child may take that got too little of a processor.
-_LOADED = 4
+_LOADED = 8
 
 
 class Root:
