@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
@@ -66,6 +67,14 @@ def hunt(
         yield best
 
 
+class _Part(Enum):
+    """The parts of a streamed search; of the candidates allowed, how many by the end of it."""
+
+    FIRST = 0.65
+    LATE = 0.7
+    AGAIN = 1.0
+
+
 @dataclass(slots=True)
 class _Tally:
     """What a stream has seen so far, and the partial fix that looks like a cause of its own."""
@@ -109,16 +118,15 @@ def _stream(
     nothing better comes soon.
     """
     tally = _Tally()
-    sources = (
-        (2 / 3, lambda: proposer.propose(run, ledger.recall(run, cluster))),
-        (2 / 3 + 0.1, lambda: iter(tally.late[:_LATE])),
-        (1.0, lambda: proposer.propose(run, ledger.recall(run, cluster))),
-    )
-    for number, (share, source) in enumerate(sources):
-        if number == 2 and ledger.best_partial(cluster) is None:
+    for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
+        if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
             break
-        most = limits.candidates * share
-        yield from _pass(run, cluster, proposer, session, ledger, tally, source(), most)
+        if part is _Part.LATE:
+            source: Iterable[Candidate] = tally.late[:_LATE]
+        else:
+            source = proposer.propose(run, ledger.recall(run, cluster))
+        most = limits.candidates * part.value
+        yield from _pass(run, cluster, proposer, session, ledger, tally, source, most)
         if tally.fixes:
             yield from _chosen(run, cluster, session, ledger, tally.fixes)
         if tally.fixes or run.over():
