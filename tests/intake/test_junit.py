@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,6 +134,41 @@ def test_what_gives_nothing_is_one_line_that_names_the_file(
     with pytest.raises(UsageError, match=why) as raised:
         read(run, tmp_path, hostile[name], name)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["attribute-11m.xml", "text-12m.xml", "message-long.xml"])
+def test_what_is_far_too_long_is_clipped_not_refused(
+    tmp_path: Path, run: Run, hostile: dict[str, bytes], name: str
+) -> None:
+    (case,) = read(run, tmp_path, hostile[name]).cases
+    assert (case.classname, case.name, case.outcome) == ("tests.test_a", "test_b", "failed")
+    assert len(case.message) <= 2000
+    assert len(case.text) < 70_000
+
+
+def test_a_name_of_any_length_is_clipped(
+    tmp_path: Path, run: Run, hostile: dict[str, bytes]
+) -> None:
+    (case,) = read(run, tmp_path, hostile["name-11m.xml"]).cases
+    assert 10_000 < len(case.name) < 20_000
+
+
+def test_no_document_makes_the_reader_ask_the_network_or_the_disk(tmp_path: Path, run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/e"
+        (tmp_path / "secret").write_text("planted")
+        for place in (url, f"file://{tmp_path}/secret"):
+            for told in (
+                f'<!DOCTYPE t SYSTEM "{place}">',
+                f'<!DOCTYPE t [<!ENTITY e SYSTEM "{place}">]>',
+                f'<!DOCTYPE t [<!ENTITY % e SYSTEM "{place}"> %e;]>',
+            ):
+                use = GOOD.replace("AssertionError", "&e;" if "ENTITY e" in told else "E")
+                shown = said(run, tmp_path, told + use)
+                assert "planted" not in str(shown)
+        with pytest.raises(TimeoutError):
+            server.accept()
 
 
 @given(st.integers(60, len(GOOD.encode()) * 3), st.sampled_from([1, 3, 1000]))
