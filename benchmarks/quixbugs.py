@@ -72,10 +72,10 @@ def _ring(number, frame):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    signal.signal(signal.SIGVTALRM, _ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
     yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 '''
 
 
@@ -151,7 +151,7 @@ def world(data: Path) -> Iterator[World]:
         )  # fmt: skip
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())
-        cold = SuiteRunner(sandbox, passes={_LIMIT: "2"})
+        cold = SuiteRunner(sandbox, passes={_LIMIT: "3"})
         cold.preflight(run, env)
         yield World(run, tree, env, cold, SuiteRunner(sandbox), data, scratch)
 

@@ -98,7 +98,7 @@ class Session(Protocol):
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
         """One verdict per candidate, in the order given; candidates are pulled lazily."""
 
-    def call(self, candidates: Sequence[Candidate]) -> Calls:
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
         """What candidates that passed do on the tests' arguments and on others like them."""
 
     def __enter__(self) -> Self: ...

@@ -21,6 +21,7 @@ from heal_bot.model import (
     SuiteRun,
     Verdict,
 )
+from heal_bot.ports import Ask
 from heal_bot.source.edit import patched
 
 SHA = "1" * 40
@@ -65,6 +66,12 @@ class FolderTree:
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return {}
 
+    def former(self, path: str) -> bytes | None:
+        return None
+
+    def changed_by(self, path: str) -> str:
+        return ""
+
 
 @dataclass
 class FolderWorkspace:
@@ -102,6 +109,9 @@ class ScriptedRunner:
         self.asked.append((tree.root, tuple(tests) if tests is not None else None))
         return self.suites.pop(0) if len(self.suites) > 1 else self.suites[0]
 
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        return tuple(self.run(run, ask.tree, env, ask.tests) for ask in asks)
+
 
 @dataclass
 class ExecSession:
@@ -136,7 +146,7 @@ class ExecSession:
                 status = "regression"
             yield Verdict(status, fixed, left, broken)
 
-    def call(self, candidates: Sequence[Candidate]) -> Calls:
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
         return self.calls(candidates)
 
     def __enter__(self) -> ExecSession:

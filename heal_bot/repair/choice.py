@@ -72,9 +72,11 @@ def _groups(fixes: Sequence[Attempt], calls: Calls) -> list[_Group]:
     """Patches by behaviour, the heaviest group first; without calls each is on its own."""
     unchanged = calls.rows[0] if calls.rows else ()
     rows = calls.rows[1:] if len(calls.rows) == len(fixes) + 1 else ((),) * len(fixes)
+    # What one of them had no time for tells nobody apart.
+    unknown = {at for row in rows for at, result in enumerate(row) if result.how == "skipped"}
     found: dict[object, list[int]] = {}
     for at, row in enumerate(rows):
-        key = tuple(result.mark for result in row) or at
+        key = tuple(r.mark for place, r in enumerate(row) if place not in unknown) or at
         found.setdefault(key, []).append(at)
     groups = []
     for members in found.values():
@@ -98,6 +100,8 @@ def _difference(groups: Sequence[_Group], calls: Calls) -> str:
         return ""
     one, other = groups[0].row, groups[1].row
     apart = [at for at in range(len(calls.calls)) if one[at].mark != other[at].mark]
+    if not apart:
+        return ""
     at = min(apart, key=lambda at: (_is_late(one[at], other[at]), len(calls.calls[at])))
     rows = [group.row[at] for group in groups[:_SHOWN] if group.row]
     told = [

@@ -13,7 +13,7 @@ from heal_bot.sandbox.origin import Origins
 from heal_bot.sandbox.protocol import Untrusted
 
 # What one candidate may take for all of its calls.
-CALL_SECONDS = 2.0
+CALL_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Order:
     longer: float = 10.0
     all_tests: bool = False
     candidates: tuple[tuple[dict[str, Any], ...], ...] = ()
+    seed: int = 0
 
     def wire(self, nonce: str, canaries: Sequence[Sequence[int]]) -> dict[str, Any]:
         """The order as the zygote reads it."""
@@ -45,6 +46,7 @@ class Order:
             "edits": list(self.edits),
             "candidates": [list(edits) for edits in self.candidates],
             "each": CALL_SECONDS,
+            "seed": self.seed,
             "files": dict(self.files or {}),
             "first": list(self.first),
             "rest": list(self.rest),

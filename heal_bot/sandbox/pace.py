@@ -38,7 +38,7 @@ class Pace:
     @property
     def retry(self) -> float:
         """The limit of the second try of a promising candidate."""
-        return min(max(LONGEST, self.limit), 16 * self.limit)
+        return min(max(LONGEST, self.limit), max(2.0, 16 * self.limit))
 
 
 def pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> Pace:

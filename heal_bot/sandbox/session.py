@@ -115,7 +115,7 @@ class WarmSession:
                 self._measure()
             self._advance(len(order))
 
-    def call(self, candidates: Sequence[Candidate]) -> Calls:
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
         """What functions do after each change; empty where they cannot be changed in place."""
         changed = [c for c in candidates if all(e.target.kind == "function" for e in c.edits)]
         if not self._based or len(changed) < len(candidates) or not candidates:
@@ -127,6 +127,7 @@ class WarmSession:
             guards=self._expected.guards,
             limit=seconds,
             candidates=tuple(tuple(map(_wire, c.edits)) for c in candidates),
+            seed=seed,
         )
         return self._ask(order).calls
 

@@ -10,10 +10,12 @@ from heal_bot.model import CaseResult
 from heal_bot.sandbox.order import Answer, Order
 
 _SECONDS = 5.0
-_FRESH_TIMES = 3
+_FRESH_SECONDS = 60.0
+# A test hangs when it takes that often as long as any that passes, and no less than this.
+_TIMES, _LEAST = 50.0, 1.0
 _GUARD_SECONDS = 60.0
 # Tests that hang unchanged, of which so many are waited for.
-_HANGS = 3
+_HANGS = 2
 _GOOD = {"passed", "xfailed"}
 
 
@@ -30,24 +32,35 @@ def measure(
     ask: Callable[[Order], Answer], names: Sequence[str], guards: Sequence[str]
 ) -> Unchanged:
     """Run all of them; SandboxError when a test that must fail passes here."""
-    results, hung, files = _failing(ask, names)
+    good = _passing(ask, guards, None)
+    slowest = max((guard.seconds for guard in good), default=_SECONDS)
+    patience = min(_SECONDS, max(_LEAST, _TIMES * slowest))
+    results, hung, files = _failing(ask, names, patience)
     lucky = [name for name in names if name in results and results[name].outcome == "passed"]
     if lucky:
         raise SandboxError(
             f"{lucky[0]} and {len(lucky) - 1} other failing tests pass in a warm process; "
             "only cold runs can judge them"
         )
+    if files is not None and not good:
+        good = _passing(ask, guards, files)
+    return Unchanged(results, hung, good)
+
+
+def _passing(
+    ask: Callable[[Order], Answer], guards: Sequence[str], files: Mapping[str, str] | None
+) -> tuple[CaseResult, ...]:
+    """The guards that pass."""
     order = Order(
         (), guards=tuple(guards), files=files, limit=4 * _SECONDS, longer=_GUARD_SECONDS,
         all_tests=True,
     )  # fmt: skip
     found = ask(order).results if guards else {}
-    good = [found[name] for name in guards if name in found and found[name].outcome in _GOOD]
-    return Unchanged(results, hung, tuple(good))
+    return tuple(found[name] for name in guards if name in found and found[name].outcome in _GOOD)
 
 
 def _failing(
-    ask: Callable[[Order], Answer], names: Sequence[str]
+    ask: Callable[[Order], Answer], names: Sequence[str], patience: float
 ) -> tuple[dict[str, CaseResult], tuple[str, ...], dict[str, str] | None]:
     """Results, those that hang, and `{}` in place of None where nothing can be swapped.
 
@@ -59,7 +72,7 @@ def _failing(
     files: dict[str, str] | None = None
     left = list(names)
     while left and len(hung) < _HANGS:
-        limit = _SECONDS if files is None else _FRESH_TIMES * 4 * _SECONDS
+        limit = patience if files is None else _FRESH_SECONDS
         base = ask(Order(tuple(left), files=files, limit=limit, all_tests=True))
         late = base.how == "timeout"
         if files is None and not late and (base.how != "judged" or not base.results):
@@ -70,6 +83,7 @@ def _failing(
             return results, tuple(hung), files
         left = [name for name in left if name not in results]
         own = base.seconds - sum(result.seconds for result in base.results.values())
-        if left and (own > _SECONDS / 2 or not base.results):
+        if left and (own > patience / 2 or not base.results):
             hung.append(left.pop(0))
+            patience = min(patience, _LEAST)
     return results, (*hung, *left), files

@@ -8,7 +8,17 @@ from types import TracebackType
 from typing import Self
 
 from heal_bot.events import Run
-from heal_bot.model import Baseline, Calls, Candidate, Cluster, Edit, Environment, Verdict
+from heal_bot.model import (
+    Baseline,
+    Calls,
+    Candidate,
+    Cluster,
+    Edit,
+    Environment,
+    SuiteRun,
+    Target,
+    Verdict,
+)
 from heal_bot.ports import Runner, Session, Tree
 
 # The guards of a search, not of the verdict: the cold run judges with the whole suite.
@@ -34,7 +44,8 @@ def open_session(
 def guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     """Passing tests that execute the suspects or share a file with a failure, fastest first."""
     red = {failure.test for failure in cluster.failures}
-    near = _covering(baseline, cluster) | _neighbours(baseline, red)
+    targets = [suspect.target for suspect in cluster.suspects[:_SUSPECTS]]
+    near = covering(baseline.suite, targets) | _neighbours(baseline, red)
     timed = sorted(
         (result.seconds, result.test)
         for result in baseline.suite.results
@@ -50,12 +61,11 @@ def guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _covering(baseline: Baseline, cluster: Cluster) -> set[str]:
-    """Tests whose spectrum touches one of the first suspects."""
-    spectrum = baseline.suite.spectrum
+def covering(suite: SuiteRun, targets: Sequence[Target]) -> set[str]:
+    """Tests whose spectrum touches one of the targets; none without a spectrum."""
+    spectrum = suite.spectrum
     if spectrum is None:
         return set()
-    targets = [suspect.target for suspect in cluster.suspects[:_SUSPECTS]]
     mask = 0
     for bit, (path, line) in enumerate(spectrum.locations):
         if any(t.path == path and t.first_line <= line <= t.last_line for t in targets):
@@ -80,9 +90,9 @@ class _Based:
         """One verdict per candidate, judged together with the base."""
         return self.session.judge(_on(self.base, candidate) for candidate in candidates)
 
-    def call(self, candidates: Sequence[Candidate]) -> Calls:
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
         """What the candidates do, together with the base."""
-        return self.session.call([_on(self.base, candidate) for candidate in candidates])
+        return self.session.call([_on(self.base, candidate) for candidate in candidates], seed)
 
     def __enter__(self) -> Self:
         self.session.__enter__()

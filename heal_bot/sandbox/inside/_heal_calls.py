@@ -21,8 +21,9 @@ import types
 import _heal_swap
 
 _RECORDED = 40
-_CALLS = 160
-_PER_CALL = 0.1
+_VARIED = 200
+# Seconds of processor time and of the clock that a call may take.
+_WORK, _WAIT = 0.1, 1.0
 _NODES = 400
 _TEXT = 100
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -92,13 +93,15 @@ def serve(rerun, swapper, order, records):
             places.setdefault((place.filename, place.outer_first), place)
     roots = [place.roots[0][0] for place in places.values()]
     recorded = _recorded(rerun, swapper, candidates[0], roots)
-    calls = recorded + others(recorded)
+    calls = recorded + others(recorded, order["seed"])
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
         records.send("calls", v=told, recorded=len(recorded))
     gc.freeze()
     for number, edits in enumerate([[], *candidates]):
-        found = _forked(lambda edits=edits: observed(swapper, edits, roots, calls), order["each"])
+        found = _forked(
+            lambda edits=edits: observed(swapper, edits, roots, calls, order["each"]), order["each"]
+        )
         records.send("observed", i=number, v=found)
 
 
@@ -127,13 +130,13 @@ def _recorded(rerun, swapper, edits, roots):
     return recorder.calls
 
 
-def others(calls):
-    """Calls with one argument changed a little, in a fixed order."""
-    rng = random.Random(0)
+def others(calls, seed):
+    """Calls with one argument changed a little; the seed decides which."""
+    rng = random.Random(seed)
     made = []
     seen = {digest(call) for call in calls}
-    for _ in range(6 * _CALLS):
-        if len(made) >= _CALLS or not calls:
+    for _ in range(6 * _VARIED):
+        if len(made) >= _VARIED or not calls:
             break
         where, (plain, keyed) = rng.choice(calls)
         places = [*range(len(plain)), *keyed]
@@ -237,16 +240,20 @@ def _text(value):
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "\u2026"
 
 
-def observed(swapper, edits, roots, calls):
+def observed(swapper, edits, roots, calls, seconds):
     """[how, type, text, digest] per call with the edits in place; [] where they do not go in."""
     try:
         swapper.apply(edits)
     except (_heal_swap.Unsound, _heal_swap.Rejected):
         return []
-    signal.signal(signal.SIGALRM, _ring)
+    for number in (signal.SIGALRM, signal.SIGVTALRM):
+        signal.signal(number, _ring)
     found = []
+    ends = time.monotonic() + 0.8 * seconds
     for where, arguments in calls:
         try:
+            if time.monotonic() > ends:
+                raise Late
             plain, keyed = copy.deepcopy(arguments)
         except BaseException:
             found.append(["skipped", "", "", ""])
@@ -262,7 +269,8 @@ def _ring(number, frame):
 
 def _called(function, plain, keyed):
     """One call: result or exception, with the arguments as it left them in the digest."""
-    signal.setitimer(signal.ITIMER_REAL, _PER_CALL, _PER_CALL)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _WORK, _WORK)
+    signal.setitimer(signal.ITIMER_REAL, _WAIT, _WAIT)
     try:
         value = function(*plain, **keyed)
         if isinstance(value, types.GeneratorType):
@@ -278,6 +286,7 @@ def _called(function, plain, keyed):
     except BaseException as error:
         told, value = ("raised", type(error).__name__, _text(error)), None
     finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
     return [*told, digest((told[:2], value, plain, keyed))]
 
