@@ -7,7 +7,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 STAMP := $(VENV)/.ready
 RUNNERS := $(VENV)/.runners
-BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^__')
+AIMOCK := $(VENV)/aimock/.ready-1.43.0
+BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
 .DELETE_ON_ERROR:
 .PHONY: dev demo test slow lint check bench clean
@@ -26,13 +27,20 @@ $(RUNNERS): $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,dialects]'
 	@touch $@
 
+# A model server of other hands for the slow tests; nothing of it ships.
+$(AIMOCK): $(STAMP)
+	@command -v npm >/dev/null || { echo "no npm found: the tests against aimock need node 20 or newer with npm" >&2; exit 1; }
+	@mkdir -p $(@D)
+	@npm install --prefix $(@D) --silent --no-save --no-package-lock --ignore-scripts --no-audit --no-fund @copilotkit/aimock@1.43.0
+	@touch $@
+
 demo: $(STAMP)
 	@$(BIN)/python -m examples.demo
 
 test: $(STAMP)
 	$(BIN)/pytest -q -n auto -m "not slow and not online"
 
-slow: $(RUNNERS)
+slow: $(RUNNERS) $(AIMOCK)
 	$(BIN)/pytest -q -m "slow and not online" || test $$? = 5
 
 lint: $(STAMP)
@@ -40,7 +48,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: $(RUNNERS)
+check: $(RUNNERS) $(AIMOCK)
 	@for part in lint test slow; do begin=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
 		echo "check: $$part $$(($$(date +%s) - begin)) s"; done
