@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +43,38 @@ class ForgePull:
     head_sha: str
     head_repo: str
     base_ref: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A remark on lines of a file, counted from 1; without a line it is about the whole file."""
+
+    path: str
+    body: str
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A line of a check run; level: notice | warning."""
+
+    path: str
+    line: int
+    level: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A finished check run; conclusion: success | neutral."""
+
+    sha: str
+    conclusion: str
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
 
 
 class ForgeObjects(Protocol):
@@ -78,6 +110,42 @@ class ForgeObjects(Protocol):
     def advance_branch(self, run: Run, branch: str, sha: str) -> bool:
         """Fast-forward a branch; False when that would lose a commit. Never forces."""
 
+    def delete_branch(self, run: Run, branch: str) -> None:
+        """Remove a branch; nothing happens without such a branch."""
+
+
+class ForgeTalk(Protocol):
+    """What is said on pull requests and commits; raises ForgeError."""
+
+    def comment(self, run: Run, number: int, marker: str, body: str, *, new: bool = False) -> str:
+        """Say it once: the comment of ours that begins with `marker` is edited, else one is made.
+
+        `new` spares the search where none can be there yet. Returns its address.
+        """
+
+    def react(self, run: Run, comment: int, content: str, *, review: bool = False) -> None:
+        """React to a comment, or with `review` to a comment of a review."""
+
+    def review(
+        self, run: Run, number: int, sha: str, marker: str, body: str, remarks: Sequence[Remark]
+    ) -> str:
+        """One review with remarks on lines, and a comment per remark on a whole file.
+
+        A review of ours that begins with `marker` is there already; its address either way.
+        """
+
+    def shown_lines(self, run: Run, number: int) -> Mapping[str, frozenset[int]]:
+        """Per file the new lines that the pull request's diff shows, where remarks can be."""
+
+    def label(self, run: Run, number: int, labels: Sequence[str]) -> None:
+        """Add labels."""
+
+    def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
+        """Ask people (`login`) and teams (`org/team`) for a review."""
+
+    def check(self, run: Run, check: Check, *, new: bool = False) -> None:
+        """Add a finished check run; only with `new` a second one of the same title."""
+
 
 class Forge(Protocol):
     """One repository on GitHub as publishing and admission need it; raises ForgeError."""
@@ -87,8 +155,19 @@ class Forge(Protocol):
         """owner/name."""
 
     @property
+    def page(self) -> str:
+        """The address of the repository for people."""
+
+    @property
     def objects(self) -> ForgeObjects:
         """Its git objects and branches."""
+
+    @property
+    def talk(self) -> ForgeTalk:
+        """What is said in it."""
+
+    def me(self, run: Run) -> str:
+        """The account that the token writes as."""
 
     def default_branch(self, run: Run) -> str:
         """The branch that pull requests target when nothing else is said."""
@@ -98,6 +177,9 @@ class Forge(Protocol):
 
     def pull(self, run: Run, number: int) -> ForgePull | None:
         """A pull request by its number."""
+
+    def open_pulls(self, run: Run) -> tuple[ForgePull, ...]:
+        """The newest 300 open pull requests, as they were when first asked for."""
 
     def pulls_from(self, run: Run, branch: str) -> tuple[ForgePull, ...]:
         """All pull requests from a branch of this repository, newest first."""
@@ -110,8 +192,5 @@ class Forge(Protocol):
     def edit_pull(self, run: Run, number: int, title: str, body: str) -> None:
         """Replace title and body."""
 
-    def comment(self, run: Run, number: int, marker: str, body: str) -> str:
-        """Say it once: the comment of ours that holds `marker` is edited, else one is made.
-
-        Returns its address.
-        """
+    def close_pull(self, run: Run, number: int) -> None:
+        """Close one."""

@@ -26,17 +26,27 @@ class Refused(HealBotError):
 
 
 class Stale(HealBotError):
-    """The branch moved and changed what the patch replaces."""
+    """The branch moved to `head` and changed what the patch replaces."""
+
+    def __init__(self, message: str, head: str) -> None:
+        super().__init__(message)
+        self.head = head
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The change as recomputed from the base commit."""
+    """The change as recomputed from the base commit.
+
+    `before` are the texts that `files` replace; `foreign` says that a fork's code is involved,
+    of which nothing is ever written into this repository.
+    """
 
     base: ForgeCommit
     base_ref: str
     files: tuple[ForgeFile, ...]
+    before: tuple[str, ...]
     shown: markdown.Shown
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,12 @@ class _BaseTree:
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return {}
 
+    def former(self, path: str) -> bytes | None:
+        return None
+
+    def changed_by(self, path: str) -> str:
+        return ""
+
     def file(self, path: str) -> ForgeFile:
         file = self.forge.objects.file(self.run, self.sha, path)
         if file is None:
@@ -82,14 +98,19 @@ def recompute(
     patch: PatchRecord,
     request: HealRequest,
     forge: Forge,
-    claimed: bool,
+    *,
+    claimed: bool = False,
+    prefix: str = "heal-bot/",
 ) -> Change:
     """The change of a record read off the base commit; Refused or Stale when it is none.
 
     Renames, new files, deletions, mode changes, links, and whatever lies outside the functions
-    named and the imports they need cannot be expressed by what this returns.
+    named and the imports they need cannot be expressed by what this returns. `prefix` begins the
+    name of the branch it is meant for.
     """
-    base, base_ref, head = _base(run, record, patch, request, forge)
+    foreign = bool(request.head_repo) and request.head_repo.lower() != forge.repo.lower()
+    of = _fork_base if foreign else _base
+    base, base_ref, head = of(run, record, patch, request, forge)
     tree = _BaseTree(run, forge, base)
     if len({file.path for file in patch.files}) != len(patch.files):
         raise Refused("the bundle names a file twice")
@@ -105,12 +126,14 @@ def recompute(
     shown = markdown.Shown(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
-        f"heal-bot/{record.fingerprint}",
+        f"{prefix}{record.fingerprint}",
         markdown.digest(base.sha, files),
         (moved,) if moved else (),
         claimed,
     )
-    return Change(base, base_ref, tuple(_patched(tree, f) for f in patch.files), shown)
+    new = tuple(_patched(tree, f) for f in patch.files)
+    before = tuple(edit.text_of(tree, f.path) for f in patch.files)
+    return Change(base, base_ref, new, before, shown, foreign)
 
 
 def _changed(tree: _BaseTree, patch: PatchRecord, file: FileRecord) -> tuple[tuple[Edit, ...], str]:
@@ -125,8 +148,6 @@ def _base(
     run: Run, record: OutcomeRecord, patch: PatchRecord, request: HealRequest, forge: Forge
 ) -> tuple[ForgeCommit, str, str]:
     """The commit, the branch and its newest commit, by the request and the forge."""
-    if request.head_repo and request.head_repo.lower() != forge.repo.lower():
-        raise Refused(f"the code is from {request.head_repo}; nothing of a fork is pushed here")
     if request.repo.lower() != forge.repo.lower():
         raise Refused(f"the request is for {request.repo}, the token for {forge.repo}")
     base_ref = request.base_ref or forge.default_branch(run)
@@ -134,16 +155,42 @@ def _base(
         raise Refused(f"{base_ref[:80]!r} is no branch that a pull request can target")
     head = forge.objects.head(run, base_ref) or ""
     sha = request.base_sha or head
+    _agree(record, patch, sha)
+    if request.reply_to is not None and head != sha:
+        raise Stale(f"{base_ref} moved from {sha[:12]} to {head[:12] or 'nothing'} meanwhile", head)
+    base = forge.objects.commit(run, sha)
+    if base is None or not (head == sha or forge.objects.contains(run, base_ref, sha)):
+        raise Refused(f"commit {sha[:12]} is not on branch {base_ref} of {forge.repo}")
+    return base, base_ref, head
+
+
+def _fork_base(
+    run: Run, record: OutcomeRecord, patch: PatchRecord, request: HealRequest, forge: Forge
+) -> tuple[ForgeCommit, str, str]:
+    """The head of a fork's open pull request: that the forge knows a commit proves nothing."""
+    pull = forge.pull(run, request.pull_number) if request.pull_number else None
+    if pull is None or pull.state != "open":
+        raise Refused(f"the code is from {request.head_repo}, and no open pull request holds it")
+    sha = request.base_sha or pull.head_sha
+    _agree(record, patch, sha)
+    if pull.head_repo.lower() != request.head_repo.lower():
+        raise Refused(f"pull request {pull.number} is not from {request.head_repo}")
+    if pull.head_sha != sha:
+        raise Stale(f"the pull request moved from {sha[:12]} to {pull.head_sha[:12]}", "")
+    base = forge.objects.commit(run, sha)
+    if base is None:
+        raise Refused(f"commit {sha[:12]} cannot be read")
+    return base, "", sha
+
+
+def _agree(record: OutcomeRecord, patch: PatchRecord, sha: str) -> None:
+    """Refused unless the bundle is about this commit throughout."""
     certified = record.certificate.base_sha if record.certificate else ""
     if not _SHA.match(sha) or sha != patch.base_sha or certified != sha:
         raise Refused(
             f"the bundle is about commit {patch.base_sha[:12]}, asked is {sha[:12] or 'none'};"
             " give the commit that was healed with --base-sha"
         )
-    base = forge.objects.commit(run, sha)
-    if base is None or not (head == sha or forge.objects.contains(run, base_ref, sha)):
-        raise Refused(f"commit {sha[:12]} is not on branch {base_ref} of {forge.repo}")
-    return base, base_ref, head
 
 
 def _text(tree: _BaseTree, file: FileRecord) -> str:
@@ -174,7 +221,7 @@ def _moved(run: Run, patch: PatchRecord, base_ref: str, head: str, forge: Forge)
         now = forge.objects.file(run, head, file.path)
         if now is None or now.blob != file.base_blob:
             raise Stale(
-                f"{file.path} changed on {base_ref} since {patch.base_sha[:12]}; heal again"
+                f"{file.path} changed on {base_ref} since {patch.base_sha[:12]}; heal again", head
             )
     return (
         f"The branch has moved to `{head[:12]}` since; the files changed here are the same there,"

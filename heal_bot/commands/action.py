@@ -2,53 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
-import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from heal_bot import bundle, process, settings
-from heal_bot.errors import HealBotError, UsageError
-from heal_bot.events import Run
+from heal_bot import settings
+from heal_bot.commands import child
+from heal_bot.commands.child import Task
+from heal_bot.commands.job import Job
+from heal_bot.commands.seal import sealed
+from heal_bot.delivery import accept, retire
+from heal_bot.delivery.ladder import mine
+from heal_bot.delivery.options import STOPPED, Options, Published
+from heal_bot.errors import ForgeError, HealBotError
+from heal_bot.events import Noted
 from heal_bot.forge import actions, admission
-from heal_bot.forge.fetch import fetch
 from heal_bot.forge.pulls import GitHub
+from heal_bot.forge.runs import Runs
 from heal_bot.intake import event as events
-from heal_bot.intake import request as requests
-from heal_bot.model import HealRequest
+from heal_bot.intake.event import Asked, Ignored
+from heal_bot.model import HealRequest, Memory
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.publish import Published, publish
-from heal_bot.report import console, summary
-from heal_bot.settings import Settings
-from heal_bot.text import Secret, for_log, for_markdown
+from heal_bot.publish import publish
+from heal_bot.report import notebook, status
+from heal_bot.text import for_log, for_markdown
 
-# What the child may still need after its deadline to end its sandboxes and write its bundle.
-_GRACE = 300.0
-_OPTIONS = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox")
-_INPUTS = frozenset({*_OPTIONS, "github-token", "junit", "anthropic-api-key", "gemini-api-key",
-                     "openai-api-key", "openai-base-url", "instruction", "allow"})  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """This step of the workflow: its settings, inputs, and the runner's files."""
-
-    settings: Settings
-    inputs: Mapping[str, str]
-    environ: Mapping[str, str]
-    workspace: Path
-    run: Run
-
-    @property
-    def bundle(self) -> Path:
-        """Where the bundle lies: below the workspace, so that a later step can upload it."""
-        return self.workspace / ".heal-bot" / "bundle"
+Healer = Callable[[Job, Task], OutcomeRecord]
 
 
 @click.command("action")
@@ -61,170 +44,194 @@ class Job:
 def command(event_file: Path | None) -> None:
     """Run as a step of a workflow: inputs from INPUT_*, the event from the runner's file."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    environ = settings.environment()
-    job = _job(environ)
+    environ = sealed(settings.environment())
+    job = Job.of(environ)
     for line in actions.masks(job.settings.secrets):
         click.echo(line)
     path = event_file or Path(environ.get("GITHUB_EVENT_PATH") or "/nonexistent")
     try:
-        _serve(job, events.load(path))
+        serve(job, environ.get("GITHUB_EVENT_NAME", ""), path)
     except HealBotError as error:
         click.echo(actions.annotation("error", "heal-bot", str(error)))
-        _tell(job, {"status": "failed"}, summary.failed(str(error)))
+        job.fail(str(error))
         raise
 
 
-def _job(environ: Mapping[str, str]) -> Job:
-    given = actions.inputs(environ)
-    if unknown := sorted(set(given) - _INPUTS):
-        click.echo(actions.annotation("warning", "heal-bot", f"unknown input {unknown[0]}"))
-    options: dict[str, object] = {
-        name.replace("-", "_"): Secret(value) if name.endswith(("-key", "-token")) else value
-        for name, value in given.items()
-        if name not in {"junit", "allow"}
-    }
-    if "proposers" in given:
-        options["proposers"] = tuple(p.strip() for p in given["proposers"].split(",") if p.strip())
-    if given.get("allow", "write") not in admission.LEVELS:
-        raise UsageError(f"input allow is {given['allow']!r}; use one of {admission.LEVELS}")
-    chosen = settings.load(environ, options={k: v for k, v in options.items() if k in
-                                             Settings.model_fields})  # fmt: skip
-    run = Run(lambda event: click.echo(console.line(event)))
-    return Job(chosen, given, environ, Path(environ.get("GITHUB_WORKSPACE") or Path.cwd()), run)
-
-
-def _serve(job: Job, payload: dict[str, object]) -> None:
+def serve(job: Job, name: str, path: Path, heal: Healer = child.heal) -> None:
     """The whole run: event, admission, healing without the token, publishing with it."""
-    chosen, environ = job.settings, job.environ
-    patterns = job.inputs.get("junit", "").replace(",", "\n").splitlines()
-    facts = events.Facts(
-        chosen.github_repository,
-        environ.get("GITHUB_SHA", ""),
-        environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME", ""),
-        int(chosen.github_run_id) if chosen.github_run_id.isdigit() else None,
-        tuple(str(job.workspace / p.strip()) for p in patterns if p.strip()),
-        chosen.instruction,
-    )
-    asked = events.read(environ.get("GITHUB_EVENT_NAME", ""), payload, facts)
-    if isinstance(asked, events.Ignored) and not asked.answer:
-        click.echo(for_log(f"nothing to do: {asked.reason}"))
-        _tell(job, {"status": "nothing_to_do"}, for_markdown(asked.reason, 1_000))
+    asked = events.read(name, events.load(path), job.facts())
+    if isinstance(asked, Ignored) and asked.reply_to is None:
+        _nothing(job, asked.reason)
         return
-    forge = GitHub.open(chosen.github_token, chosen.github_api_url, facts.repo)
-    if isinstance(asked, events.Ignored):
-        _refuse(job, asked.reason)
+    forge = job.forge()
+    if isinstance(asked, Ignored):
+        job.refuse(asked.reason)
+        _reply(job, forge, asked.pull_number, asked.reply_to, asked.reason)
         return
-    admitted = admission.admit(job.run, asked.request, forge, job.inputs.get("allow", "write"))
+    runs = Runs(forge.repository, job.settings.github_token)
+    located = _located(job, asked, forge, runs)
+    if isinstance(located, str):
+        _nothing(job, located)
+        return
+    admitted = admission.admit(job.run, located.request, forge, job.allow, job.bots)
+    request = admitted.request
     if admitted.refusal:
-        _refuse(job, admitted.refusal)
-        if asked.request.reply_to and asked.request.pull_number:
-            mark = f"<!-- heal-bot request {asked.request.reply_to} -->"
-            text = f"{mark}\nNot started: {for_markdown(admitted.refusal, 300)}."
-            forge.comment(job.run, asked.request.pull_number, mark, text)
+        job.refuse(admitted.refusal)
+        _reply(job, forge, request.pull_number, request.reply_to, admitted.refusal)
         return
-    record = _heal(job, admitted.request, asked.report)
-    done = publish(job.run, record, admitted.request, forge)
-    _finish(job, record, done)
+    options = job.options()
+    if located.green:
+        _green(job, request, forge, options)
+    elif request.verb in {"heal", "retry"}:
+        _heal(job, replace(located, request=request), admitted.config_ref, forge, runs, heal)
+    else:
+        _speak(job, replace(located, request=request), forge, options)
 
 
-def _refuse(job: Job, reason: str) -> None:
-    click.echo(actions.annotation("warning", "heal-bot", reason))
-    _tell(job, {"status": "refused"}, summary.failed(reason))
+def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
+    """The request with its commit, where only the API knows it; or why there is none."""
+    request = asked.request
+    if request.trigger == "schedule":
+        found = runs.last_red(forge.default_branch(job.run), job.facts().run_id)
+        if found is None:
+            return "the default branch has no red run"
+    elif (request.trigger == "dispatch" and not request.base_sha) or "run-id" in job.inputs:
+        found = runs.facts(request.run_id or 0)
+        if found is None:
+            return f"there is no run {request.run_id}"
+    else:
+        return asked
+    if found.repo.lower() != forge.repo.lower() or not found.branch:
+        return f"run {found.id} is of code from {found.repo or 'a deleted fork'}"
+    known = replace(
+        request, base_sha=found.sha, tested_sha=found.sha, base_ref=found.branch, run_id=found.id
+    )
+    return replace(asked, request=known, artifacts=True)
 
 
-def _heal(job: Job, request: HealRequest, report: str) -> OutcomeRecord:
-    """Heal in a child process that never sees the token; the bundle it leaves is read as foreign.
-
-    What the child prints is shown between commands that stop the runner from obeying it.
-    """
-    chosen = job.settings
-    with tempfile.TemporaryDirectory(prefix="heal-bot-action-") as name:
-        scratch = Path(name)
-        repository = fetch(
-            job.run, chosen.github_token, chosen.github_server_url, chosen.github_repository,
-            request.base_sha, scratch / "repository",
-        )  # fmt: skip
-        if report:
-            (scratch / "report.xml").write_text(report, encoding="utf-8")
-            request = replace(request, reports=(str(scratch / "report.xml"),))
-        (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
-        # An older bundle must not pass for this run's when the child fails.
-        shutil.rmtree(job.bundle, ignore_errors=True)
-        job.bundle.parent.mkdir(parents=True, exist_ok=True)
-        (job.bundle.parent / ".gitignore").write_text("*\n")
-        argv = [sys.executable, "-I", "-m", "heal_bot", "heal", "--repo", str(repository),
-                "--request", str(scratch / "request.json"), "--out", str(job.bundle)]  # fmt: skip
-        for option in _OPTIONS:
-            if option in job.inputs:
-                argv += [f"--{option}={job.inputs[option]}"]
-        stop, resume = actions.pause()
-        click.echo(stop)
-        done = process.run(
-            argv,
-            env=_environment(chosen, scratch),
-            cwd=scratch,
-            seconds=chosen.max_minutes * 60 + _GRACE,
-            tee=_show,
-        )
-        click.echo(resume)
-    actions.give_back(job.bundle.parent, job.workspace)
-    if not done.ok and not (job.bundle / bundle.OUTCOME).exists():
-        raise HealBotError(f"the run that heals failed: {done.complaint()}")
-    return bundle.read(job.bundle)
+def _heal(job: Job, asked: Asked, config_ref: str, forge: GitHub, runs: Runs, heal: Healer) -> None:
+    """Reports, memory, the run itself, delivery; a stale result is healed once more."""
+    request, options = asked.request, job.options()
+    if options.mode != "dry-run":
+        _begin(job, asked, forge)
+    with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
+        downloaded = _reports(job, asked, runs, Path(name))
+        memory = _remembered(job, request, forge, options)
+        task = Task(request, memory, config_ref, asked.report, downloaded, asked.place)
+        try:
+            record = heal(job, task)
+            done = publish(job.run, record, request, forge, options)
+            if done.status == "stale" and done.head and request.reply_to is None:
+                job.run.emit(Noted(stage="publish", message=f"{done.reason}: healing once more"))
+                request = replace(request, base_sha=done.head, tested_sha=done.head)
+                record = heal(job, replace(task, request=request))
+                done = publish(job.run, record, request, forge, options)
+        except HealBotError as error:
+            if request.reply_to is not None and request.pull_number is not None:
+                mark = status.request_mark(request.reply_to)
+                text = status.failed(mark, str(error))
+                forge.talk.comment(job.run, request.pull_number, mark, text)
+            raise
+    job.finish(record, done, request.callback)
 
 
-def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
-    """The child's environment, from an allow-list: model keys and addresses, never the token."""
-    known = {
-        "PATH": os.defpath + ":/usr/local/bin",
-        "HOME": str(scratch),
-        "LANG": "C.UTF-8",
-        "PYTHONUNBUFFERED": "1",
-        "ANTHROPIC_API_KEY": chosen.anthropic_api_key.reveal(),
-        "GEMINI_API_KEY": chosen.gemini_api_key.reveal(),
-        "OPENAI_API_KEY": chosen.openai_api_key.reveal(),
-        "OPENAI_BASE_URL": chosen.openai_base_url,
-        "ANTHROPIC_BASE_URL": chosen.anthropic_base_url,
-        "GEMINI_BASE_URL": chosen.gemini_base_url,
-        "GITHUB_REPOSITORY": chosen.github_repository,
-        "VIRTUAL_ENV": chosen.virtual_env,
-        "HEAL_BOT_CACHE": chosen.cache_dir,
-        "HEAL_BOT_SCRATCH": chosen.scratch_dir,
-        "HEAL_BOT_SANDBOX": chosen.sandbox,
-    }
-    return {name: value for name, value in known.items() if value}
+def _begin(job: Job, asked: Asked, forge: GitHub) -> None:
+    """Show whoever asked that the request was seen, and for which commit it is served."""
+    request = asked.request
+    if request.reply_to is None or request.pull_number is None:
+        return
+    _seen(job, asked, forge)
+    mark = status.request_mark(request.reply_to)
+    text = status.working(mark, request.base_sha, job.run_url)
+    new = job.environ.get("GITHUB_RUN_ATTEMPT") == "1"
+    forge.talk.comment(job.run, request.pull_number, mark, text, new=new)
 
 
-def _show(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def _seen(job: Job, asked: Asked, forge: GitHub) -> None:
+    """React to the comment; a review itself takes no reaction."""
+    if asked.request.reply_to is None or job.environ.get("GITHUB_EVENT_NAME", "").endswith(
+        "review"
+    ):
+        return
+    try:
+        forge.talk.react(job.run, asked.request.reply_to, "eyes", review=asked.review)
+    except ForgeError as error:
+        job.run.emit(Noted(stage="forge", message=str(error), level="warning"))
 
 
-def _finish(job: Job, record: OutcomeRecord, done: Published) -> None:
-    """Outputs, step summary, and one line in the log."""
-    fixed = sum(f.status == "fixed" for f in record.failures)
-    failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
-    status = done.status if done.status in {"stale", "refused"} else record.status
-    patch = job.bundle / "patch.diff"
-    outputs = {
-        "status": status,
-        "pull-request-url": done.url,
-        "pull-request-number": str(done.number or ""),
-        "patch": str(patch) if patch.exists() else "",
-        "fixed": str(fixed),
-        "still-failing": str(failing),
-        "cost-usd": "" if record.cost.usd is None else f"{record.cost.usd:.4f}",
-        "bundle": str(job.bundle),
-    }
-    _tell(job, outputs, summary.step(record, done.status, done.reason, done.url))
-    level = "notice" if status not in {"stale", "refused"} else "warning"
-    said = f"{status}: {done.url or done.reason}"
-    click.echo(actions.annotation(level, "heal-bot", said))
+def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ...]:
+    """The artifacts of the run that was red; without them the sandboxed baseline is the report."""
+    request = asked.request
+    if not asked.artifacts:
+        return ()
+    try:
+        number = request.run_id
+        if request.trigger == "comment":
+            number = runs.red_of(request.base_sha)
+        if number is None:
+            return ()
+        return runs.reports(job.run, number, job.artifacts, folder, own=_is_own(job, number))
+    except ForgeError as error:
+        job.run.emit(Noted(stage="intake", message=f"no artifacts: {error}", level="warning"))
+        return ()
 
 
-def _tell(job: Job, outputs: Mapping[str, str], text: str) -> None:
-    """Write to the runner's files, where there is a runner."""
-    if path := job.environ.get("GITHUB_OUTPUT"):
-        actions.write_outputs(Path(path), outputs)
-    if path := job.environ.get("GITHUB_STEP_SUMMARY"):
-        actions.write_summary(Path(path), summary.fit(text, summary.STEP_LIMIT - 1))
+def _is_own(job: Job, number: int) -> bool:
+    return str(number) == job.settings.github_run_id
+
+
+def _remembered(job: Job, request: HealRequest, forge: GitHub, options: Options) -> Memory:
+    """What our open proposals into this branch remember; nothing when asked to try again."""
+    if request.verb == "retry":
+        return Memory()
+    noted = [
+        notebook.read(pull.body)
+        for pull in mine(job.run, forge, options.prefix)
+        if pull.base_ref == request.base_ref
+    ]
+    tried = dict(item for note in noted if note is not None for item in note.memory.tried)
+    return Memory(tuple(tried.items()))
+
+
+def _green(job: Job, request: HealRequest, forge: GitHub, options: Options) -> None:
+    """The tests pass without us: close what proposes to repair them."""
+    closed: tuple[int, ...] = ()
+    if options.mode != "dry-run":
+        closed = retire.retire(job.run, request.base_ref, request.base_sha, forge, options.prefix)
+    numbers = ", ".join(str(number) for number in closed)
+    _nothing(job, f"the run is green; closed: {numbers}" if closed else "the run is green")
+
+
+def _speak(job: Job, asked: Asked, forge: GitHub, options: Options) -> None:
+    """The verbs that start no run: apply, explain, stop, help."""
+    request, run = asked.request, job.run
+    assert request.pull_number is not None
+    assert request.reply_to is not None
+    done = Published("commented", request.verb)
+    if request.verb == "apply":
+        done = accept.accept(run, request.base_ref, request.base_sha, forge, options.prefix)
+        text = f"{for_markdown(done.reason, 400)}."
+    elif request.verb == "explain":
+        text = accept.explained(run, request.base_ref, forge, options.prefix)
+    elif request.verb == "stop":
+        forge.talk.label(run, request.pull_number, (STOPPED,))
+        text = f"heal-bot leaves this pull request alone until the label `{STOPPED}` is removed."
+    else:
+        text = status.HELP
+    mark = status.request_mark(request.reply_to)
+    forge.talk.comment(run, request.pull_number, mark, status.answer(mark, text))
+    job.tell({"status": "nothing_to_do", "delivery": done.status}, text)
+    click.echo(for_log(f"{request.verb}: {done.status}"))
+
+
+def _reply(job: Job, forge: GitHub, number: int | None, reply_to: int | None, reason: str) -> None:
+    """Answer a request that is not served in one sentence, once."""
+    if number is None or reply_to is None:
+        return
+    mark = status.request_mark(reply_to)
+    forge.talk.comment(job.run, number, mark, status.refused(mark, reason))
+
+
+def _nothing(job: Job, reason: str) -> None:
+    click.echo(for_log(f"nothing to do: {reason}"))
+    job.tell({"status": "nothing_to_do"}, for_markdown(reason, 1_000))

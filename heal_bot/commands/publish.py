@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from heal_bot import bundle, settings
+from heal_bot.delivery.options import MODES, Options, Published
 from heal_bot.errors import ForgeError, UsageError
 from heal_bot.events import Run
 from heal_bot.forge.pulls import GitHub
 from heal_bot.model import HealRequest
-from heal_bot.publish import Published, publish
+from heal_bot.publish import publish
 from heal_bot.report import console
 from heal_bot.text import for_log, one_line
 
@@ -38,12 +40,27 @@ from heal_bot.text import for_log, one_line
     metavar="BRANCH",
     help="The branch to target; by default the repository's default branch.",
 )
+@click.option(
+    "--pull",
+    type=click.IntRange(min=1),
+    help="The pull request whose head was healed; one from a fork gets a comment alone.",
+)
+@click.option(
+    "--mode", type=click.Choice(MODES), default=MODES[0], show_default=True, help="How to deliver."
+)
 @click.option("--retry", is_flag=True, help="Propose again what people closed.")
 @click.option(
     "--claimed", is_flag=True, help="Say that only an unprivileged run stands behind the bundle."
 )
 def command(
-    folder: Path, repo: str | None, base_sha: str, base_ref: str, retry: bool, claimed: bool
+    folder: Path,
+    repo: str | None,
+    base_sha: str,
+    base_ref: str,
+    pull: int | None,
+    mode: str,
+    retry: bool,
+    claimed: bool,
 ) -> None:
     """Open or update the pull request of a bundle, with the token in GITHUB_TOKEN.
 
@@ -55,13 +72,30 @@ def command(
     name = repo or chosen.github_repository
     if not name:
         raise UsageError("no repository is given; set GITHUB_REPOSITORY or --repo owner/name")
-    forge = GitHub.open(chosen.github_token, chosen.github_api_url, name)
-    request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")
+    server = chosen.github_server_url
+    forge = GitHub.open(chosen.github_token, chosen.github_api_url, name, server_url=server)
     run = Run(lambda event: click.echo(console.line(event), err=True))
-    done = publish(run, record, request, forge, claimed=claimed)
+    request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")
+    if pull is not None:
+        request = _of_pull(run, request, forge, pull)
+    done = publish(run, record, request, forge, Options(mode=mode), claimed=claimed)
     click.echo(told(done))
     if done.status == "refused":
         raise ForgeError("the bundle was refused; nothing was written")
+
+
+def _of_pull(run: Run, request: HealRequest, forge: GitHub, number: int) -> HealRequest:
+    """The request with what GitHub says of a pull request, fork or not."""
+    found = forge.pull(run, number)
+    if found is None:
+        raise UsageError(f"--pull {number}: {forge.repo} has no such pull request")
+    return replace(
+        request,
+        base_sha=request.base_sha or found.head_sha,
+        base_ref=found.head_ref,
+        head_repo=found.head_repo or "deleted/fork",
+        pull_number=number,
+    )
 
 
 def told(done: Published) -> str:

@@ -24,6 +24,27 @@ _TRANSIENT = frozenset({429, 500, 502, 503, 504})
 _LONGEST_WAIT = 60.0
 _SECONDS = 20
 _TRIES = 3
+_READ_ONLY = (
+    "the token may not write here: give the job `permissions:` with `contents: write`,"
+    " `pull-requests: write`, `issues: write` and `checks: write`"
+)
+# What GitHub says, in lower case, and the setting that decides it.
+_REMEDIES = (
+    (
+        "not permitted to create or approve pull requests",
+        "turn on Settings > Actions > General > Allow GitHub Actions to create and approve pull"
+        " requests, in the repository and in its organization",
+    ),
+    (
+        "repository rule violations",
+        "let the rules in Settings > Rules > Rulesets pass this branch for the token",
+    ),
+    (
+        "protected branch",
+        "Settings > Branches protects this branch; leave heal-bot's branches out of the rule",
+    ),
+    ("resource not accessible", _READ_ONLY),
+)
 
 
 def check_url(name: str, url: str) -> bool:
@@ -86,11 +107,11 @@ def _translated(what: str, error: GithubException) -> ForgeError:
     text = one_line(f"{words} {details or ''}", 400)
     if error.status == 401:
         return ForgeForbiddenError(f"{what}: the token was refused ({text}); check GITHUB_TOKEN")
+    remedy = next((cure for mark, cure in _REMEDIES if mark in text.lower()), "")
+    if remedy and error.status in {403, 404, 409, 422}:
+        return ForgeForbiddenError(f"{what}: not allowed: {text}; {remedy}")
     if error.status == 403 and not _limited(error):
-        return ForgeForbiddenError(
-            f"{what}: not allowed: {text}; give the job `contents: write` and"
-            " `pull-requests: write`, and allow Actions to create pull requests in the settings"
-        )
+        return ForgeForbiddenError(f"{what}: not allowed: {text}; {_READ_ONLY}")
     return ForgeError(f"{what}: GitHub answered {error.status}: {text}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot import process
@@ -17,31 +18,75 @@ _DEPTH = 51
 _SECONDS = 300.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
+_PLAIN = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_TERMINAL_PROMPT": "0",
+    "PATH": _PATH,
+    "LC_ALL": "C",
+}
 
 
-def fetch(run: Run, token: Secret, server_url: str, repo: str, sha: str, folder: Path) -> Path:
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A repository whose HEAD is the commit to heal; `config` is the commit of its base branch."""
+
+    folder: Path
+    config: str
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """The bytes of a file of a commit; None where there is no such plain file."""
+        entry = _git(self.folder, "ls-tree", "-z", "--end-of-options", commit, "--", path)
+        mode, _, rest = entry.partition(b" ")
+        blob = rest.partition(b" ")[2].partition(b"\t")[0].decode("ascii", "replace")
+        if mode not in {b"100644", b"100755"} or not _SHA.match(blob):
+            return None
+        return _git(self.folder, "cat-file", "blob", blob)
+
+
+def fetch(
+    run: Run,
+    token: Secret,
+    server_url: str,
+    repo: str,
+    sha: str,
+    folder: Path,
+    config_ref: str = "",
+) -> Fetched:
     """A new repository in `folder` whose HEAD is the commit, without any file checked out.
 
-    The token is in git's environment alone: in no argument, file or remote. Raises ForgeError.
+    The newest commit of branch `config_ref` comes along. The token is in git's environment alone:
+    in no argument, file or remote. Raises ForgeError.
     """
     check_url("GITHUB_SERVER_URL", server_url)
     if not _SHA.match(sha):
         raise ForgeError(f"{one_line(sha, 60)!r} is no commit to fetch")
     folder.mkdir(parents=True)
     url = f"{server_url.rstrip('/')}/{repo}.git"
-    env = _environment(token, url, folder)
-    steps = (
+    get = ("fetch", "--quiet", "--no-tags")
+    steps = [
         ("init", "--quiet", "--initial-branch=main"),
-        ("fetch", "--quiet", "--no-tags", f"--depth={_DEPTH}", "--end-of-options", url, sha),
+        (*get, f"--depth={_DEPTH}", "--end-of-options", url, sha),
         ("update-ref", "--no-deref", "HEAD", sha),
-    )
+    ]
+    if config_ref:
+        wanted = f"refs/heads/{config_ref}:refs/heal-bot/config"
+        steps.append((*get, "--depth=1", "--end-of-options", url, wanted))
+    env = _environment(token, url, folder)
     for step in steps:
         seconds = max(1.0, min(_SECONDS, run.left()))
         done = process.run(["git", *step], env=env, cwd=folder, seconds=seconds)
         if not done.ok:
             said = redact(done.complaint(), (token,))
             raise ForgeError(f"commit {sha[:12]} of {repo} could not be fetched: {said}")
-    return folder
+    return Fetched(folder, "refs/heal-bot/config" if config_ref else sha)
+
+
+def _git(folder: Path, *args: str) -> bytes:
+    """Output of a command on the fetched repository; empty when git says no."""
+    env = _PLAIN | {"HOME": str(folder)}
+    done = process.run(["git", *args], env=env, cwd=folder, seconds=30.0, cap=8 << 20)
+    return done.stdout if done.ok else b""
 
 
 def _environment(token: Secret, url: str, folder: Path) -> dict[str, str]:
@@ -60,12 +105,4 @@ def _environment(token: Secret, url: str, folder: Path) -> dict[str, str]:
         for number, item in enumerate(config.items())
         for part, value in zip(("KEY", "VALUE"), item, strict=True)
     }
-    return pairs | {
-        "GIT_CONFIG_COUNT": str(len(config)),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_TERMINAL_PROMPT": "0",
-        "HOME": str(folder),
-        "PATH": _PATH,
-        "LC_ALL": "C",
-    }
+    return _PLAIN | pairs | {"GIT_CONFIG_COUNT": str(len(config)), "HOME": str(folder)}

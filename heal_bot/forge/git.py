@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from heal_bot.errors import ForgeError, ForgeForbiddenError
+from heal_bot.errors import ForgeError
 from heal_bot.events import Run
 from heal_bot.forge.client import create, found, speaking
 from heal_bot.forge_port import ForgeCommit, ForgeFile
@@ -193,15 +193,21 @@ class GitObjects:
             try:
                 ref.edit(sha, force=False)
             except GithubException as error:
-                if error.status != 422:
-                    raise
-                words = str(error.data)
-                if "fast forward" in words:
+                if error.status == 422 and "fast forward" in str(error.data):
                     return False
-                raise ForgeForbiddenError(
-                    f"branch {branch} may not be moved: {words[:200]}"
-                ) from error
+                raise
         return True
+
+    def delete_branch(self, run: Run, branch: str) -> None:
+        """Remove a branch; nothing happens without such a branch."""
+        del run
+
+        def remove() -> None:
+            ref = self.repository.get_git_ref(f"heads/{branch}")
+            _ = ref.object.sha  # as above: read first, for the address
+            ref.delete()
+
+        found(f"delete branch {branch}", remove)
 
 
 def _commit(commit: GitCommit) -> ForgeCommit:

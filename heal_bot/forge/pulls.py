@@ -1,25 +1,30 @@
-"""Pull requests, comments and permissions of one repository on GitHub: the Forge port."""
+"""Pull requests and permissions of one repository on GitHub: the Forge port."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
 from heal_bot.forge.client import connect, create, found, speaking
 from heal_bot.forge.git import GitObjects
+from heal_bot.forge.identity import Identity
+from heal_bot.forge.talk import Talk
 from heal_bot.forge_port import ForgePull
 from heal_bot.text import Secret, one_line
 
 if TYPE_CHECKING:
-    from github.IssueComment import IssueComment
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
 REPO = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}\Z")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?\Z")
+_LISTED = 300
+# How GitHub begins the tokens of installations, GITHUB_TOKEN among them.
+_INSTALLED = "ghs_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +32,45 @@ class GitHub:
     """One repository on GitHub."""
 
     repo: str
+    page: str
     repository: Repository
     objects: GitObjects
+    identity: Identity
+    talk: Talk
+    _open: list[tuple[ForgePull, ...]] = field(default_factory=list)
 
     @classmethod
-    def open(cls, token: Secret, api_url: str, repo: str) -> Self:
-        """The repository `owner/name`; nothing is asked until it is used."""
+    def open(
+        cls,
+        token: Secret,
+        api_url: str,
+        repo: str,
+        *,
+        server_url: str = "https://github.com",
+        app: str = "",
+    ) -> Self:
+        """The repository `owner/name`; nothing is asked until it is used.
+
+        `app` is the slug of the App the token is of, where that is known.
+        """
         if not REPO.match(repo):
             raise UsageError(f"{one_line(repo)!r} names no repository; write it as owner/name")
-        repository = connect(token, api_url).get_repo(repo)
-        return cls(repo, repository, GitObjects(repository))
+        client = connect(token, api_url)
+        repository, identity = (
+            client.get_repo(repo),
+            Identity(client, app, token.reveal().startswith(_INSTALLED)),
+        )
+        page = f"{server_url.rstrip('/')}/{repo}"
+        talk = Talk(repository, identity)
+        return cls(repo, page, repository, GitObjects(repository), identity, talk)
+
+    def me(self, run: Run) -> str:
+        """The account that the token writes as."""
+        del run
+        return self.identity.login()
 
     def default_branch(self, run: Run) -> str:
-        """The repository's default branch."""
+        """The branch that pull requests target when nothing else is said."""
         del run
         with speaking(f"repository {self.repo}"):
             return self.repository.default_branch
@@ -59,6 +90,15 @@ class GitHub:
         """A pull request by its number."""
         del run
         return found(f"pull request {number}", lambda: _pull(self.repository.get_pull(number)))
+
+    def open_pulls(self, run: Run) -> tuple[ForgePull, ...]:
+        """The newest 300 open pull requests, as they were when first asked for."""
+        del run
+        if not self._open:
+            with speaking("open pull requests"):
+                listed = islice(self.repository.get_pulls(state="open"), _LISTED)
+                self._open.append(tuple(_pull(p) for p in listed))
+        return self._open[0]
 
     def pulls_from(self, run: Run, branch: str) -> tuple[ForgePull, ...]:
         """All pull requests from a branch of this repository, newest first."""
@@ -95,23 +135,11 @@ class GitHub:
         with speaking(f"edit pull request {number}"):
             self.repository.get_pull(number).edit(title=title, body=body)
 
-    def comment(self, run: Run, number: int, marker: str, body: str) -> str:
-        """Say it once: edit the comment that holds `marker`, else make one; its address."""
-
-        def look() -> IssueComment | None:
-            # Whoever can read the marker could copy it, so only a comment of a bot or of ours
-            # may be edited; GitHub refuses the edit of a stranger's comment in any case.
-            comments = self.repository.get_issue(number).get_comments()
-            return next((c for c in comments if c.body.startswith(marker)), None)
-
-        with speaking(f"comment on {number}"):
-            there = look()
-            if there is None:
-                issue = self.repository.get_issue(number)
-                there = create(run, "comment", look, lambda: issue.create_comment(body))
-            if there.body != body:
-                there.edit(body)
-            return there.html_url
+    def close_pull(self, run: Run, number: int) -> None:
+        """Close a pull request."""
+        del run
+        with speaking(f"close pull request {number}"):
+            self.repository.get_pull(number).edit(state="closed")
 
 
 def _pull(pull: PullRequest) -> ForgePull:
@@ -128,4 +156,5 @@ def _pull(pull: PullRequest) -> ForgePull:
         pull.head.sha,
         pull.head.repo.full_name if pull.head.repo else "",
         pull.base.ref,
+        tuple(label.name for label in pull.labels),
     )

@@ -6,25 +6,27 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import ValidationError
 
 from heal_bot.errors import UsageError
+from heal_bot.intake import command, payload
 from heal_bot.model import HealRequest
-from heal_bot.text import one_line, printable
+from heal_bot.text import one_line
 
 _MAX_BYTES = 8 << 20
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
-_COMMAND = re.compile(r"/heal(?:[ \t]+(?P<rest>[^\n]*))?(?:\n(?P<more>.*))?\Z", re.DOTALL)
 _DISPATCHES = frozenset({"heal", "heal-bot"})
-# These run with write rights on code that anybody may have written.
-_PRIVILEGED = frozenset({"pull_request_target", "workflow_run"})
+STOPPED = "heal-bot-stop"
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the runner says of this job: repository, commit, branch, run, and the inputs."""
+    """What the runner says of this job: repository, commit, branch, run, and the inputs.
+
+    `bots` are the accounts that may ask although they are no people.
+    """
 
     repo: str
     sha: str
@@ -32,101 +34,46 @@ class Facts:
     run_id: int | None = None
     junit: tuple[str, ...] = ()
     instruction: str = ""
+    bots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, on the new side of a pull request's diff at `sha`."""
+
+    path: str
+    line: int
+    sha: str
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request read from an event; what only the API can say is still empty in it.
 
-    `report` is JUnit XML that came with the event itself.
+    `report` is JUnit XML that came with the event itself; `artifacts` says that the reports are
+    those of the request's run; `place` picks the function to suspect; `review` that the request is
+    answered on a review's comment; `green` that the run passed and nothing is to be healed.
     """
 
     request: HealRequest
     report: str = ""
+    artifacts: bool = False
+    place: Place | None = None
+    review: bool = False
+    green: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """An event that asks for nothing, or for what is never done; `answer` if a person waits."""
+    """An event that asks for nothing, or for what is never done.
+
+    With `reply_to` a person waits for the answer, on pull request `pull_number` where it is one.
+    """
 
     reason: str
-    answer: bool = False
-
-
-class _Loose(BaseModel):
-    # An event has hundreds of fields; the ones read here must have their type.
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
-
-
-class _Repository(_Loose):
-    full_name: str
-    default_branch: str = ""
-
-
-class _User(_Loose):
-    login: str
-    type: str = "User"
-
-
-class _End(_Loose):
-    sha: str
-    ref: str
-    repo: _Repository | None
-
-
-class _Pull(_Loose):
-    number: int
-    head: _End
-    base: _End
-
-
-class _Issue(_Loose):
-    number: int
-    pull_request: dict[str, Any] | None = None
-
-
-class _Comment(_Loose):
-    id: int
-    body: str
-    user: _User
-
-
-class _PullEvent(_Loose):
-    repository: _Repository
-    sender: _User
-    pull_request: _Pull
-
-
-class _CommentEvent(_Loose):
-    action: str
-    repository: _Repository
-    sender: _User
-    issue: _Issue
-    comment: _Comment
-
-
-_Lines = Annotated[
-    tuple[Annotated[str, StringConstraints(max_length=1_000)], ...], Field(max_length=500)
-]
-
-
-class _Dispatch(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    sha: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-    branch: Annotated[str, StringConstraints(max_length=250)] = ""
-    report: Annotated[str, StringConstraints(max_length=65_536)] = ""
-    tests: _Lines = ()
-    function: Annotated[str, StringConstraints(max_length=1_000)] = ""
-    error_log: Annotated[str, StringConstraints(max_length=65_536)] = ""
-    instruction: Annotated[str, StringConstraints(max_length=10_000)] = ""
-    callback: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{0,64}$")] = ""
-
-
-class _DispatchEvent(_Loose):
-    action: str
-    repository: _Repository
-    sender: _User
-    client_payload: dict[str, Any] | None = None
+    pull_number: int | None = None
+    reply_to: int | None = None
+    actor: str = ""
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -134,31 +81,41 @@ def load(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
-        payload = json.loads(data) if len(data) <= _MAX_BYTES else None
+        loaded = json.loads(data) if len(data) <= _MAX_BYTES else None
     except OSError as error:
         raise UsageError(f"cannot read the event {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the event {path} is not JSON: {one_line(str(error))}") from error
-    if not isinstance(payload, dict):
+    if not isinstance(loaded, dict):
         raise UsageError(f"the event {path} is no JSON object of at most {_MAX_BYTES} bytes")
-    return payload
+    return loaded
 
 
-def read(name: str, payload: dict[str, Any], facts: Facts) -> Asked | Ignored:
+def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:
     """What the event `name` asks for.
 
-    A push, pull request or any other event is the failed run of this very job; a comment and a
-    dispatch are requests of their own. Raises UsageError for a payload that is not such an event.
+    A push, pull request or any other event is the failed run of this very job; comments, dispatches
+    and finished runs are requests of their own. UsageError for a payload that is no such event.
     """
     try:
-        if name in _PRIVILEGED:
-            return Ignored(f"{name} runs with write rights on code of others; it is not served")
-        if name == "issue_comment":
-            return _comment(_CommentEvent.model_validate(payload), facts)
-        if name == "repository_dispatch":
-            return _dispatch(_DispatchEvent.model_validate(payload), facts)
-        if name == "pull_request":
-            return _pull_request(_PullEvent.model_validate(payload), facts)
+        match name:
+            case "pull_request_target":
+                return Ignored(f"{name} runs with write rights on code of others; not served")
+            case "workflow_run":
+                return _finished(payload.RunEvent.model_validate(given), facts)
+            case "issue_comment":
+                return _comment(payload.CommentEvent.model_validate(given), facts)
+            case "pull_request_review_comment":
+                return _line(payload.LineCommentEvent.model_validate(given), facts)
+            case "pull_request_review":
+                return _review(payload.ReviewEvent.model_validate(given), facts)
+            case "repository_dispatch":
+                return _dispatch(payload.DispatchEvent.model_validate(given), facts)
+            case "pull_request":
+                return _pull_request(payload.PullEvent.model_validate(given), facts)
+            case "schedule":
+                request = replace(_step(name, facts).request, trigger="schedule", base_sha="")
+                return Asked(request, artifacts=True)
         return _step(name, facts)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
@@ -178,76 +135,137 @@ def _step(name: str, facts: Facts) -> Asked:
         run_id=facts.run_id,
         instruction=facts.instruction,
     )
-    return Asked(request)
+    return Asked(request, artifacts=not facts.junit)
 
 
-def _pull_request(event: _PullEvent, facts: Facts) -> Asked | Ignored:
+def _pull_request(event: payload.PullEvent, facts: Facts) -> Asked | Ignored:
     """CI tested the merge commit; the patch is made on the head, for the head's branch."""
-    head = event.pull_request.head
-    head_repo = head.repo.full_name if head.repo else ""
-    if head_repo.lower() != facts.repo.lower():
-        return Ignored(f"the code is from {one_line(head_repo) or 'a deleted fork'}, not trusted")
+    pull = event.pull_request
+    if reason := _foreign(pull.head, facts):
+        return Ignored(reason)
+    if any(label.name == STOPPED for label in pull.labels):
+        return Ignored(f"the pull request bears the label {STOPPED}")
     asked = _step("pull_request", facts)
     request = replace(
         asked.request,
-        base_sha=_sha(head.sha),
-        base_ref=head.ref,
-        head_repo=head_repo,
+        base_sha=_sha(pull.head.sha),
+        base_ref=pull.head.ref,
         actor=event.sender.login,
-        pull_number=event.pull_request.number,
+        pull_number=pull.number,
     )
-    return Asked(request)
+    return replace(asked, request=request)
 
 
-def _comment(event: _CommentEvent, facts: Facts) -> Asked | Ignored:
-    command = _COMMAND.match(printable(event.comment.body).strip())
-    if event.action != "created" or command is None:
-        return Ignored("the comment is no new /heal command")
-    if event.issue.pull_request is None:
-        return Ignored("/heal works on pull requests", answer=True)
-    if event.sender.login != event.comment.user.login or event.sender.type != "User":
-        return Ignored(f"{one_line(event.sender.login)} is not the person who wrote the comment")
-    words = (command["rest"] or "").split()
+def _finished(event: payload.RunEvent, facts: Facts) -> Asked | Ignored:
+    """Another workflow's run: red is healed, green closes what is no longer needed."""
+    run = event.workflow_run
+    head_repo = run.head_repository.full_name if run.head_repository else ""
+    if event.action != "completed" or run.conclusion not in {"failure", "success"}:
+        return Ignored(f"the run ended as {one_line(run.conclusion or event.action, 40)}")
+    if head_repo.lower() != facts.repo.lower() or run.event == "pull_request_target":
+        return Ignored(f"the run is of code from {one_line(head_repo) or 'a deleted fork'}")
+    if not run.head_branch:
+        return Ignored("the run is of no branch")
     request = HealRequest(
         repo=facts.repo,
-        base_sha="",
-        trigger="comment",
+        base_sha=_sha(run.head_sha),
+        base_ref=run.head_branch,
+        tested_sha=run.head_sha,
+        head_repo=facts.repo,
+        trigger=f"workflow_run:{one_line(run.event, 40)}",
         actor=event.sender.login,
-        reports=facts.junit,
-        run_id=facts.run_id,
-        pull_number=event.issue.number,
-        reply_to=event.comment.id,
+        run_id=run.id,
+        pull_number=run.pull_requests[0].number if run.pull_requests else None,
         instruction=facts.instruction,
     )
-    if words and words[0] == "retry":
-        said = one_line(" ".join([*words[1:], command["more"] or ""]), 2_000)
-        return Asked(replace(request, verb="retry", instruction=said or facts.instruction))
-    for word in words:
-        if word.startswith("@") and _SHA.match(word[1:]):
-            request = replace(request, base_sha=word[1:])
-        elif "::" in word and len(word) <= 1_000:
-            request = _about(request, word)
-        else:
-            return Ignored(
-                f"/heal does not know {one_line(word, 60)!r}; it takes a test or function"
-                " (path::name), @ and a full SHA, or retry and a hint",
-                answer=True,
-            )
-    return Asked(request)
+    return Asked(request, artifacts=True, green=run.conclusion == "success")
 
 
-def _about(request: HealRequest, word: str) -> HealRequest:
-    """`path::name`: a test to heal, or a function to suspect, by the name pytest would collect."""
-    name = word.rpartition("::")[2].rpartition(".")[2]
-    if name.startswith("test") or "[" in word:
-        return replace(request, only=(*request.only, word))
-    return replace(request, targets=(*request.targets, word))
+def _comment(event: payload.CommentEvent, facts: Facts) -> Asked | Ignored:
+    pull = event.issue.number
+    found = _asked(event.action, event.sender, event.comment, pull, facts)
+    if event.issue.pull_request is None and isinstance(found, Asked):
+        return Ignored("/heal works on pull requests", pull, event.comment.id, event.sender.login)
+    return found
 
 
-def _dispatch(event: _DispatchEvent, facts: Facts) -> Asked | Ignored:
+def _line(event: payload.LineCommentEvent, facts: Facts) -> Asked | Ignored:
+    """The line of the comment picks the function, its text is the instruction."""
+    comment, number = event.comment, event.pull_request.number
+    found = _asked(event.action, event.sender, comment, number, facts, free=True)
+    if isinstance(found, Ignored):
+        return found
+    if reason := _foreign(event.pull_request.head, facts):
+        return Ignored(reason, number, comment.id, event.sender.login)
+    place = None
+    if comment.line is not None and comment.side != "LEFT" and _SHA.match(comment.commit_id):
+        place = Place(comment.path, comment.line, comment.commit_id)
+    return replace(found, place=place, review=True)
+
+
+def _review(event: payload.ReviewEvent, facts: Facts) -> Asked | Ignored:
+    number = event.pull_request.number
+    action = "created" if event.action == "submitted" else event.action
+    found = _asked(action, event.sender, event.review, number, facts)
+    if isinstance(found, Asked) and (reason := _foreign(event.pull_request.head, facts)):
+        return Ignored(reason, number, event.review.id, event.sender.login)
+    return found
+
+
+def _asked(
+    action: str,
+    sender: payload.User,
+    comment: payload.Comment,
+    number: int,
+    facts: Facts,
+    *,
+    free: bool = False,
+) -> Asked | Ignored:
+    """The request of a comment, if its own author has just written a command."""
+    said = command.parse(comment.body or "", free=free)
+    if action != "created" or said is None:
+        return Ignored("the comment is no new /heal command")
+    if sender.login != comment.user.login:
+        return Ignored(f"{one_line(sender.login)} is not the account that wrote the comment")
+    if sender.type != "User" and sender.login not in facts.bots:
+        return Ignored(f"{one_line(sender.login)} is a bot that is not listed in `bots`")
+    if isinstance(said, command.Unknown):
+        reason = f"/heal does not know {said.word!r}; /heal help tells what it knows"
+        return Ignored(reason, number, comment.id, sender.login)
+    request = HealRequest(
+        repo=facts.repo,
+        base_sha=said.sha,
+        trigger="comment",
+        actor=sender.login,
+        reports=facts.junit,
+        run_id=facts.run_id,
+        pull_number=number,
+        reply_to=comment.id,
+        verb=said.verb,
+        only=said.only,
+        targets=said.targets,
+        instruction=said.hint or facts.instruction,
+    )
+    return Asked(request, artifacts=not facts.junit)
+
+
+def _foreign(head: payload.End, facts: Facts) -> str:
+    """Why code of a fork is not served here, or nothing."""
+    repo = head.repo.full_name if head.repo else ""
+    if repo.lower() == facts.repo.lower():
+        return ""
+    return f"the code is from {one_line(repo) or 'a deleted fork'}, which this job does not run"
+
+
+def _dispatch(event: payload.DispatchEvent, facts: Facts) -> Asked | Ignored:
     if event.action not in _DISPATCHES:
         return Ignored(f"the dispatch type is {one_line(event.action)!r}, not 'heal'")
-    given = _Dispatch.model_validate(event.client_payload or {})
+    given = payload.Dispatch.model_validate(event.client_payload or {})
+    if not given.sha and given.run_id is None:
+        raise UsageError("event repository_dispatch: client_payload needs run_id or sha")
+    told = given.report or given.tests or given.function or given.run_id or facts.junit
+    if not told:
+        return Ignored("the dispatch names no report, no test, no function and no run")
     request = HealRequest(
         repo=facts.repo,
         base_sha=given.sha,
@@ -256,15 +274,15 @@ def _dispatch(event: _DispatchEvent, facts: Facts) -> Asked | Ignored:
         head_repo=facts.repo,
         trigger="dispatch",
         actor=event.sender.login,
-        reports=() if given.report else facts.junit,
-        run_id=facts.run_id,
+        reports=() if given.report or given.run_id else facts.junit,
+        run_id=given.run_id or facts.run_id,
         only=given.tests,
         targets=(given.function,) if given.function else (),
         instruction=given.instruction or facts.instruction,
         error_log=given.error_log,
         callback=given.callback,
     )
-    return Asked(request, given.report)
+    return Asked(request, given.report, artifacts=given.run_id is not None)
 
 
 def _sha(sha: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 from heal_bot.model import PatchedFile
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.report import sections
+from heal_bot.report import notebook, sections
 from heal_bot.text import one_line
 
 LIMIT = 65_536
@@ -23,7 +24,8 @@ class Shown:
     """What publishing recomputed, to be shown in place of what the record says.
 
     `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
-    that only an unprivileged run stands behind the record.
+    that only an unprivileged run stands behind the record; `waiting` that GitHub starts no checks
+    on what this token pushes.
     """
 
     diff: str
@@ -32,6 +34,7 @@ class Shown:
     digest: str
     remarks: tuple[str, ...] = ()
     claimed: bool = False
+    waiting: bool = False
 
 
 def as_claimed(record: OutcomeRecord) -> Shown:
@@ -54,9 +57,32 @@ def digest(base_sha: str, files: Iterable[PatchedFile]) -> str:
     return state.hexdigest()[:16]
 
 
-def marker(record: OutcomeRecord, patch: str) -> str:
-    """The hidden first line of a body: which failures, which patch."""
-    return f"<!-- heal-bot {record.fingerprint} {patch} -->"
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The hidden first line of a body: which failures, which patch, which end of the run."""
+
+    fingerprint: str
+    patch: str
+    news: str
+
+    def __str__(self) -> str:
+        return f"<!-- heal-bot {self.fingerprint} {self.patch} {self.news} -->"
+
+
+_MARK = re.compile(r"<!-- heal-bot ([0-9a-f]{12}) ([0-9a-f]{16}) ([0-9a-f]{8}) -->")
+
+
+def mark(record: OutcomeRecord, patch: str) -> Mark:
+    """The mark of a record whose patch has the digest `patch`."""
+    told = [record.status, *sorted(f"{f.status} {f.test}" for f in record.failures)]
+    news = hashlib.sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()[:8]
+    return Mark(record.fingerprint, patch, news)
+
+
+def read_mark(body: str) -> Mark | None:
+    """The mark of a body, if it begins with one."""
+    found = _MARK.match(body)
+    return Mark(*found.groups()) if found else None
 
 
 def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str, str]:
@@ -83,7 +109,11 @@ def title(record: OutcomeRecord, shown: Shown) -> str:
 Levels = tuple[Callable[[], str], ...]
 _ORDER = ("attempts", "suspects", "attempts", "before_after", "failing", "causes", "attempts",
           "doubts", "suspects", "before_after", "failing", "change", "change", "causes",
-          "verification", "reproduce")  # fmt: skip
+          "verification", "reproduce", "memory")  # fmt: skip
+_WAITING = (
+    "Checks on this pull request wait until a maintainer approves them, because `GITHUB_TOKEN`"
+    " made it."
+)
 
 
 def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
@@ -97,7 +127,8 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
 
     def head() -> str:
         line = sections.verdict(record, len(shown.functions), claimed=claimed)
-        return f"{marker(record, shown.digest)}\n{line}"
+        waits = f"\n\n{_WAITING}" if shown.waiting else ""
+        return f"{mark(record, shown.digest)}\n{line}{waits}"
 
     def long_diff() -> str:
         size = f"{len(diff.splitlines())} lines; the files of this pull request show them."
@@ -128,6 +159,7 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
         "verification": (partial(sections.verification, record, claimed=claimed), gone),
         "reproduce": (partial(sections.reproduce, record, shown.branch), gone),
         "cost": (partial(sections.cost, record),),
+        "memory": (partial(notebook.dump, record), partial(notebook.dump, record, 0)),
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from heal_bot.commands import action
+from heal_bot.commands.job import INPUTS
 from heal_bot.forge.actions import inputs
 from tests.github import records
 from tests.github.server import LoopbackGitHub, serving
@@ -90,8 +90,8 @@ def test_a_stranger_s_comment_is_answered_once_and_nothing_runs(
 
 
 def test_an_event_for_nothing_asks_github_nothing(github: LoopbackGitHub, tmp_path: Path) -> None:
-    (tmp_path / "event.json").write_text("{}")
-    done = start(github, tmp_path, "action", GITHUB_EVENT_NAME="workflow_run",
+    (tmp_path / "event.json").write_text('{"action": "edited", "comment": null}')
+    done = start(github, tmp_path, "action", GITHUB_EVENT_NAME="pull_request_target",
                  GITHUB_EVENT_PATH=str(tmp_path / "event.json"))  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "nothing_to_do" in (tmp_path / "output").read_text()
@@ -125,8 +125,8 @@ def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_
 
 def test_the_action_file_names_the_inputs_the_program_reads() -> None:
     described = yaml.safe_load((ROOT / "action.yml").read_text())
-    assert set(described["inputs"]) == action._INPUTS
+    assert set(described["inputs"]) == INPUTS
     as_runner = {f"INPUT_{name.upper()}": "x" for name in described["inputs"]}
-    assert set(inputs(as_runner)) == action._INPUTS
+    assert set(inputs(as_runner)) == INPUTS
     assert described["runs"] == {"using": "docker", "image": "Dockerfile"}
     assert (ROOT / "Dockerfile").read_text().rstrip().endswith('"heal_bot", "action"]')

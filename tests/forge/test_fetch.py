@@ -21,11 +21,14 @@ def test_the_commit_arrives_and_the_token_stays_nowhere(
     github: LoopbackGitHub, run: Run, tmp_path: Path
 ) -> None:
     base = github.world.branch("main") or ""
-    folder = fetch(run, TOKEN, github.url, "octo/shop", base, tmp_path / "clone")
+    fetched = fetch(run, TOKEN, github.url, "octo/shop", base, tmp_path / "clone", "main")
+    folder = fetched.folder
     shown = subprocess.run(
         ["git", "show", "HEAD:shop/pricing.py"], cwd=folder, capture_output=True, check=True
     )
     assert shown.stdout.decode() == records.BROKEN
+    assert fetched.read(fetched.config, "shop/pricing.py") == records.BROKEN.encode()
+    assert fetched.read(base, "shop/none.py") is None
     kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert b"token-for-tests" not in kept
 

@@ -40,7 +40,9 @@ Handler = Callable[[Request], Answer]
 HANDLERS: dict[str, Handler] = {}
 
 
-def _handles(operation: str) -> Callable[[Handler], Handler]:
+def handles(operation: str) -> Callable[[Handler], Handler]:
+    """Registers the handler of an operation."""
+
     def add(handler: Handler) -> Handler:
         HANDLERS[operation] = handler
         return handler
@@ -48,7 +50,7 @@ def _handles(operation: str) -> Callable[[Handler], Handler]:
     return add
 
 
-def _invalid(resource: str, code: str, message: str = "", field: str = "") -> Refused:
+def invalid(resource: str, code: str, message: str = "", field: str = "") -> Refused:
     error = {"resource": resource, "code": code}
     error |= {"message": message} if message else {}
     error |= {"field": field} if field else {}
@@ -61,30 +63,30 @@ def _object(request: Request, sha: str, kind: str) -> str:
     return sha
 
 
-def _page(request: Request, items: list[Any]) -> list[Any]:
+def page(request: Request, items: list[Any]) -> list[Any]:
     size = min(100, int(request.query.get("per_page", 30)))
     start = (int(request.query.get("page", 1)) - 1) * size
     return items[start : start + size]
 
 
-@_handles("users/get-authenticated")
+@handles("users/get-authenticated")
 def _user(request: Request) -> Answer:
     if request.login.endswith("[bot]"):
         raise Refused(403, "Resource not accessible by integration")
     return Answer(200, component("public-user") | {"login": request.login})
 
 
-@_handles("rate-limit/get")
+@handles("rate-limit/get")
 def _rate(request: Request) -> Answer:
     return Answer(200, component("rate-limit-overview"))
 
 
-@_handles("repos/get")
+@handles("repos/get")
 def _repo(request: Request) -> Answer:
     return Answer(200, request.world.repository())
 
 
-@_handles("repos/get-collaborator-permission-level")
+@handles("repos/get-collaborator-permission-level")
 def _permission(request: Request) -> Answer:
     login = request.parameters["username"]
     level = request.world.permissions.get(login, "read")
@@ -95,7 +97,7 @@ def _permission(request: Request) -> Answer:
     return Answer(200, shown | {"permission": legacy, "role_name": level})
 
 
-@_handles("git/get-ref")
+@handles("git/get-ref")
 def _get_ref(request: Request) -> Answer:
     name = f"refs/{request.parameters['ref']}"
     sha = request.world.git.refs().get(name)
@@ -104,13 +106,13 @@ def _get_ref(request: Request) -> Answer:
     return Answer(200, request.world.ref(name, sha))
 
 
-@_handles("git/list-matching-refs")
+@handles("git/list-matching-refs")
 def _matching_refs(request: Request) -> Answer:
     refs = request.world.git.refs(f"refs/{request.parameters['ref']}")
     return Answer(200, [request.world.ref(name, sha) for name, sha in sorted(refs.items())])
 
 
-@_handles("git/create-ref")
+@handles("git/create-ref")
 def _create_ref(request: Request) -> Answer:
     name, sha = request.body["ref"], request.body["sha"]
     git = request.world.git
@@ -120,6 +122,8 @@ def _create_ref(request: Request) -> Answer:
         raise Refused(422, "Object does not exist", [])
     if name in git.refs():
         raise Refused(422, "Reference already exists", [])
+    if request.world.is_protected(name):
+        raise Refused(422, "Repository rule violations found", [])
     try:
         git.set_ref(name, sha, "0" * 40)
     except GitRefused as error:
@@ -127,7 +131,7 @@ def _create_ref(request: Request) -> Answer:
     return Answer(201, request.world.ref(name, sha))
 
 
-@_handles("git/update-ref")
+@handles("git/update-ref")
 def _update_ref(request: Request) -> Answer:
     name, sha = f"refs/{request.parameters['ref']}", request.body["sha"]
     git = request.world.git
@@ -136,15 +140,16 @@ def _update_ref(request: Request) -> Answer:
         raise Refused(422, "Reference does not exist", [])
     if git.kind(sha) != "commit":
         raise Refused(422, "Object does not exist", [])
-    if name.removeprefix("refs/heads/") in request.world.protected:
+    if request.world.is_protected(name):
         raise Refused(422, "Repository rule violations found", [])
     if not request.body.get("force") and not git.is_ancestor(old, sha):
         raise Refused(422, "Update is not a fast forward", [])
     git.set_ref(name, sha, old)
+    request.world.note_merged(name.removeprefix("refs/heads/"))
     return Answer(200, request.world.ref(name, sha))
 
 
-@_handles("git/delete-ref")
+@handles("git/delete-ref")
 def _delete_ref(request: Request) -> Answer:
     name = f"refs/{request.parameters['ref']}"
     if name not in request.world.git.refs():
@@ -153,19 +158,19 @@ def _delete_ref(request: Request) -> Answer:
     return Answer(204)
 
 
-@_handles("git/get-commit")
+@handles("git/get-commit")
 def _get_commit(request: Request) -> Answer:
     sha = _object(request, request.parameters["commit_sha"], "commit")
     return Answer(200, request.world.commit(request.world.git.commit(sha)))
 
 
-@_handles("git/create-commit")
+@handles("git/create-commit")
 def _create_commit(request: Request) -> Answer:
     body, git = request.body, request.world.git
     if git.kind(body["tree"]) != "tree":
-        raise _invalid("Commit", "custom", "Tree SHA does not exist")
+        raise invalid("Commit", "custom", "Tree SHA does not exist")
     if any(git.kind(parent) != "commit" for parent in body.get("parents", ())):
-        raise _invalid("Commit", "custom", "Parent SHA does not exist or is not a commit object")
+        raise invalid("Commit", "custom", "Parent SHA does not exist or is not a commit object")
     bot = (request.login, f"{request.login}@users.noreply.example.invalid", WHEN)
 
     def person(given: Mapping[str, str] | None) -> tuple[str, str, str]:
@@ -178,7 +183,7 @@ def _create_commit(request: Request) -> Answer:
     return Answer(201, request.world.commit(git.commit(sha)))
 
 
-@_handles("git/get-tree")
+@handles("git/get-tree")
 def _get_tree(request: Request) -> Answer:
     world, sha = request.world, request.parameters["tree_sha"]
     if world.git.kind(sha) == "commit":
@@ -201,14 +206,14 @@ def _tree(world: World, sha: str, *, recursive: bool = False) -> dict[str, Any]:
     }
 
 
-@_handles("git/create-tree")
+@handles("git/create-tree")
 def _create_tree(request: Request) -> Answer:
     git = request.world.git
     changes = []
     for entry in request.body["tree"]:
         sha = entry["sha"] if "content" not in entry else git.save_blob(entry["content"].encode())
         if sha is not None and git.kind(sha) is None:
-            raise _invalid("Tree", "custom", f"tree.sha {sha} is not a valid blob")
+            raise invalid("Tree", "custom", f"tree.sha {sha} is not a valid blob")
         changes.append((entry["mode"], entry["path"], sha))
     base = request.body.get("base_tree")
     if base and git.kind(base) not in {"tree", "commit"}:
@@ -217,13 +222,13 @@ def _create_tree(request: Request) -> Answer:
     return Answer(201, _tree(request.world, sha))
 
 
-@_handles("git/get-blob")
+@handles("git/get-blob")
 def _get_blob(request: Request) -> Answer:
     sha = _object(request, request.parameters["file_sha"], "blob")
     return Answer(200, request.world.content(sha))
 
 
-@_handles("git/create-blob")
+@handles("git/create-blob")
 def _create_blob(request: Request) -> Answer:
     body = request.body
     data = body["content"].encode()
@@ -233,7 +238,7 @@ def _create_blob(request: Request) -> Answer:
     return Answer(201, {"sha": sha, "url": f"{request.world.api}/git/blobs/{sha}"})
 
 
-@_handles("repos/compare-commits-with-basehead")
+@handles("repos/compare-commits-with-basehead")
 def _compare(request: Request) -> Answer:
     world = request.world
     old, dots, new = request.parameters["basehead"].partition("...")
@@ -257,13 +262,13 @@ def _compare(request: Request) -> Answer:
             "ahead_by": len(ahead),
             "behind_by": len(behind),
             "total_commits": len(ahead),
-            "commits": _page(request, [world.listed_commit(sha) for sha in ahead]),
+            "commits": page(request, [world.listed_commit(sha) for sha in ahead]),
             "files": [],
         },
     )
 
 
-@_handles("pulls/list")
+@handles("pulls/list")
 def _list_pulls(request: Request) -> Answer:
     world, query = request.world, request.query
     state = query.get("state", "open")
@@ -277,10 +282,10 @@ def _list_pulls(request: Request) -> Answer:
         )
 
     found = [pull for pull in reversed(world.pulls.values()) if wanted(pull)]
-    return Answer(200, [world.pull(p, "pull-request-simple") for p in _page(request, found)])
+    return Answer(200, [world.pull(p, "pull-request-simple") for p in page(request, found)])
 
 
-@_handles("pulls/create")
+@handles("pulls/create")
 def _create_pull(request: Request) -> Answer:
     world, body = request.world, request.body
     if not world.may_open_pulls and request.login == BOT:
@@ -288,17 +293,17 @@ def _create_pull(request: Request) -> Answer:
     head = body["head"].rpartition(":")[2]
     sha, base = world.branch(head), world.branch(body["base"])
     if sha is None or base is None:
-        raise _invalid("PullRequest", "invalid", field="head" if sha is None else "base")
+        raise invalid("PullRequest", "invalid", field="head" if sha is None else "base")
     if len(body.get("body", "")) > _BODY_LIMIT:
-        raise _invalid("Issue", "custom", "body is too long (maximum is 65536 characters)", "body")
+        raise invalid("Issue", "custom", "body is too long (maximum is 65536 characters)", "body")
     if world.git.is_ancestor(sha, base):
         message = f"No commits between {body['base']} and {head}"
-        raise _invalid("PullRequest", "custom", message)
+        raise invalid("PullRequest", "custom", message)
     if any(p.head == head and p.base == body["base"] and p.state == "open" for p in
            world.pulls.values() if p.head_repo == world.name):  # fmt: skip
         owner = world.name.partition("/")[0]
         message = f"A pull request already exists for {owner}:{head}."
-        raise _invalid("PullRequest", "custom", message)
+        raise invalid("PullRequest", "custom", message)
     pull = world.add_pull(
         title=body["title"],
         body=body.get("body", ""),
@@ -312,7 +317,7 @@ def _create_pull(request: Request) -> Answer:
     return Answer(201, world.pull(pull))
 
 
-def _pull(request: Request) -> Pull:
+def pull_of(request: Request) -> Pull:
     number = request.parameters["pull_number"]
     pull = request.world.pulls.get(int(number)) if number.isdigit() else None
     if pull is None:
@@ -320,46 +325,46 @@ def _pull(request: Request) -> Pull:
     return pull
 
 
-@_handles("pulls/get")
+@handles("pulls/get")
 def _get_pull(request: Request) -> Answer:
-    return Answer(200, request.world.pull(_pull(request)))
+    return Answer(200, request.world.pull(pull_of(request)))
 
 
-@_handles("pulls/update")
+@handles("pulls/update")
 def _update_pull(request: Request) -> Answer:
-    pull = _pull(request)
+    pull = pull_of(request)
     if len(request.body.get("body", "")) > _BODY_LIMIT:
-        raise _invalid("Issue", "custom", "body is too long (maximum is 65536 characters)", "body")
+        raise invalid("Issue", "custom", "body is too long (maximum is 65536 characters)", "body")
     for name in {"title", "body", "state", "base"} & set(request.body):
         setattr(pull, name, request.body[name])
     return Answer(200, request.world.pull(pull))
 
 
-def _issue(request: Request) -> int:
+def issue(request: Request) -> int:
     number = request.parameters["issue_number"]
     if not number.isdigit() or int(number) not in request.world.pulls:
         raise Refused(404, "Not Found")
     return int(number)
 
 
-@_handles("issues/list-comments")
+@handles("issues/list-comments")
 def _list_comments(request: Request) -> Answer:
-    number = _issue(request)
+    number = issue(request)
     found = [c for c in request.world.comments.values() if c.issue == number]
-    return Answer(200, [request.world.comment(c) for c in _page(request, found)])
+    return Answer(200, [request.world.comment(c) for c in page(request, found)])
 
 
-@_handles("issues/create-comment")
+@handles("issues/create-comment")
 def _create_comment(request: Request) -> Answer:
-    number, body = _issue(request), request.body["body"]
+    number, body = issue(request), request.body["body"]
     if len(body) > _BODY_LIMIT:
-        raise _invalid("IssueComment", "unprocessable", "Body is too long", "body")
+        raise invalid("IssueComment", "unprocessable", "Body is too long", "body")
     return Answer(
         201, request.world.comment(request.world.add_comment(number, request.login, body))
     )
 
 
-@_handles("issues/update-comment")
+@handles("issues/update-comment")
 def _update_comment(request: Request) -> Answer:
     comment = request.world.comments.get(int(request.parameters["comment_id"]))
     if comment is None:
@@ -368,7 +373,7 @@ def _update_comment(request: Request) -> Answer:
     return Answer(200, request.world.comment(comment))
 
 
-@_handles("reactions/create-for-issue-comment")
+@handles("reactions/create-for-issue-comment")
 def _react(request: Request) -> Answer:
     number, content = int(request.parameters["comment_id"]), request.body["content"]
     if number not in request.world.comments:
@@ -380,7 +385,7 @@ def _react(request: Request) -> Answer:
     return Answer(200 if known else 201, component("reaction") | shown)
 
 
-@_handles("actions/get-workflow-run")
+@handles("actions/get-workflow-run")
 def _get_run(request: Request) -> Answer:
     number = request.parameters["run_id"]
     if not number.isdigit() or int(number) not in request.world.runs:
@@ -388,7 +393,7 @@ def _get_run(request: Request) -> Answer:
     return Answer(200, request.world.run(request.world.runs[int(number)]))
 
 
-@_handles("actions/list-workflow-run-artifacts")
+@handles("actions/list-workflow-run-artifacts")
 def _list_artifacts(request: Request) -> Answer:
     run = request.world.runs.get(int(request.parameters["run_id"]))
     if run is None:
@@ -398,10 +403,10 @@ def _list_artifacts(request: Request) -> Answer:
         for place, (name, data) in enumerate(run.artifacts.items())
         if request.query.get("name", name) == name
     ]
-    return Answer(200, {"total_count": len(found), "artifacts": _page(request, found)})
+    return Answer(200, {"total_count": len(found), "artifacts": page(request, found)})
 
 
-@_handles("actions/download-artifact")
+@handles("actions/download-artifact")
 def _download(request: Request) -> Answer:
     run, place = divmod(int(request.parameters["artifact_id"]), 1000)
     found = request.world.runs.get(run)
@@ -412,14 +417,15 @@ def _download(request: Request) -> Answer:
     return Answer(302, location=f"{store}/_artifacts/{run}/{place}")
 
 
-@_handles("checks/create")
+@handles("checks/create")
 def _create_check(request: Request) -> Answer:
     number = request.world.next_id()
     request.world.checks[number] = dict(request.body)
-    return Answer(201, _check(request.world, number))
+    _annotate(request, number)
+    return Answer(201, check(request.world, number))
 
 
-def _check(world: World, number: int) -> dict[str, Any]:
+def check(world: World, number: int) -> dict[str, Any]:
     given = world.checks[number]
     shown = component("check-run")
     output = shown["output"] | {
@@ -428,18 +434,27 @@ def _check(world: World, number: int) -> dict[str, Any]:
     known = {
         key: given[key] for key in ("name", "head_sha", "status", "conclusion") if key in given
     }
-    return shown | known | {"id": number, "output": output}
+    output["annotations_count"] = world.annotated.get(number, 0)
+    url = f"{world.api}/check-runs/{number}"
+    suite = {"id": 1}
+    return shown | known | {"id": number, "url": url, "output": output, "check_suite": suite}
 
 
-@_handles("checks/update")
+@handles("checks/update")
 def _update_check(request: Request) -> Answer:
     number = int(request.parameters["check_run_id"])
     if number not in request.world.checks:
         raise Refused(404, "Not Found")
     request.world.checks[number] |= request.body
-    return Answer(200, _check(request.world, number))
+    _annotate(request, number)
+    return Answer(200, check(request.world, number))
 
 
-@_handles("repos/create-dispatch-event")
+def _annotate(request: Request, number: int) -> None:
+    added = len(request.body.get("output", {}).get("annotations", ()))
+    request.world.annotated[number] = request.world.annotated.get(number, 0) + added
+
+
+@handles("repos/create-dispatch-event")
 def _dispatch(request: Request) -> Answer:
     return Answer(204)

@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,12 +22,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.github import talk_routes
 from tests.github.contract import Judge, match
 from tests.github.repository import GitRepository
 from tests.github.routes import HANDLERS, Answer, Request
 from tests.github.world import Refused, World
 
 _CAP = 64 << 20
+_WRITES = frozenset({"create", "update", "delete", "add", "request", "remove"})
+assert set(HANDLERS) >= talk_routes.SERVED
 
 
 @dataclass
@@ -65,6 +68,7 @@ class LoopbackGitHub:
     faults: list[Fault] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    watch: Callable[[int, str], None] = lambda number, when: None
 
     @property
     def url(self) -> str:
@@ -91,6 +95,7 @@ class LoopbackGitHub:
             self.judge.violations.append(f"no such operation: {method} {parts.path}")
             return Answer(404, {"message": "Not Found"}), {}
         self.judge.request(operation, query, body)
+        self.watch(len(self.exchanges), "before")
         fault = self._fault(operation.id, "before")
         if fault is None:
             answer = self._handle(operation.id, operation.parameters, query, authorization, body)
@@ -99,6 +104,7 @@ class LoopbackGitHub:
         headers: dict[str, str] = {}
         if fault is not None:
             answer, headers = Answer(fault.status, {"message": fault.message}), fault.headers
+        self.watch(len(self.exchanges), "after")
         self.exchanges.append(Exchange(method, target, operation.id, answer.status, body))
         return (answer, headers) if answer.status else None
 
@@ -122,8 +128,8 @@ class LoopbackGitHub:
         if HANDLERS.get(operation) is None:
             self.judge.violations.append(f"{operation}: not served here")
             return Answer(404, {"message": "Not Found"})
-        writes = operation.partition("/")[2].split("-")[0] in {"create", "update", "delete", "add"}
-        if writes and login in world.read_only:
+        writes = operation.partition("/")[2].split("-")[0] in _WRITES
+        if (writes and login in world.read_only) or operation in world.denied:
             return Answer(403, {"message": "Resource not accessible by integration"})
         try:
             return HANDLERS[operation](Request(world, login, parameters, query, body))

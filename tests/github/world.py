@@ -6,6 +6,7 @@ import base64
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.github.contract import component
@@ -42,6 +43,8 @@ class Pull:
     draft: bool = False
     state: str = "open"
     merged: bool = False
+    labels: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -55,8 +58,20 @@ class Comment:
 
 
 @dataclass
+class Review:
+    """A review with its remarks on lines; `remarks` are as the request gave them."""
+
+    id: int
+    pull: int
+    user: str
+    body: str
+    commit: str
+    remarks: list[dict[str, Any]]
+
+
+@dataclass
 class Run:
-    """A workflow run with its artifacts (name -> zip)."""
+    """A workflow run with its artifacts (name -> zip); `repo` differs for a fork's."""
 
     id: int
     head_sha: str
@@ -64,6 +79,8 @@ class Run:
     conclusion: str = "failure"
     event: str = "push"
     artifacts: dict[str, bytes] = field(default_factory=dict)
+    workflow: int = 1
+    repo: str = ""
 
 
 @dataclass
@@ -79,11 +96,15 @@ class World:
     permissions: dict[str, str] = field(default_factory=lambda: {"ada": "admin"})
     may_open_pulls: bool = True
     protected: tuple[str, ...] = ()
+    denied: set[str] = field(default_factory=set)
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
     reactions: dict[tuple[int, str, str], int] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     checks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    annotated: dict[int, int] = field(default_factory=dict)
+    reviews: dict[int, Review] = field(default_factory=dict)
+    line_comments: dict[int, Review] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1001))
 
@@ -99,6 +120,20 @@ class World:
     def branch(self, name: str) -> str | None:
         """The commit a branch points to."""
         return self.git.refs().get(f"refs/heads/{name}")
+
+    def is_protected(self, ref: str) -> bool:
+        """Whether a rule keeps the token from a branch; a rule may end in `*`."""
+        name = ref.removeprefix("refs/heads/")
+        return any(fnmatchcase(name, rule) for rule in self.protected)
+
+    def note_merged(self, branch: str) -> None:
+        """A pull request whose commits are all on its base is merged, as GitHub notices itself."""
+        tip = self.branch(branch)
+        for pull in self.pulls.values():
+            head = self.branch(pull.head) if pull.head_repo == self.name else None
+            known = pull.state == "open" and pull.base == branch
+            if known and head and tip and self.git.is_ancestor(head, tip):
+                pull.state, pull.merged = "closed", True
 
     def add_pull(self, **values: Any) -> Pull:
         """A new pull request with the next number."""
@@ -220,11 +255,16 @@ class World:
                 "merged_at": WHEN if pull.merged else None,
                 "closed_at": None if pull.state == "open" else WHEN,
                 "user": self.user(pull.user),
+                "labels": [self.label(name) for name in pull.labels],
                 "head": end(pull.head, pull.head_sha, pull.head_repo),
                 "base": end(pull.base, base_sha, self.name),
             }
             | ({"merged": pull.merged} if schema == "pull-request" else {})
         )
+
+    def label(self, name: str) -> dict[str, Any]:
+        """A label as answers show one."""
+        return component("label") | {"id": 1, "name": name, "url": f"{self.api}/labels/{name}"}
 
     def comment(self, comment: Comment) -> dict[str, Any]:
         """A comment as answers show one."""
@@ -247,6 +287,9 @@ class World:
             "conclusion": run.conclusion,
             "status": "completed",
             "event": run.event,
+            "workflow_id": run.workflow,
+            "artifacts_url": f"{self.api}/actions/runs/{run.id}/artifacts",
+            "head_repository": self.repository(run.repo, "minimal-repository"),
         }
 
     def artifact(self, number: int, name: str, data: bytes) -> dict[str, Any]:
@@ -255,6 +298,8 @@ class World:
             "id": number,
             "name": name,
             "size_in_bytes": len(data),
+            "created_at": WHEN,
+            "expired": False,
             "url": f"{self.api}/actions/artifacts/{number}",
             "archive_download_url": f"{self.api}/actions/artifacts/{number}/zip",
         }

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from heal_bot.report import markdown, sections, summary
+from heal_bot.report import markdown, sections, status, summary
 from tests.github import records
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -182,5 +182,8 @@ def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
 
 def test_an_answer_and_a_refusal_are_tame() -> None:
     record = records.record(hostile(records.data(BASE)) | {"patch": None})
-    assert_tame(summary.reply(record, "nothing", HOSTILE, ""))
+    mark = status.request_mark(7)
+    assert_tame(status.reply(mark, record, "nothing", HOSTILE, ""))
+    assert_tame(status.refused(mark, HOSTILE))
+    assert_tame(status.failed(mark, HOSTILE))
     assert_tame(summary.failed(HOSTILE))

@@ -1,0 +1,183 @@
+"""The run that heals, in a child process that never sees the token."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from heal_bot import bundle, process
+from heal_bot.commands import seal
+from heal_bot.commands.job import HEALING, Job
+from heal_bot.errors import HealBotError, UsageError
+from heal_bot.forge import actions
+from heal_bot.forge.fetch import Fetched, fetch
+from heal_bot.intake import files
+from heal_bot.intake import request as requests
+from heal_bot.intake.event import Place
+from heal_bot.model import HealRequest, Memory, Trust
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.repair import memory as memories
+from heal_bot.settings import CONFIG, Settings
+from heal_bot.source import functions
+
+# What the child may still need after its deadline to end its sandboxes and write its bundle.
+_GRACE = 300.0
+_REPORTS = "heal-bot-reports"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be healed: an admitted request, its reports, what is remembered.
+
+    `report` is XML of the event itself, `downloaded` are files; `config_ref` is the branch whose
+    configuration counts; `place` is the line that picks a function.
+    """
+
+    request: HealRequest
+    memory: Memory
+    config_ref: str = ""
+    report: str = ""
+    downloaded: tuple[Path, ...] = ()
+    place: Place | None = None
+
+
+def heal(job: Job, task: Task) -> OutcomeRecord:
+    """Heal in a child process; the bundle it leaves is read as foreign.
+
+    What the child prints is shown between commands that stop the runner from obeying it.
+    """
+    chosen = job.settings
+    with tempfile.TemporaryDirectory(prefix="heal-bot-action-") as name:
+        scratch = Path(name)
+        fetched = fetch(
+            job.run, chosen.github_token, chosen.github_server_url, chosen.github_repository,
+            task.request.base_sha, scratch / "repository", task.config_ref,
+        )  # fmt: skip
+        reports = _gathered(job, task, fetched.folder / _REPORTS)
+        targets = (*task.request.targets, *_pointed(task.place, task.request.base_sha, fetched))
+        request = replace(task.request, reports=reports, targets=targets)
+        argv = _argv(job, request, scratch, fetched)
+        (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
+        (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
+        # An older bundle must not pass for this run's when the child fails.
+        shutil.rmtree(job.bundle, ignore_errors=True)
+        job.bundle.parent.mkdir(parents=True, exist_ok=True)
+        (job.bundle.parent / ".gitignore").write_text("*\n")
+        stop, resume = actions.pause()
+        click.echo(stop)
+        done = process.run(
+            argv,
+            env=_environment(chosen, scratch),
+            cwd=scratch,
+            seconds=chosen.max_minutes * 60 + _GRACE,
+            stdin=seal.packed(_keys(chosen) if request.trust is Trust.TRUSTED else {}),
+            tee=_show,
+        )
+        click.echo(resume)
+    actions.give_back(job.bundle.parent, job.workspace)
+    if not done.ok and not (job.bundle / bundle.OUTCOME).exists():
+        raise HealBotError(f"the run that heals failed: {done.complaint()}")
+    return bundle.read(job.bundle)
+
+
+def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> list[str]:
+    argv = [sys.executable, "-I", "-m", "heal_bot", "heal", "--secrets-stdin",
+            "--repo", str(fetched.folder), "--request", str(scratch / "request.json"),
+            "--memory", str(scratch / "memory.json"), "--out", str(job.bundle)]  # fmt: skip
+    for option in HEALING:
+        if option in job.inputs and not (option == "proposers" and request.trust is Trust.KEYLESS):
+            argv += [f"--{option}={job.inputs[option]}"]
+    if request.trust is Trust.KEYLESS:
+        argv += ["--proposers=rules"]
+    if (config := fetched.read(fetched.config, CONFIG)) is not None:
+        (scratch / "config.yml").write_bytes(config)
+        argv += [f"--config={scratch / 'config.yml'}"]
+    return argv
+
+
+def _gathered(job: Job, task: Task, folder: Path) -> tuple[str, ...]:
+    """Copies of all reports below the repository, where the child may read them.
+
+    Those of the workspace keep their path and time, by which later attempts are told.
+    """
+    folder.mkdir()
+    if task.report:
+        (folder / "event.xml").write_text(task.report, encoding="utf-8")
+    for path in task.downloaded:
+        shutil.copy2(path, folder / path.name)
+    if task.request.reports:
+        _copied(job.workspace, task.request.reports, folder / "workspace")
+    return (f"{_REPORTS}/**",) if any(folder.iterdir()) else ()
+
+
+def _copied(workspace: Path, patterns: Sequence[str], folder: Path) -> None:
+    """Plain files below the workspace, copied without following a link."""
+    for place in files.find(workspace, patterns):
+        opened = files.opened(place)
+        if isinstance(opened, str):
+            raise UsageError(f"report {place.name}: {opened}")
+        target = folder / place.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(opened.descriptor, "rb") as source, target.open("wb") as copy:
+            shutil.copyfileobj(source, copy, _CHUNK)
+        os.utime(target, (opened.modified, opened.modified))
+
+
+def _pointed(place: Place | None, base_sha: str, fetched: Fetched) -> tuple[str, ...]:
+    """The innermost function around a line of the commit, as `path::qualname`."""
+    if place is None or place.sha != base_sha:
+        return ()
+    data = fetched.read(base_sha, place.path)
+    if data is None or not place.path.endswith(".py"):
+        return ()
+    try:
+        found = functions.index(place.path, data.decode("utf-8"))
+    except (HealBotError, UnicodeDecodeError):
+        return ()
+    around = [
+        t for t in found if t.kind == "function" and t.first_line <= place.line <= t.last_line
+    ]
+    around.sort(key=lambda target: target.last_line - target.first_line)
+    return tuple(f"{place.path}::{target.qualname}" for target in around[:1])
+
+
+def _keys(chosen: Settings) -> dict[str, str]:
+    """The model keys; the token is not among them."""
+    keys = {
+        "ANTHROPIC_API_KEY": chosen.anthropic_api_key,
+        "GEMINI_API_KEY": chosen.gemini_api_key,
+        "OPENAI_API_KEY": chosen.openai_api_key,
+    }
+    return {name: key.reveal() for name, key in keys.items() if key}
+
+
+def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
+    """The child's environment, from an allow-list: addresses and folders, no key, no token."""
+    known = {
+        "PATH": os.defpath + ":/usr/local/bin",
+        "HOME": str(scratch),
+        "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "OPENAI_BASE_URL": chosen.openai_base_url,
+        "ANTHROPIC_BASE_URL": chosen.anthropic_base_url,
+        "GEMINI_BASE_URL": chosen.gemini_base_url,
+        "GITHUB_REPOSITORY": chosen.github_repository,
+        "VIRTUAL_ENV": chosen.virtual_env,
+        "HEAL_BOT_CACHE": chosen.cache_dir,
+        "HEAL_BOT_SCRATCH": chosen.scratch_dir,
+        "HEAL_BOT_SANDBOX": chosen.sandbox,
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _show(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

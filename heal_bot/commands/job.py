@@ -1,0 +1,179 @@
+"""This step of the workflow: its settings and inputs, and what the runner is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from heal_bot import settings
+from heal_bot.delivery.options import Options, Published
+from heal_bot.errors import UsageError
+from heal_bot.events import Run
+from heal_bot.forge import actions, admission
+from heal_bot.forge.pulls import GitHub
+from heal_bot.intake.event import Facts
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.report import console, summary
+from heal_bot.settings import Settings
+from heal_bot.text import Secret
+
+# Inputs that are options of `heal` too.
+HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox")
+_SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key"})
+_DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",
+                       "reviewers", "draft", "signoff"})  # fmt: skip
+INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
+                    "allow", "bots", "artifacts", "run-id", "app"})  # fmt: skip
+_DOWNLOADED = "junit-*"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One step of a workflow."""
+
+    settings: Settings
+    inputs: Mapping[str, str]
+    environ: Mapping[str, str]
+    workspace: Path
+    run: Run
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Job:
+        """The job that an environment describes. UsageError for a value that cannot be meant."""
+        given = actions.inputs(environ)
+        if unknown := sorted(set(given) - INPUTS):
+            click.echo(actions.annotation("warning", "heal-bot", f"unknown input {unknown[0]}"))
+        options: dict[str, object] = {
+            name.replace("-", "_"): Secret(value) if name in _SECRET else value
+            for name, value in given.items()
+        }
+        if "proposers" in given:
+            options["proposers"] = _listed(given["proposers"])
+        if given.get("allow", "write") not in admission.LEVELS:
+            raise UsageError(f"input allow is {given['allow']!r}; use one of {admission.LEVELS}")
+        known = {k: v for k, v in options.items() if k in Settings.model_fields}
+        run = Run(lambda event: click.echo(console.line(event)))
+        folder = Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
+        return cls(settings.load(environ, options=known), given, environ, folder, run)
+
+    @property
+    def bundle(self) -> Path:
+        """Where the bundle lies: below the workspace, so that a later step can upload it."""
+        return self.workspace / ".heal-bot" / "bundle"
+
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """The accounts that may ask although they are no people."""
+        return _listed(self.inputs.get("bots", ""))
+
+    @property
+    def allow(self) -> str:
+        """The least role of whoever asks by comment."""
+        return self.inputs.get("allow", "write")
+
+    @property
+    def artifacts(self) -> str:
+        """The names of the artifacts that hold reports."""
+        return self.inputs.get("artifacts", _DOWNLOADED)
+
+    @property
+    def run_url(self) -> str:
+        """The page of this run, for people."""
+        place, number = self.settings, self.settings.github_run_id
+        page = f"{place.github_server_url.rstrip('/')}/{place.github_repository}"
+        return f"{page}/actions/runs/{number}" if number.isdigit() else ""
+
+    def facts(self) -> Facts:
+        """What the runner and the inputs say, for reading the event."""
+        patterns = self.inputs.get("junit", "").replace(",", "\n").splitlines()
+        chosen, environ = self.settings, self.environ
+        run_id = self.inputs.get("run-id", chosen.github_run_id)
+        if "run-id" in self.inputs and not run_id.isdigit():
+            raise UsageError(f"input run-id is {run_id[:40]!r}; give the number of a workflow run")
+        return Facts(
+            chosen.github_repository,
+            environ.get("GITHUB_SHA", ""),
+            environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME", ""),
+            int(run_id) if run_id.isdigit() else None,
+            tuple(p.strip() for p in patterns if p.strip()),
+            chosen.instruction,
+            self.bots,
+        )
+
+    def options(self) -> Options:
+        """How the result is to be delivered."""
+        given = self.inputs
+        return Options(
+            mode=given.get("mode", "pull-request"),
+            prefix=given.get("branch-prefix", "heal-bot/"),
+            title=given.get("title", ""),
+            commit_message=given.get("commit-message", ""),
+            labels=_listed(given.get("labels", "")),
+            reviewers=_listed(given.get("reviewers", "")),
+            draft=_flag(given, "draft"),
+            signoff=_flag(given, "signoff"),
+        )
+
+    def forge(self) -> GitHub:
+        """The repository on GitHub; nothing is asked yet."""
+        chosen = self.settings
+        return GitHub.open(
+            chosen.github_token,
+            chosen.github_api_url,
+            chosen.github_repository,
+            server_url=chosen.github_server_url,
+            app=self.inputs.get("app", ""),
+        )
+
+    def tell(self, outputs: Mapping[str, str], text: str) -> None:
+        """Write to the runner's files, where there is a runner."""
+        if path := self.environ.get("GITHUB_OUTPUT"):
+            actions.write_outputs(Path(path), outputs)
+        if path := self.environ.get("GITHUB_STEP_SUMMARY"):
+            actions.write_summary(Path(path), summary.fit(text, summary.STEP_LIMIT - 1))
+
+    def refuse(self, reason: str) -> None:
+        """Tell the runner that this is not done, and why."""
+        click.echo(actions.annotation("warning", "heal-bot", reason))
+        self.tell({"status": "refused"}, summary.failed(reason))
+
+    def fail(self, reason: str) -> None:
+        """Tell the runner that the run broke."""
+        self.tell({"status": "failed"}, summary.failed(reason))
+
+    def finish(self, record: OutcomeRecord, done: Published, callback: str) -> None:
+        """Outputs, step summary, and one line in the log."""
+        fixed = sum(f.status == "fixed" for f in record.failures)
+        failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
+        status = done.status if done.status in {"stale", "refused"} else record.status
+        patch = self.bundle / "patch.diff"
+        outputs = {
+            "status": status,
+            "delivery": done.status,
+            "pull-request-url": done.url,
+            "pull-request-number": str(done.number or ""),
+            "patch": str(patch) if patch.exists() else "",
+            "fixed": str(fixed),
+            "still-failing": str(failing),
+            "cost-usd": "" if record.cost.usd is None else f"{record.cost.usd:.4f}",
+            "bundle": str(self.bundle),
+            "callback": callback,
+        }
+        self.tell(outputs, summary.step(record, done.status, done.reason, done.url))
+        level = "notice" if status not in {"stale", "refused"} else "warning"
+        said = f"{status}, {done.status}: {done.url} {done.reason}"
+        click.echo(actions.annotation(level, "heal-bot", said))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.replace("\n", ",").split(",") if part.strip())
+
+
+def _flag(given: Mapping[str, str], name: str) -> bool:
+    value = given.get(name, "false").lower()
+    if value not in {"true", "false"}:
+        raise UsageError(f"input {name} is {value[:40]!r}; use true or false")
+    return value == "true"

@@ -1,0 +1,1 @@
+"""How a recomputed change reaches people: branch, pull request, review, comment, summary."""

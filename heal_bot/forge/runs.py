@@ -1,0 +1,134 @@
+"""Workflow runs and their artifacts: which run was red, and the reports it left."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heal_bot.events import Noted, Run
+from heal_bot.forge.client import found, speaking
+from heal_bot.forge.download import download
+from heal_bot.text import Secret, one_line
+
+if TYPE_CHECKING:
+    from github.Artifact import Artifact
+    from github.Repository import Repository
+    from github.WorkflowRun import WorkflowRun
+
+_LISTED = 100
+_MOST = 60
+_BYTES = 256 << 20
+_UNNAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A finished workflow run as the API shows it; `event` is what started it."""
+
+    id: int
+    sha: str
+    branch: str
+    event: str
+    conclusion: str
+    repo: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The workflow runs of one repository."""
+
+    repository: Repository
+    token: Secret
+
+    def facts(self, number: int) -> RunFacts | None:
+        """A run by its id."""
+        return found(f"run {number}", lambda: _facts(self.repository.get_workflow_run(number)))
+
+    def last_red(self, branch: str, but: int | None = None) -> RunFacts | None:
+        """The branch's newest red run whose workflow has not been green since.
+
+        `but` is the run that asks.
+        """
+        with speaking(f"runs of {branch}"):
+            listed = self.repository.get_workflow_runs(branch=branch, status="completed")  # type: ignore[arg-type]
+            runs = [run for run in islice(listed, _LISTED) if run.id != but]
+        newest: dict[int, WorkflowRun] = {}
+        for run in runs:
+            newest.setdefault(run.workflow_id, run)
+        return next((_facts(r) for r in newest.values() if r.conclusion == "failure"), None)
+
+    def red_of(self, sha: str) -> int | None:
+        """The newest red run of a commit."""
+        with speaking(f"runs of {sha[:12]}"):
+            listed = self.repository.get_workflow_runs(head_sha=sha, status="failure")
+            return next((run.id for run in islice(listed, 1)), None)
+
+    def reports(
+        self, run: Run, number: int, pattern: str, folder: Path, *, own: bool = False
+    ) -> tuple[Path, ...]:
+        """Download the artifacts of a run that are named like `pattern`, newest attempt first.
+
+        Without one of that name, and unless it is the run that asks (`own`), the ten newest are
+        looked into for members that end in .xml. The zip files are kept as they are.
+        """
+        with speaking(f"artifacts of run {number}"):
+            listed = self.repository.get_workflow_run(number).get_artifacts()
+            usable = _newest([a for a in islice(listed, 3 * _LISTED) if not a.expired])
+        patterns = [part.strip() for part in pattern.split(",") if part.strip()]
+        named = [a for a in usable if any(fnmatchcase(a.name, p) for p in patterns)]
+        if len(named) > _MOST:
+            message = f"{len(named) - _MOST} artifacts beyond the first {_MOST} are not read"
+            run.emit(Noted(stage="intake", message=message, level="warning"))
+        kept = []
+        unnamed = [] if own else usable[:_UNNAMED]
+        for artifact in (named or unnamed)[:_MOST]:
+            path = folder / f"{_plain(artifact.name)}-{artifact.id}.zip"
+            if self._download(run, artifact, path) and (named or _has_xml(path)):
+                kept.append(path)
+        return tuple(kept)
+
+    def _download(self, run: Run, artifact: Artifact, path: Path) -> bool:
+        """Fetch one artifact; False when it is too large."""
+        name = one_line(artifact.name, 80)
+        if artifact.size_in_bytes > _BYTES:
+            message = f"artifact {name} is larger than {_BYTES >> 20} MiB and is not read"
+            run.emit(Noted(stage="intake", message=message, level="warning"))
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        url = f"{self.repository.url}/actions/artifacts/{artifact.id}/zip"
+        download(f"artifact {name}", url, self.token, path)
+        return True
+
+
+def _facts(run: WorkflowRun) -> RunFacts:
+    repo = run.head_repository.full_name if run.head_repository else ""
+    return RunFacts(run.id, run.head_sha, run.head_branch, run.event, run.conclusion or "", repo)
+
+
+def _newest(artifacts: Sequence[Artifact]) -> list[Artifact]:
+    """The newest of each name: a run's later attempts leave the earlier ones' artifacts."""
+    newest: dict[str, Artifact] = {}
+    for artifact in sorted(artifacts, key=lambda a: (a.created_at, a.id), reverse=True):
+        newest.setdefault(artifact.name, artifact)
+    return list(newest.values())
+
+
+def _plain(name: str) -> str:
+    """The artifact's name as a file name; intake reads the leg of a matrix off it."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", name)[:100].lstrip(".") or "artifact"
+
+
+def _has_xml(path: Path) -> bool:
+    """Whether a zip file lists a member that ends in .xml; nothing is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            listed = islice(archive.infolist(), 10_000)
+            return any(member.filename.lower().endswith(".xml") for member in listed)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
