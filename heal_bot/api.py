@@ -40,9 +40,9 @@ def heal(
             )
         except (SandboxError, ProvisionError) as error:
             outcome = _failed(made.request, error)
-        if job.memory is not None:
-            job.memory.write_text(memory.dump(outcome.memory), encoding="utf-8")
         made.store.save(outcome)
+        if job.memory is not None:
+            memory.save(job.memory, outcome.memory)
         assert made.store.record is not None
         return made.store.record
 

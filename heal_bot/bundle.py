@@ -65,6 +65,8 @@ def check_writable(folder: Path) -> None:
             f"cannot write the bundle to {folder}: {error.strerror};"
             " choose another folder with --out"
         ) from error
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; choose a folder for the bundle with --out")
     if folder.exists() and any(folder.iterdir()) and not (folder / OUTCOME).exists():
         raise UsageError(
             f"{folder} holds files that are no bundle; choose an empty folder with --out"

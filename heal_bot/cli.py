@@ -9,6 +9,7 @@ import traceback
 import click
 
 from heal_bot.errors import HealBotError
+from heal_bot.text import for_log, one_line
 
 VERBS = {
     "heal": "Repair what a failed test run names, and write a bundle.",
@@ -62,7 +63,7 @@ def _run(argv: list[str] | None) -> int:
         error.show()
         return 2
     except HealBotError as error:
-        click.echo(f"heal-bot: {error}", err=True)
+        click.echo(for_log(one_line(f"heal-bot: {error}", 2_000)), err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("heal-bot: interrupted", err=True)

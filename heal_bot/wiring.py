@@ -188,7 +188,11 @@ def _pattern(pattern: str, repo: Path) -> str:
     if Path(pattern).is_absolute():
         return pattern
     here = Path.cwd()
-    return str((here if any(here.glob(pattern)) else repo.resolve()) / pattern)
+    try:
+        matches = any(here.glob(pattern))
+    except ValueError:  # such as an empty pattern, which the reader of reports names
+        matches = False
+    return os.path.normpath((here if matches else repo.resolve()) / pattern)
 
 
 def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:

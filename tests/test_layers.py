@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "wiring": BASE | MIDDLE | STAGES | EDGES | {"tiers"},
     "commands": BASE | MIDDLE | STAGES | EDGES | TOP,
     "api": BASE | MIDDLE | STAGES | TOP,
-    "cli": {"errors", "commands"},
+    "cli": {"errors", "text", "commands"},
     **dict.fromkeys(ALONE, frozenset()),
     "__init__": {"api"},
     "__main__": {"cli"},

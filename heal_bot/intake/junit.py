@@ -108,7 +108,8 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     suites = parsed.suites
     known = suites.root in {"", "testsuites", "testsuite", "testcase", "properties"}
     if not suites.cases and (parsed.error or not known):
-        why = parsed.error or f"is not a test report (its root is <{one_line(suites.root, 60)}>)"
+        other = f"is not a test report (its root is <{one_line(suites.root, 60)}>)"
+        why = other if not known else parsed.error
         gathered.remarks.append(f"{document.name} {why}")
         gathered.flags["partial"] = None
         return
@@ -153,8 +154,9 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
         else:
             merged[key] = case
     passes = parsed.suites.passes()
+    told = sum(map(_seconds, parsed.suites.times))
+    gathered.seconds += told or sum(case.seconds for case in merged.values())
     for key, case in merged.items():
-        gathered.seconds += case.seconds
         tries = case.attempts + passes.get(hash(key[:3]), 0)
         if tries > 1:
             gathered.flags["retried"] = None

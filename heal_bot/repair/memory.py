@@ -61,10 +61,20 @@ def _normal(source: str) -> str:
 
 
 def load(path: Path | None) -> Memory:
-    """The memory in a file; empty when there is none. Raises UsageError when it is no memory."""
-    if path is None or not path.exists():
+    """The memory in a file; empty when there is none.
+
+    Raises UsageError when it is no memory, or could not be written in its place later.
+    """
+    if path is None:
         return Memory()
-    data = path.read_bytes()[: _MAX_BYTES + 1]
+    if not path.parent.is_dir():
+        raise UsageError(f"--memory {path}: there is no folder {path.parent}; make it first")
+    if not path.exists():
+        return Memory()
+    try:
+        data = path.read_bytes()[: _MAX_BYTES + 1]
+    except OSError as error:
+        raise UsageError(f"--memory {path}: {error.strerror}; name another file") from error
     if len(data) > _MAX_BYTES:
         raise UsageError(f"{path} is larger than {_MAX_BYTES} bytes; delete it to start afresh")
     try:
@@ -74,6 +84,14 @@ def load(path: Path | None) -> Memory:
             f"{path} is not a memory of heal-bot; delete it to start afresh"
         ) from error
     return Memory(tuple((t.digest, t.verdict) for t in file.tried), file.lessons)
+
+
+def save(path: Path, memory: Memory) -> None:
+    """Write the file anew; UsageError when that fails."""
+    try:
+        path.write_text(dump(memory), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--memory {path}: {error.strerror}; name another file") from error
 
 
 def dump(memory: Memory) -> str:
