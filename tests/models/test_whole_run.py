@@ -1,0 +1,268 @@
+"""The model tier in whole runs: killed, over an event loop, with a program's own model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot import api, bundle, settings, wiring
+from heal_bot.errors import SandboxError, UsageError
+from heal_bot.events import Event, Run
+from heal_bot.model import Cost
+from heal_bot.model_port import Message, Reply
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.tiers import Own, tiers
+from tests.models.server import Scripted, fails, says, served
+
+pytestmark = pytest.mark.slow
+KEY = "sk-ant-loopback-0123456789abcdef"
+BROKEN = 'def {name}(text):\n    """{said}"""\n    return text\n'
+RIGHT = (
+    '```python\n# {path}::{name}\ndef {name}(text):\n    """{said}"""\n    return {value}\n```\n'
+)
+PARTS = {
+    "initials": ("The first letters of the words, in capitals.",
+                 '"".join(word[0].upper() for word in text.split())'),
+    "vowels": ("How often each vowel occurs, as a dict without zeros.",
+               "{v: text.count(v) for v in 'aeiou' if v in text}"),
+}  # fmt: skip
+TESTS = {
+    "initials": "assert initials('ada lovelace') == 'AL'\n    assert initials('x y z') == 'XYZ'",
+    "vowels": "assert vowels('banana bread') == {'a': 4, 'e': 1}\n    assert vowels('') == {}",
+}
+ANSWER = "".join(
+    RIGHT.format(path=f"words/{name}.py", name=name, said=said, value=value)
+    for name, (said, value) in PARTS.items()
+)
+
+
+@pytest.fixture(scope="module")
+def mode() -> str:
+    try:
+        with Sandbox.start("strict", slots=1):
+            return "strict"
+    except SandboxError:
+        return "reduced"
+
+
+@pytest.fixture
+def server() -> Iterator[Scripted]:
+    with served() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A project with two functions that are not there yet, each with its failing test."""
+    folder = tmp_path / "repo"
+    files = {"pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+             "words/__init__.py": ""}  # fmt: skip
+    for name, (said, _) in PARTS.items():
+        files[f"words/{name}.py"] = BROKEN.format(name=name, said=said)
+        files[f"tests/test_{name}.py"] = (
+            f"from words.{name} import {name}\n\n\ndef test_{name}():\n    {TESTS[name]}\n"
+        )
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
+    for command in (("init", "-q", "-b", "main"), ("add", "."), (*who, "commit", "-q", "-m", "x")):
+        subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def _command(repo: Path, out: Path, mode: str, *more: str) -> list[str]:
+    return [sys.executable, "-I", "-m", "heal_bot", "heal", "--repo", str(repo), "--out", str(out),
+            "--python", sys.executable, "--sandbox", mode, *more]  # fmt: skip
+
+
+def _job(repo: Path, out: Path) -> wiring.Job:
+    return wiring.Job(repo, out, python=Path(sys.executable))
+
+
+def _environ(server: Scripted) -> dict[str, str]:
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "ANTHROPIC_API_KEY": KEY,
+            "ANTHROPIC_BASE_URL": server.url}  # fmt: skip
+
+
+def test_a_killed_run_leaves_what_was_verified(
+    repo: Path, server: Scripted, mode: str, tmp_path: Path
+) -> None:
+    server.plays(says("claude", ANSWER), says("claude", "word " * 20_000, drip=0.02))
+    out = tmp_path / "out"
+    heal = subprocess.Popen(
+        _command(repo, out, mode, "--proposers", "claude", "--quiet"), env=_environ(server)
+    )
+    try:
+        end = time.monotonic() + 240
+        while not ((out / bundle.OUTCOME).exists() and len(server.requests) > 1):
+            assert heal.poll() is None, "the run ended by itself"
+            assert time.monotonic() < end, "nothing was verified in time"
+            time.sleep(0.05)
+    finally:
+        os.kill(heal.pid, signal.SIGKILL)
+        heal.wait(30)
+    record = bundle.read(out)
+    assert record.status == "partly_healed"
+    assert record.patch is not None
+    assert record.certificate is not None
+    assert len(record.patch.fixed) == 1
+    assert KEY not in "".join(p.read_text() for p in out.iterdir())
+    applied = [sys.executable, "-I", "-m", "heal_bot", "apply", "--bundle", str(out)]
+    subprocess.run(applied, cwd=repo, check=True, capture_output=True, timeout=120)
+    passes = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *record.patch.fixed]
+    subprocess.run(passes, cwd=repo, check=True, capture_output=True, timeout=120)
+    kinds = [json.loads(line)["kind"] for line in (out / "events.jsonl").read_text().splitlines()]
+    assert {"request", "usage", "candidate", "attempt", "confirmed"} <= set(kinds)
+
+
+class Canned:
+    """A program's own model, which answers what it was made with."""
+
+    provider, name, window, max_output = "own", "canned", 100_000, 8_000
+
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.asked = list(answers), 0
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        return 0.0
+
+    def ask(
+        self,
+        run: Run,
+        system: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        self.asked += 1
+        text = '{"agrees": false, "question": "Why?"}' if schema else self.answers[0]
+        return Reply(text, Cost(0.0, 10, 10), self.name)
+
+
+def test_a_programs_own_model_heals_and_tells_events_to_a_loop(
+    repo: Path, mode: str, tmp_path: Path
+) -> None:
+    model = Canned(ANSWER)
+    chosen = settings.load({}, options={"sandbox": mode})
+
+    async def collect() -> list[Event | OutcomeRecord]:
+        job = _job(repo, tmp_path / "out")
+        return [item async for item in api.events(job, chosen, Own(models=(model,)))]
+
+    *told, record = asyncio.run(collect())
+    assert isinstance(record, OutcomeRecord)
+    assert record.status == "healed"
+    assert "own" in {attempt.proposer for attempt in record.attempts}
+    assert record.certificate is not None
+    assert record.certificate.doubts[-1] == "canned read the patch and asks: Why?"
+    sequence = [event.seq for event in told]
+    assert sequence == list(range(1, len(told) + 1))
+    written = (tmp_path / "out" / "events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seq"] for line in written] == sequence
+
+
+def test_a_cancelled_run_ends_with_a_bundle(repo: Path, mode: str, tmp_path: Path) -> None:
+    chosen = settings.load({}, options={"sandbox": mode})
+    out = tmp_path / "out"
+
+    async def cancel() -> None:
+        begun = asyncio.Event()
+        work = asyncio.ensure_future(api.aheal(_job(repo, out), chosen, lambda event: begun.set()))
+        await begun.wait()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    asyncio.run(cancel())
+    assert bundle.read(out).patch is None
+
+
+def test_a_key_that_a_server_echoes_appears_nowhere(
+    repo: Path, server: Scripted, mode: str, tmp_path: Path
+) -> None:
+    server.plays(fails("claude", 401, "authentication_error", f"bad key {KEY} in {KEY[:20]}"))
+    out = tmp_path / "out"
+    done = subprocess.run(
+        _command(repo, out, mode, "--proposers", "claude", "--json"),
+        env=_environ(server), capture_output=True, text=True, timeout=240, check=True,
+    )  # fmt: skip
+    assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
+    said = done.stdout + done.stderr + "".join(p.read_text() for p in out.iterdir())
+    assert KEY not in said
+    assert "check the key" in said
+
+
+PACKAGE = {
+    "ownmodel.py": "class Made:\n    provider, name = 'own', 'installed'\n",
+    "ownmodel-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: ownmodel\nVersion: 1\n",
+    "ownmodel-1.dist-info/entry_points.txt": "[heal_bot.models]\nmine = ownmodel:Made\n",
+}
+
+
+def _installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "ownmodel", raising=False)
+    for name, text in PACKAGE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_an_installed_model_is_used_when_a_person_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _installed(tmp_path / "site", monkeypatch)
+    chosen = settings.load({}, options={"proposers": ("rules", "entry:mine")})
+    made = tiers(chosen, tmp_path / "repo", None, Own())
+    assert [proposer.name for proposer in made.proposers] == ["rules", "own"]
+    with pytest.raises(UsageError, match="known: mine"):
+        tiers(settings.load({}, options={"proposers": ("entry:other",)}), tmp_path, None, Own())
+
+
+def test_a_model_that_lies_in_the_repository_is_never_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PACKAGE, "ownmodel.py", "raise SystemExit('imported')")
+    _installed(tmp_path / "repo" / "src", monkeypatch)
+    chosen = settings.load({}, options={"proposers": ("entry:mine",)})
+    with pytest.raises(UsageError, match="never trusted"):
+        tiers(chosen, tmp_path / "repo", None, Own())
+
+
+def test_the_repositorys_file_can_name_no_installed_model() -> None:
+    with pytest.raises(UsageError, match="only by a person"):
+        settings.load({}, b"proposers: [rules, 'entry:mine']")
+
+
+def test_the_benchmark_of_models_sets_a_single_shot_beside_the_whole(
+    server: Scripted, mode: str
+) -> None:
+    wrong = "```python\ndef initials(name):\n    return name[:2]\n```"
+    right = (
+        "```python\n# tool/initials.py::initials\ndef initials(name):\n"
+        '    """First letters of words as capitals; hyphens part words."""\n'
+        "    return ''.join(w[0].upper() for w in name.replace('-', ' ').split())\n```"
+    )
+    review = '{"agrees": true}'
+    server.plays(*(says("claude", text) for text in (wrong, wrong, right, review)))
+    argv = [sys.executable, "-m", "benchmarks", "llm", "--only", "initials", "--json",
+            "--sandbox", mode, "--base-url", server.url]  # fmt: skip
+    done = subprocess.run(argv, env=_environ(server), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["complete"]
+    ways = {way: (found[way]["plausible"], found[way]["right"], found[way]["calls"])
+            for way in ("naive", "heal_bot")}  # fmt: skip
+    assert ways == {"naive": (0, 0, 1), "heal_bot": (1, 1, 3)}
+    assert found["heal_bot"]["usd"] > 0
