@@ -114,7 +114,7 @@ _FROM_ENVIRONMENT = {
     "virtual_env": ("VIRTUAL_ENV",),
     "index_url": ("HEAL_BOT_INDEX_URL",),
     "ca_file": ("SSL_CERT_FILE",),
-    "workspace": ("HEAL_BOT_WORKSPACE",),
+    "workspace": ("HEAL_BOT_WORKSPACE", "GITHUB_WORKSPACE"),
     "cache_dir": ("HEAL_BOT_CACHE",),
     "scratch_dir": ("HEAL_BOT_SCRATCH",),
     "sandbox": ("HEAL_BOT_SANDBOX",),

@@ -14,7 +14,7 @@ from heal_bot.events import Noted, Run
 from heal_bot.model import Environment, RunHints
 from heal_bot.ports import Builder, Tree
 from heal_bot.text import Secret, one_line
-from heal_bot.workspace import pins, plugins, project
+from heal_bot.workspace import beneath, pins, plugins, project
 from heal_bot.workspace.declared import Declared, declared
 from heal_bot.workspace.index import NO_URL, Index
 from heal_bot.workspace.installation import build_environment
@@ -207,9 +207,7 @@ def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
 
 def _freeze(path: Path) -> Lines:
     try:
-        if path.stat().st_size > _FREEZE_CAP:
-            raise ProvisionError(f"the freeze file {path} has more than {_FREEZE_CAP >> 10} KiB")
-        text = path.read_text(errors="replace")
+        text = beneath.read(path.parent, path.name, _FREEZE_CAP).decode(errors="replace")
     except OSError as error:
         raise ProvisionError(
             f"the freeze file {path} cannot be read ({error.strerror}): write it in the failing "
