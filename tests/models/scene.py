@@ -131,11 +131,16 @@ class Scene:
         self.cluster = Cluster("c1", failures, suspects)
         lab: Lab | None = options.pop("lab", None)  # type: ignore[assignment]
         self.ledger = Ledger(self.tree, instruction="keep it short", lab=lab)
+        stands_on = options.pop("base", "")
         budget = options.pop("budget", None) or Budget()
         self.proposer = ModelProposer(models, budget, **options)  # type: ignore[arg-type]
         run = Run(self.events.append, rng=random.Random(7), deadline=time.monotonic() + 60)
 
         def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Judge:
+            if stands_on:
+                target = next(t for t in targets if t.qualname == stands_on)
+                done = target.source.replace("return round_cents(sum(prices)) - 1", "return 0")
+                self.ledger.bases[cluster.id] = (Edit(target, done),)
             return Judge(self.tree, cluster)
 
         found = proposals(
