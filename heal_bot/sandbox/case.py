@@ -23,7 +23,8 @@ class Case:
     """State of a job; the supervisor reads its pipes and calls `step` until `over`.
 
     `uid` None means without root: then every descendant of the supervisor belongs to the job,
-    because such a supervisor has one slot only.
+    because such a supervisor has one slot only. `helper` is the pid of the job's proxy, if it has
+    one; it ends with the program.
     """
 
     id: int
@@ -46,6 +47,7 @@ class Case:
     dying_until: float = 0.0
     over: bool = False
     clean: bool = True
+    helper: int = 0
     scratch_pace: watch.Pace = field(default_factory=lambda: watch.Pace(0.5))
 
     def read(self, fd: int) -> bool:
@@ -69,7 +71,11 @@ class Case:
 
     def members(self, table: dict[int, processes.Process]) -> list[int]:
         """The job's live processes."""
-        found = [pid for pid in processes.below(os.getpid(), table) if not table[pid].zombie]
+        found = [
+            pid
+            for pid in processes.below(os.getpid(), table)
+            if not table[pid].zombie and pid != self.helper
+        ]
         if self.uid is None:
             return found
         # Between fork and the uid drop the program's own process still has ours.
@@ -98,6 +104,10 @@ class Case:
         """Go on to the next phase when this one is done."""
         if not self.how and self.status is None and now - self.started > self.job.limits.wall:
             self.end("timeout", f"still running after {self.job.limits.wall:g} s")
+        if self.helper and (self.how or self.status is not None):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.helper, signal.SIGKILL)
+            self.helper = 0
         if self.dying_until:
             self._die(now)
         elif self.how:

@@ -178,8 +178,11 @@ def _isnt(position: int, value: int) -> seccomp.Arg:
     return seccomp.Arg(position, seccomp.NE, value)
 
 
-def compile_filter(profile: Profile, *, own_network: bool = False) -> bytes:
+def compile_filter(profile: Profile, *, own_network: bool = False, proxied: bool = False) -> bytes:
     """The filter of a profile; with `own_network` (a private namespace) `loopback` gets UDP too.
+
+    With `proxied` a call for a TCP socket is handed over to the proxy, and `connect` does nothing
+    and succeeds: the sockets there are have a connection already.
 
     ValueError for an unknown profile or a call that libseccomp cannot name.
     """
@@ -200,7 +203,10 @@ def compile_filter(profile: Profile, *, own_network: bool = False) -> bytes:
     built.deny("personality", _isnt(0, _LOW32))
     built.deny("prlimit64", _isnt(0, 0))
     built.deny("setpriority", _isnt(1, 0))
-    _deny_sockets(built, loopback=profile == "loopback", own_network=own_network)
+    if proxied:
+        _hand_over_sockets(built)
+    else:
+        _deny_sockets(built, loopback=profile == "loopback", own_network=own_network)
     return built.blob()
 
 
@@ -215,15 +221,38 @@ def _deny_modes(built: _Filter) -> None:
         built.deny("openat", _has(2, _O_CREAT), _has(3, bit))
 
 
-def _deny_sockets(built: _Filter, *, loopback: bool, own_network: bool) -> None:
-    """No socket but a connected pair; `loopback` gets INET streams, behind Landlock's ports.
+def _hand_over_sockets(built: _Filter) -> None:
+    """TCP over IPv4 is asked of the proxy; every other socket, and every server, is refused."""
+    _only_connected_pairs(built)
+    for name in ("bind", "listen", "accept", "accept4"):
+        built.deny(name, code=errno.EACCES)
+    built.deny("connect", code=0)
+    _deny_fast_open(built)
+    built.deny("socket", seccomp.Arg(0, seccomp.NE, _AF_INET), code=errno.EACCES)
+    for kind in set(range(16)) - {_STREAM}:
+        built.deny("socket", _is(1, kind, 0xF), code=errno.EACCES)
+    number = _number("socket")
+    built.raw.add_rule(seccomp.NOTIFY, number, _is(0, _AF_INET), _is(1, _STREAM, 0xF))
 
-    A datagram pair can still send to any named socket, so pairs are streams or packets only
+
+def _deny_fast_open(built: _Filter) -> None:
+    """No connection by sending data: neither Landlock nor a denied `connect` would see it."""
+    for name, position in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+        built.deny(name, _has(position, _FAST_OPEN), code=errno.EACCES)
+
+
+def _only_connected_pairs(built: _Filter) -> None:
+    """A datagram pair can still send to any named socket, so pairs are streams or packets only
     (type 3 is a datagram too for AF_UNIX). The low four bits are the type, the rest flags.
     """
     built.deny("socketpair", _isnt(0, _AF_UNIX), code=errno.EACCES)
     for kind in set(range(16)) - {_STREAM, _SEQPACKET}:
         built.deny("socketpair", _is(1, kind, 0xF), code=errno.EACCES)
+
+
+def _deny_sockets(built: _Filter, *, loopback: bool, own_network: bool) -> None:
+    """No socket but a connected pair; `loopback` gets INET streams, behind Landlock's ports."""
+    _only_connected_pairs(built)
     if not loopback:
         for name in ("socket", "connect", "bind", "listen", "accept", "accept4"):
             built.deny(name, code=errno.EACCES)
@@ -235,10 +264,8 @@ def _deny_sockets(built: _Filter, *, loopback: bool, own_network: bool) -> None:
     built.deny("socket", seccomp.Arg(0, seccomp.GT, _AF_INET6), code=errno.EACCES)
     for family in range(_AF_INET + 1, _AF_INET6):
         built.deny("socket", _is(0, family), code=errno.EACCES)
-    # Landlock knows TCP alone: MPTCP and SCTP streams, and a connection made by sending data
-    # (fast open), would pass it by.
+    # Landlock knows TCP alone: MPTCP and SCTP streams would pass it by.
     for protocol in set(range(1, _UDP)) - {_TCP}:
         built.deny("socket", _is(2, protocol), code=errno.EACCES)
     built.deny("socket", seccomp.Arg(2, seccomp.GT, _UDP), code=errno.EACCES)
-    for name, position in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
-        built.deny(name, _has(position, _FAST_OPEN), code=errno.EACCES)
+    _deny_fast_open(built)

@@ -30,6 +30,8 @@ _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
 _CLONE_NEWNET = 0x40000000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
+_SET_MODE_FILTER, _NEW_LISTENER = 1, 8
+_SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
 _HIGH_FD = 200
 _LAST_FD = 1024
 
@@ -47,7 +49,8 @@ class Plan:
     """All the child needs, prepared before the fork.
 
     An empty `bpf`, `landlock` False or `uid` None leaves that layer out; the supervisor allows
-    this only where the isolation mode does.
+    this only where the isolation mode does. Through the
+    descriptor `door` the job's proxy gets its calls.
     """
 
     job: Job
@@ -58,6 +61,7 @@ class Plan:
     own_network: bool
     thread_count: int
     supervisor: int
+    door: int = -1
 
 
 def prctl(option: int, argument: int = 0, pointer: object = 0) -> int:
@@ -75,6 +79,11 @@ def become_subreaper() -> None:
     """Orphans of the jobs come to this process, which nobody else may trace or read."""
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     prctl(_PR_SET_DUMPABLE, 0)
+
+
+def end_with_parent() -> None:
+    """The kernel kills this process when its parent dies; changing the uid undoes it."""
+    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def seccomp_absent() -> str:
@@ -146,7 +155,9 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
             )
             rules.restrict(no_new_privs=False)
             rules.close()
-        if plan.bpf:
+        if plan.door >= 0:
+            hand_over(plan.bpf, errors + 1)
+        elif plan.bpf:
             load_filter(plan.bpf)
         os.write(errors, READY)
         os.execve(plan.job.argv[0], plan.job.argv, dict(plan.job.env))  # noqa: S606
@@ -159,8 +170,9 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
 def _arrange(plan: Plan, output: int, errors: int) -> int:
     """A session of its own, signals as a program expects them, and no descriptor but its own.
 
-    stdin is /dev/null, 1 and 2 the output, 3 and up the channels, then the error pipe, which
-    closes at exec. Everything is moved up first, so that no target number is still in use.
+    stdin is /dev/null, 1 and 2 the output, 3 and up the channels, then the error pipe (whose
+    number is returned) and the door, which close at exec. Everything is moved up first, so that no
+    target number is still in use.
     """
     os.setsid()
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
@@ -171,12 +183,13 @@ def _arrange(plan: Plan, output: int, errors: int) -> int:
     prctl(_PR_SET_DUMPABLE, 1)
     Path("/proc/self/oom_score_adj").write_text("1000")
     null = os.open("/dev/null", os.O_RDONLY)
-    wanted = (null, output, output, *plan.job.channels, errors)
-    parked = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH_FD) for fd in wanted]
+    wanted = (null, output, output, *plan.job.channels)
+    ours = (errors,) if plan.door < 0 else (errors, plan.door)
+    parked = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH_FD) for fd in (*wanted, *ours)]
     for target, fd in enumerate(parked):
-        os.dup2(fd, target, inheritable=target < len(parked) - 1)
+        os.dup2(fd, target, inheritable=target < len(wanted))
     os.closerange(len(parked), _LAST_FD)
-    return len(parked) - 1
+    return len(wanted)
 
 
 def limit(limits: Limits, others: int) -> None:
@@ -231,3 +244,23 @@ def load_filter(bpf: bytes) -> None:
     buffer = ctypes.create_string_buffer(bpf, len(bpf))
     program = _Program(len(bpf) // 8, ctypes.addressof(buffer))
     prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program))
+
+
+def hand_over(bpf: bytes, door: int) -> None:
+    """Install a filter that hands calls over, and send what answers them through the door."""
+    outside = socket.socket(fileno=door)
+    buffer = ctypes.create_string_buffer(bpf, len(bpf))
+    program = _Program(len(bpf) // 8, ctypes.addressof(buffer))
+    calls = _libc.syscall(
+        ctypes.c_long(_SECCOMP_NUMBER[os.uname().machine]),
+        ctypes.c_ulong(_SET_MODE_FILTER),
+        ctypes.c_ulong(_NEW_LISTENER),
+        ctypes.byref(program),
+    )
+    if calls < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"seccomp listener: {os.strerror(code)}")
+    socket.send_fds(outside, [b"+"], [calls])
+    # Nobody inside may hold it: whoever does could answer for the proxy.
+    os.close(calls)
+    outside.close()

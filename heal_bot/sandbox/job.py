@@ -41,7 +41,8 @@ class Job:
     """A program to run in a slot.
 
     `read` are roots it may read and execute beyond the system's own. `channels` are descriptors
-    of the caller that the program gets as 3, 4, …; the caller closes its own copies.
+    of the caller that the program gets as 3, 4, …; the caller closes its own copies. `hosts` are
+    the names a `setup` job may reach by TLS through the supervisor's proxy; none by default.
     """
 
     argv: tuple[str, ...]
@@ -51,6 +52,7 @@ class Job:
     channels: tuple[int, ...] = ()
     limits: Limits = field(default_factory=Limits)
     profile: Profile = "test"
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ def job_to_wire(job: Job) -> dict[str, Any]:
         "read": [str(path) for path in job.read],
         "limits": dataclasses.asdict(job.limits),
         "profile": job.profile,
+        "hosts": list(job.hosts),
     }
 
 
@@ -88,6 +91,8 @@ def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
     """The job as the supervisor sees it; ValueError for an unknown profile."""
     if data["profile"] not in PROFILES:
         raise ValueError(f"unknown sandbox profile {data['profile']!r}; one of {PROFILES}")
+    if data["hosts"] and data["profile"] != "setup":
+        raise ValueError(f"a {data['profile']} job has no network; only `setup` may name hosts")
     return Job(
         argv=tuple(data["argv"]),
         env=data["env"],
@@ -96,6 +101,7 @@ def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
         channels=channels,
         limits=Limits(**data["limits"]),
         profile=data["profile"],
+        hosts=tuple(data["hosts"]),
     )
 
 

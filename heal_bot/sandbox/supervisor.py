@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from heal_bot.sandbox import isolate, processes, watch
+from heal_bot.sandbox import isolate, processes, proxy, watch
 from heal_bot.sandbox.case import Case
 from heal_bot.sandbox.guard import post
 from heal_bot.sandbox.job import Ended, Job, Profile, ended_to_wire, job_from_wire
@@ -97,7 +97,7 @@ class Supervisor:
         self._layers = probe(self._uids[0])
         self._cases: dict[int, Case] = {}
         self._spoiled: set[int] = set()
-        self._filters: dict[Profile, bytes] = {}
+        self._filters: dict[tuple[Profile, bool], bytes] = {}
         self._selector = selectors.DefaultSelector()
         self._pace = watch.Pace(_TICK)
         self._guard, self._guard_line = (-1, -1) if self._layers.uid_reason else post(self._uids)
@@ -163,7 +163,7 @@ class Supervisor:
     def _start(self, message: dict[str, Any], fds: tuple[int, ...]) -> None:
         try:
             job = job_from_wire(message["job"], fds)
-            if refusal := self._refusal(message["slot"], job.profile):
+            if refusal := self._refusal(message["slot"], job.profile, job.hosts):
                 self._tell(message["id"], Ended("sandbox_error", -1, refusal))
                 return
             case = self._launch(message["id"], message["slot"], Path(message["root"]), job)
@@ -177,11 +177,13 @@ class Supervisor:
             for fd in fds:
                 os.close(fd)
 
-    def _refusal(self, slot: int, profile: Profile) -> str:
+    def _refusal(self, slot: int, profile: Profile, hosts: tuple[str, ...]) -> str:
         if slot in self._spoiled:
             return f"slot {slot} holds processes that could not be killed"
         if any(case.slot == slot for case in self._cases.values()):
             return f"slot {slot} already runs a job"
+        if hosts and self._layers.seccomp_reason:
+            return "without seccomp a job's network cannot be held to its hosts"
         if profile == "loopback" and (refusal := self._layers.no_loopback(self._mode)):
             return refusal
         return self._layers.refusal() if self._mode == "strict" else ""
@@ -189,15 +191,21 @@ class Supervisor:
     def _launch(self, number: int, slot: int, root: Path, job: Job) -> Case:
         uid = None if self._layers.uid_reason else self._uids[slot]
         roots = tuple(root / part for part in SCRATCH_PARTS)
+        helper, door = 0, None
+        if job.hosts:
+            gate = proxy.Gate(frozenset(host.lower() for host in job.hosts))
+            helper, door = proxy.start(gate, uid)
+            job = dataclasses.replace(job, env={**job.env, **proxy.VARIABLES})
         plan = isolate.Plan(
             job=job,
             uid=uid,
             write=roots,
-            bpf=self._filter(job.profile),
+            bpf=self._filter(job.profile, proxied=door is not None),
             landlock=self._layers.landlock > 0,
             own_network=job.profile == "loopback" and self._layers.namespace,
             thread_count=0 if uid is not None else processes.threads_of(os.getuid()),
             supervisor=os.getpid(),
+            door=-1 if door is None else door.fileno(),
         )
         out_read, out_write = os.pipe2(os.O_CLOEXEC)
         err_read, err_write = os.pipe2(os.O_CLOEXEC)
@@ -206,17 +214,21 @@ class Supervisor:
             isolate.run_isolated(plan, out_write, err_write)
         os.close(out_write)
         os.close(err_write)
+        if door is not None:
+            door.close()
         kept = watch.Output(job.limits.kept_bytes)
-        return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept)
+        return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 
-    def _filter(self, profile: Profile) -> bytes:
+    def _filter(self, profile: Profile, *, proxied: bool) -> bytes:
         if self._layers.seccomp_reason:
             return b""
-        if profile not in self._filters:
+        if (profile, proxied) not in self._filters:
             from heal_bot.sandbox.filters import compile_filter
 
-            self._filters[profile] = compile_filter(profile, own_network=self._layers.namespace)
-        return self._filters[profile]
+            self._filters[profile, proxied] = compile_filter(
+                profile, own_network=self._layers.namespace, proxied=proxied
+            )
+        return self._filters[profile, proxied]
 
     def _drain(self, key: selectors.SelectorKey) -> None:
         case: Case = key.data

@@ -17,7 +17,7 @@ from types import ModuleType
 
 from heal_bot.sandbox import isolate
 from heal_bot.sandbox.filters import compile_filter
-from heal_bot.sandbox.job import Job, Limits
+from heal_bot.sandbox.job import Job, Limits, Profile
 from heal_bot.sandbox.policy import ruleset
 from heal_bot.sandbox.run import Sandbox, Slot, child_env
 
@@ -132,8 +132,9 @@ def given(described: dict[str, object]) -> str:
     return json.dumps({"prelude": attacks.PRELUDE, "facts": described, "codes": codes})
 
 
-def run_inside(sandbox: Sandbox) -> dict[str, str]:
-    """What became of every attack inside the sandbox."""
+def run_inside(sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> dict[str, str]:
+    """What became of every attack inside the sandbox; with `hosts` in a proxied set-up job."""
+    profile: Profile = "setup" if hosts else "test"
     with facts() as described, sandbox.slot() as slot, sandbox.slot() as other:
         path = slot.repo / "given.json"
         path.write_text(given({**described, "other_slot": str(other.repo)}))
@@ -141,8 +142,12 @@ def run_inside(sandbox: Sandbox) -> dict[str, str]:
         reader, writer = os.pipe()
         argv = (PYTHON, "-I", "-c", attacks.HARNESS, str(path), "3")
         running = sandbox.start_job(
-            Job(argv, child_env(slot), slot.repo, channels=(writer,), limits=Limits(wall=60)), slot
-        )
+            Job(
+                argv, child_env(slot), slot.repo, channels=(writer,), limits=Limits(wall=60),
+                profile=profile, hosts=hosts,
+            ),
+            slot,
+        )  # fmt: skip
         os.close(writer)
         with os.fdopen(reader, "rb") as stream:
             data = stream.read()
