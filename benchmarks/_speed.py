@@ -29,10 +29,8 @@ _WARM_UP = 3
 _STREAM = 300
 # Five tests, each of which takes far less than a millisecond; one is red.
 _MODULE = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
-_SUITE = (
-    "from m import add, twice\n\n"
-    "def test_sum():\n    assert add(1, 2) == 3\n\n"
-    + "".join(f"def test_{n}():\n    assert twice({n}) == {2 * n}\n\n" for n in range(4))
+_SUITE = "from m import add, twice\n\ndef test_sum():\n    assert add(1, 2) == 3\n\n" + "".join(
+    f"def test_{n}():\n    assert twice({n}) == {2 * n}\n\n" for n in range(4)
 )
 
 

@@ -1,24 +1,27 @@
-"""The sandbox in numbers: attacks refused, bombs ended, milliseconds and memory it costs."""
+"""The sandbox in numbers: attacks refused, bombs ended, what it costs, which suites it changes.
+
+`attacks` counts the whole list: payloads, bombs, and what is tried on the way back.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import statistics
-import subprocess
+import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from benchmarks import _compat, _speed
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.job import Job
-from heal_bot.sandbox.run import Sandbox, Slot, child_env
+from heal_bot.sandbox.run import Sandbox
 
 TABLES = Path(__file__).parent.parent / "tests" / "sandbox"
-ROUNDS = 40
-WARM_UP = 3
+ROUNDS, SUITE_ROUNDS = 40, 20
+_COMPAT_SECONDS = 900.0
 
 
 def _load(name: str) -> ModuleType:
@@ -31,14 +34,20 @@ def _load(name: str) -> ModuleType:
     return module
 
 
-def attacks(sandbox: Sandbox, world: ModuleType) -> dict[str, Any]:
-    """Every payload of the table inside: which outcome differs, which is allowed and why."""
-    outcome = world.run_inside(sandbox)
+def escaped(world: ModuleType, outcome: dict[str, str]) -> list[str]:
+    """The payloads whose outcome differs from their table entry."""
     table = world.attacks.ATTACKS
-    return {
-        "escaped": [a.id for a in table if (outcome[a.id] == "ok") != bool(a.allowed)],
-        "allowed": [{"attack": a.id, "why": a.allowed} for a in table if a.allowed],
-    }
+    return [a.id for a in table if (outcome[a.id] == "ok") != bool(a.allowed)]
+
+
+def on_the_way_back(channels: ModuleType) -> list[str]:
+    """Attacks on report files and records that our readers fell for."""
+    found = []
+    for attack in channels.ATTACKS:
+        with tempfile.TemporaryDirectory() as folder:
+            if attack.ours(Path(folder)):
+                found.append(attack.id)
+    return found
 
 
 def explode(bombs: ModuleType) -> tuple[list[str], int]:
@@ -48,59 +57,58 @@ def explode(bombs: ModuleType) -> tuple[list[str], int]:
     return wrong, sum(len(alive) for _, _, alive in outcomes.values())
 
 
-def overhead(sandbox: Sandbox, slot: Slot) -> dict[str, float]:
-    """Milliseconds of `true` and of a small Python program, bare and sandboxed by turns."""
-    found: dict[str, float] = {}
-    for name, argv in (
-        ("true", ("/bin/true",)),
-        ("python", (sys.modules["world"].PYTHON, "-I", "-c", "import json, re, unittest")),
-    ):
-        job = Job(argv, child_env(slot), slot.repo)
-        times: dict[str, list[float]] = {"bare": [], "full": [], "inside": []}
-        for round_ in range(ROUNDS + WARM_UP):
-            started = time.perf_counter()
-            subprocess.run(argv, env=dict(job.env), check=True, stdout=subprocess.DEVNULL)
-            middle = time.perf_counter()
-            ended = sandbox.execute(job, slot)
-            finished = time.perf_counter()
-            assert ended.code == 0, ended
-            if round_ >= WARM_UP:
-                times["bare"].append(1000 * (middle - started))
-                times["full"].append(1000 * (finished - middle))
-                times["inside"].append(1000 * ended.seconds)
-        for key, values in times.items():
-            found[f"{name}_{key}_ms"] = round(statistics.median(values), 2)
-    return found
+def contained(world: ModuleType, bombs: ModuleType, engines: ModuleType) -> dict[str, Any]:
+    """The same attacks and bombs where a container action runs: dockerd if there is one."""
+    if os.geteuid() != 0:
+        return {"engine": "none: not root", "escaped": [], "survivors": 0}
+    with engines.docker() as engine:
+        chosen = engine or engines.stand_in()
+        told = chosen.run()
+    ends = {b.id: (*b.ends, b.contained) for b in bombs.BOMBS}
+    wrong = [name for name, found in told["bombs"].items() if found["how"] not in ends[name]]
+    return {
+        "engine": chosen.version,
+        "escaped": escaped(world, told["sandboxed"]) + wrong,
+        "survivors": sum(found["left"] for found in told["bombs"].values()),
+        "missing": told["missing"],
+    }
 
 
 def main(argv: list[str]) -> int:
     """Run all parts and print one JSON object as the last line."""
     started = time.monotonic()
-    world, bombs = _load("world"), _load("bombs")
+    world, bombs, channels, engines = map(_load, ("world", "bombs", "channels", "engines"))
+    result: dict[str, Any] = {}
     with Sandbox.start(slots=2) as sandbox:
-        tried = attacks(sandbox, world)
+        wrong = escaped(world, world.run_inside(sandbox)) + on_the_way_back(channels)
         with sandbox.slot() as slot:
-            cost = overhead(sandbox, slot)
+            cost = _speed.layers(sandbox, slot, ROUNDS)
+        cost.update(_speed.suites(sandbox, world.PYTHON, SUITE_ROUNDS))
+        compat = _compat.compare(sandbox, started + _COMPAT_SECONDS)
         table = processes.table()
         memory = max(table[pid].memory for pid in sandbox.supervisors())
         isolation = sandbox.isolation
-    wrong, survivors = explode(bombs)
+    unbounded, survivors = explode(bombs)
+    there = contained(world, bombs, engines)
+    table_ = world.attacks.ATTACKS
     result = {
-        "attacks": len(world.attacks.ATTACKS) + len(bombs.BOMBS),
-        "escaped": tried["escaped"] + wrong,
-        "allowed": tried["allowed"],
+        "attacks": len(table_) + len(bombs.BOMBS) + len(channels.ATTACKS),
+        "escaped": wrong + unbounded,
+        "allowed": [{"attack": a.id, "why": a.allowed} for a in table_ if a.allowed],
         "bombs": len(bombs.BOMBS),
         "survivors": survivors,
-        "full_over_bare_ms": round(cost["true_full_ms"] - cost["true_bare_ms"], 2),
         **cost,
         "supervisor_mib": round(memory / (1 << 20), 1),
+        "compat": compat,
+        "container": there,
         "layers": isolation.layers,
         "missing": isolation.missing,
+        **_speed.describe(),
         "seconds": round(time.monotonic() - started, 1),
-        "complete": True,
     }
+    result["complete"] = compat["projects"] >= _compat.LEAST
     if "--json" not in argv:
         for key, value in result.items():
             print(f"{key}: {value}")
     print(json.dumps(result))
-    return 1 if result["escaped"] or survivors else 0
+    return 1 if result["escaped"] or survivors or there["escaped"] or there["survivors"] else 0

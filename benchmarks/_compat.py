@@ -1,0 +1,222 @@
+"""Libraries' own suites, bare and sandboxed: which tests end differently, and for want of what."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import real_project
+from benchmarks._speed import Folder, environment
+from heal_bot.events import Run
+from heal_bot.model import CaseResult, Environment
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.suite import SuiteRunner
+
+BUILD = Path(__file__).parent.parent / "build" / "compat"
+# An ordinary user for the bare runs: as root some tests skip themselves.
+_USER = 64_950
+_SECONDS = 180.0
+LEAST = 10
+_REQUIREMENTS = (
+    *("pytest==8.4.2", "pytest-asyncio==0.26.0", "pytest-mock==3.14.1", "freezegun==1.5.5"),
+    *("wcwidth==0.9.4", "requests==2.32.3", "werkzeug==3.1.3", "click==8.2.1", "sh==2.2.2"),
+    *("typing_extensions", "httpx==0.28.1", "aiofiles==24.1.0", "redis==5.2.1", "tornado==6.5"),
+)
+# What each suite is of: asyncio, sqlite, threads, processes, programs, files, servers.
+_RELEASES = (
+    *((p.name, p.version, p.sha256) for p in real_project.PROJECTS),
+    ("aiofiles", "24.1.0", "22a075c9e5a3810f0c2e48f3008c94d68c65d763b9b03857924c99e57355166c"),
+    ("asgiref", "3.9.1", "a5ab6582236218e5ef1648f242fd9f10626cfd4de8dc377db215d5d5098e3142"),
+    ("bottle", "0.13.4", "787e78327e12b227938de02248333d788cfe45987edca735f8f88e03472c3f47"),
+    ("click", "8.2.1", "27c491cc05d968d271d5a1db13e3b5a184636d9d930f148c50b038f0d0646202"),
+    ("filelock", "3.18.0", "adbc88eabb99d2fec8c9c1b229b171f18afa655400173ddc653d5d01501fb9f2"),
+    ("portalocker", "3.2.0", "1f3002956a54a8c3730586c5c77bf18fae4149e07eaf1c29fc3faf4d5a3f89ac"),
+    (
+        "pytest_httpserver",
+        "1.1.3",
+        "af819d6b533f84b4680b9416a5b3f67f1df3701f1da54924afd4d6e4ba5917ec",
+    ),
+    ("python_dotenv", "1.1.1", "a8a6399716257f45be6a007360200409fce5cda2661e3dec71d23dc15f6189ab"),
+    ("sqlitedict", "2.1.0", "03d9cfb96d602996f1d4c2db2856f1224b96a9c431bdd16e78032a72940f9e8c"),
+    ("tenacity", "9.1.2", "1169d376c297e7de388d18b4481760d478b0e99a777cad3a9c86e556f4b697cb"),
+)
+_OBSERVER = """
+import json, os
+FOUND = {}
+def pytest_runtest_logreport(report):
+    before = FOUND.get(report.nodeid)
+    if before in ("failed", "error"):
+        return
+    if report.failed:
+        FOUND[report.nodeid] = "failed" if report.when == "call" else "error"
+    elif hasattr(report, "wasxfail"):
+        FOUND[report.nodeid] = "xfailed" if report.skipped else "xpassed"
+    elif report.skipped or (report.when == "setup" and before is None):
+        FOUND[report.nodeid] = report.outcome
+def pytest_sessionfinish():
+    with open(os.environ["OBSERVED"], "w") as file:
+        json.dump(FOUND, file)
+"""
+_NETWORK = re.compile(r"PermissionError|Errno (?:1|13|101|111)\b|name resolution|Connection")
+
+
+def compare(sandbox: Sandbox, until: float) -> dict[str, Any]:
+    """Every suite bare (twice), sandboxed, and with a loopback where tests were lost.
+
+    A release that cannot be fetched is named in `absent`; nothing is begun after `until`.
+    """
+    env = _interpreter()
+    totals: Counter[str] = Counter()
+    told: list[dict[str, Any]] = []
+    absent = []
+    for name, version, sha256 in _RELEASES:
+        try:
+            if time.monotonic() > until:
+                raise real_project.Failed("no time was left")
+            release = real_project.sdist(real_project.Project(name, version, sha256, (), ()))
+            found = _suite(sandbox, env, name, release)
+        except (real_project.Failed, subprocess.TimeoutExpired) as error:
+            absent.append(f"{name} {version}: {error}"[:200])
+            continue
+        told.append({"project": f"{name} {version}", **found})
+        totals.update({key: found[key] for key in _COUNTED})
+        print(json.dumps(told[-1]), file=sys.stderr, flush=True)
+    return {
+        "projects": len(told),
+        "tests": totals["tests"],
+        "same_as_bare": totals["same"],
+        "same_share": round(totals["same"] / max(1, totals["tests"]), 5),
+        "lost": {key: totals[key] for key in ("network", "loopback", "other")},
+        "unsteady_bare": totals["unsteady"],
+        "other": [test for entry in told for test in entry["others"]],
+        "absent": absent,
+    }
+
+
+_COUNTED = ("tests", "same", "unsteady", "network", "loopback", "other")
+
+
+def _interpreter() -> Environment:
+    """A virtual environment that every uid can read, with what all the suites need."""
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    if python is None:
+        raise real_project.Failed("no python3 in /usr/bin or /usr/local/bin")
+    folder, stamp = BUILD / "venv", BUILD / "venv" / "ready"
+    wanted = "\n".join(_REQUIREMENTS)
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        real_project.demand([python, "-m", "venv", "--clear", "--without-pip", str(folder)], BUILD)
+        pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install"]
+        real_project.demand([*pip, "--quiet", *_REQUIREMENTS], BUILD)
+        subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+        stamp.write_text(wanted)
+    return environment(str(folder / "bin/python"), (str(folder),), ())
+
+
+def _suite(sandbox: Sandbox, env: Environment, name: str, release: Path) -> dict[str, Any]:
+    """One project's figures, and the ids lost for another reason than the network."""
+    paths = tuple(path for path in (".", "src") if (release / path).is_dir())
+    env = Environment(env.python, env.version, env.prefix, env.base_prefix, env.roots, paths)
+    first, second = _bare(env, release, paths), _bare(env, release, paths)
+    tree, run = Folder(release), Run(sink=lambda event: None)
+    inside = SuiteRunner(sandbox).run(run, tree, env, seconds=_SECONDS)
+    results = {result.test: result for result in inside.results}
+    unsteady = {test for test in first if first[test] != second.get(test)}
+    steady = {test: outcome for test, outcome in first.items() if test not in unsteady}
+    lost = [t for t, outcome in steady.items() if not _same(results.get(t), outcome)]
+    why = _why(sandbox, env, tree, lost, steady, results) if lost else {}
+    counts = Counter(why.values())
+    return {
+        "ended": inside.ended,
+        "tests": len(steady),
+        "same": len(steady) - len(lost),
+        "unsteady": len(unsteady),
+        **{key: counts[key] for key in ("network", "loopback", "other")},
+        "others": [f"{name}: {t}: {_said(results.get(t))}" for t in lost if why[t] == "other"],
+    }
+
+
+def _same(result: CaseResult | None, outcome: str) -> bool:
+    return result is not None and result.outcome == outcome
+
+
+def _said(result: CaseResult | None) -> str:
+    return (
+        "did not run"
+        if result is None
+        else f"{result.outcome} {result.kind} {result.message}"[:200]
+    )
+
+
+def _why(
+    sandbox: Sandbox,
+    env: Environment,
+    tree: Folder,
+    lost: list[str],
+    bare: Mapping[str, str],
+    inside: Mapping[str, CaseResult],
+) -> dict[str, str]:
+    """For each test lost: what gives it back, or what its failure names."""
+    again: dict[str, CaseResult] = {}
+    if not sandbox.layers.no_loopback("strict"):
+        runner = SuiteRunner(sandbox, loopback=True)
+        done = runner.run(Run(sink=lambda event: None), tree, env, seconds=_SECONDS)
+        again = {result.test: result for result in done.results}
+    found = {}
+    for test in lost:
+        result = inside.get(test)
+        if _same(again.get(test), bare[test]):
+            found[test] = "loopback"
+        elif result is not None and _NETWORK.search(f"{result.kind}: {result.message}"):
+            found[test] = "network"
+        else:
+            found[test] = "other"
+    return found
+
+
+def _bare(env: Environment, release: Path, paths: tuple[str, ...]) -> dict[str, str]:
+    """Outcome by node id of a run as an ordinary user, without any other layer."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-compat-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        repo, home = folder / "repo", folder / "home"
+        shutil.copytree(release, repo, symlinks=True)
+        home.mkdir()
+        (home / "observer_of_results.py").write_text(_OBSERVER)
+        subprocess.run(["chown", "-R", f"{_USER}:{_USER}", str(repo), str(home)], check=True)
+        given = {
+            "PATH": f"{Path(env.python).parent}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "CI": "true",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": ":".join([*(str(repo / path) for path in paths), str(home)]),
+            "OBSERVED": str(home / "observed.json"),
+        }
+        argv = [env.python, "-m", "pytest", "--continue-on-collection-errors"]
+        argv += ["-q", "-p", "observer_of_results"]
+        subprocess.run(
+            argv,
+            cwd=repo,
+            env=given,
+            user=_USER if os.geteuid() == 0 else None,
+            group=_USER if os.geteuid() == 0 else None,
+            extra_groups=[] if os.geteuid() == 0 else None,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        observed = home / "observed.json"
+        return json.loads(observed.read_text()) if observed.is_file() else {}
