@@ -13,7 +13,7 @@ from heal_bot.sandbox.unchanged import Unchanged
 SHORT, LONGEST = 0.1, 10.0
 _TIMES = 20.0
 # For tests that hang as they are: they say nothing of how long they take once repaired.
-_UNKNOWN = 1.0
+_UNKNOWN = 0.25
 # What a collection afresh may take beyond the start of a zygote.
 _FRESH = 2.0
 SAMPLE = 20
@@ -47,8 +47,8 @@ def pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> Pace:
     taken = {name: _seconds(name, before.failing) for name in names if name not in before.hung}
     first = _first(names, taken)
     rest = tuple(name for name in names if name not in first)
-    slowest = max((guard.seconds for guard in guards), default=_UNKNOWN)
-    unknown = min(_UNKNOWN, max(SHORT, _TIMES * slowest))
+    slowest = max((guard.seconds for guard in guards), default=0.0)
+    unknown = min(1.0, max(SHORT, _TIMES * slowest)) if guards else _UNKNOWN
     least = SHORT if taken else unknown
     limit = _allowed(sum(taken.get(name, 0.0) for name in first), least)
     later = sum(taken.get(name, 0.0) for name in rest) + sum(guard.seconds for guard in guards)
