@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from heal_bot.errors import UsageError
 from heal_bot.model import Attempt, Candidate, Memory
+from heal_bot.repair.llm.lessons import lasting
 
 _MAX_BYTES = 4 << 20
 _KEPT = 10_000
@@ -101,11 +102,11 @@ def dump(memory: Memory) -> str:
 
 
 def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
-    """The memory with this run's attempts; the newest verdict of a change counts."""
+    """The memory with this run's attempts and lessons; the newest verdict of a change counts."""
     tried = dict(memory.tried)
     for attempt in attempts:
         if attempt.candidate.edits:
             key = digest(attempt.candidate)
             tried.pop(key, None)
             tried[key] = attempt.verdict.status
-    return Memory(tuple(tried.items())[-_KEPT:], memory.lessons)
+    return Memory(tuple(tried.items())[-_KEPT:], lasting(attempts, memory.lessons))

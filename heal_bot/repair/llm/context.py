@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from heal_bot.errors import HealBotError
 from heal_bot.model import Candidate, Cluster, Failure, Search, Target
 from heal_bot.ports import Brief, Tree
+from heal_bot.repair.llm.lessons import worded
 from heal_bot.source import edit, functions, guard, paths
 
 _FILES = 2_000
@@ -73,7 +74,7 @@ def gather(brief: Brief) -> Facts:
         files=tuple((path, head) for path, text in texts.items() if (head := _imports(text))),
         neighbours=(*_callees(chosen, brief.tree, texts), *_callers(chosen, brief.tree)),
         tried=_tried(brief.searches, len(brief.cluster.failures)),
-        remembered=brief.lessons,
+        remembered=tuple(filter(None, map(worded, brief.lessons))),
         instruction=brief.instruction,
         base=_made(brief),
     )

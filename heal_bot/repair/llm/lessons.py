@@ -8,6 +8,16 @@ from collections.abc import Iterator, Sequence
 from heal_bot.model import Attempt, Cluster
 
 _MOST = 5
+_OFTEN = 2
+# All that one run tells the next: a name of this list and an identifier, never a free word.
+_LASTING = {
+    "unchanged": "Earlier runs changed {} more than once and no test's failure changed.",
+    "breaks": "Earlier runs changed {} more than once and broke tests that pass.",
+    "helped": "In an earlier run a change of {} fixed a part of the failing tests.",
+    "unconfirmed": "In an earlier run a change of {} passed the search and not the cold run.",
+}
+_BY_VERDICT = {"unchanged": _OFTEN, "regression": _OFTEN, "improved": 1, "unconfirmed": 1}
+_NAMES = {"regression": "breaks", "improved": "helped"}
 
 
 def lessons(cluster: Cluster, attempts: Sequence[Attempt]) -> tuple[str, ...]:
@@ -41,3 +51,24 @@ def _found(cluster: Cluster, attempts: Sequence[Attempt]) -> Iterator[str]:
 def _unchanged(judged: Sequence[Attempt]) -> int:
     same = [a for a in judged if a.verdict.status == "unchanged"]
     return len(same) if len(same) > 1 else 0
+
+
+def lasting(attempts: Sequence[Attempt], known: Sequence[str] = ()) -> tuple[str, ...]:
+    """What the next run may know, as `name:identifier`; the newest five."""
+    seen = Counter(
+        (a.verdict.status, a.candidate.edits[0].target.qualname)
+        for a in attempts
+        if len(a.candidate.edits) == 1
+    )
+    found = [
+        f"{_NAMES.get(status, status)}:{qualname}"
+        for (status, qualname), count in seen.items()
+        if count >= _BY_VERDICT.get(status, len(attempts) + 1)
+    ]
+    return tuple(dict.fromkeys((*reversed(found), *known)))[:_MOST]
+
+
+def worded(lesson: str) -> str:
+    """The sentence of a lasting lesson; '' for a name that is not on the list."""
+    name, _, identifier = lesson.partition(":")
+    return _LASTING[name].format(identifier) if name in _LASTING and identifier else ""

@@ -84,7 +84,7 @@ def facts():
         Search("claude", suspects[0].target, "minimal", 2, 0),
     )
     cluster = Cluster("c1", (*failures, lost), suspects)
-    return gather(Brief(cluster, MemoryTree(), searches=searches, lessons=("x:y",)))
+    return gather(Brief(cluster, MemoryTree(), searches=searches, lessons=("helped:f",)))
 
 
 def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
@@ -117,7 +117,7 @@ def test_what_the_rules_tried_is_summed_by_function(facts) -> None:
     assert facts.tried == (
         "shop/money.py::round_cents: 412 small edits fail; the best one fixes 3 of 6 tests",
     )
-    assert facts.remembered == ("x:y",)
+    assert [said.split(" of ")[1] for said in facts.remembered] == ["f fixed a part"]
     assert facts.files == (("shop/money.py", "import math\nfrom shop.rates import rate"),)
 
 
