@@ -30,6 +30,7 @@ def test_the_attack_ends_in_the_sandbox_as_the_table_says(attack, sandboxed) -> 
 
 
 @needs_root
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS, ids=by_id)
 def test_the_attack_works_without_the_sandbox(attack, bare) -> None:
     outcome = bare[attack.id]

@@ -13,6 +13,8 @@ from heal_bot.sandbox.job import Ended
 bombs = sys.modules["bombs"]
 LIMITS = bombs.LIMITS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, tuple[Ended, Ended, list[int]]]:
