@@ -211,6 +211,8 @@ class CertificateRecord(Record):
     methods: Annotated[dict[Name, Literal["oracle", "in-process"]], Field(max_length=200)]
     gates: Annotated[tuple[GateRecord, ...], Field(max_length=50)]
     doubts: Texts
+    suite_before: SuiteRecord | None = None
+    undoes: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")] = ""
 
 
 class ReportRecord(Record):

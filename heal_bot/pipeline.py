@@ -15,8 +15,8 @@ from heal_bot.locate import ranking
 from heal_bot.model import (
     Baseline,
     Cluster,
+    Collection,
     Cost,
-    Environment,
     Failure,
     HealRequest,
     Memory,
@@ -28,10 +28,11 @@ from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
 from heal_bot.repair import loop, memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
-from heal_bot.verify import legs
+from heal_bot.verify import legs, scope
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import SandboxLab, questioned
+from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
 
 _NAMED = "named in the request"
@@ -70,19 +71,22 @@ def heal(
         return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
     env = workspace.provision(run, tree, report.hints)
     runner.preflight(run, env)
-    wanted = _wanted(run, request, report, tree, env, runner)
+    look = scope.look(run, report, tree, env, runner) if request.reports else Look(Collection(()))
+    wanted = _wanted(run, request, report, tree, look.collection)
     report = tests.remarked(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
-    baseline = reproduce(run, None if wanted.whole else wanted.failures, tree, env, runner)
+    failures = None if wanted.whole else wanted.failures
+    selected = None if look.fits else scope.chosen(run, report, look.collection, wanted.failures)
+    baseline = reproduce(run, failures, tree, env, runner, look.suite, selected)
     if not baseline.confirmed:
         return _unconfirmed(request, report, baseline)
-    _plan(run, baseline)
+    _plan(run, report, baseline)
     clusters = ranking.locate(run, baseline, tree, request.targets)
     lab = SandboxLab(run, runner, workspace, tree, env)
     ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab)
     judge = partial(open_session, run, runner, tree, env, baseline)
-    limits = replace(limits, confirmation_seconds=2 * baseline.suite.seconds)
+    limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend(legs.unconfirmed(baseline, env))
     conclude = partial(_outcome, run, started, request, report, baseline, clusters, edges, ledger)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
@@ -112,8 +116,7 @@ def _wanted(
     request: HealRequest,
     report: Report,
     tree: Tree,
-    env: Environment,
-    runner: Runner,
+    collection: Collection,
 ) -> Resolved:
     """The failing tests as runnable ids; without a report those that the request names.
 
@@ -122,7 +125,6 @@ def _wanted(
     named = tuple(Failure(test, "", "", reason=_NAMED) for test in request.only)
     if not request.reports:
         return Resolved(named, whole=not named)
-    collection = runner.collect(run, tree, env)
     resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
     if resolved.whole:
         message = f"the report is {tests.doubt(report)}: the tests are run to see what fails"
@@ -144,10 +146,11 @@ def _is_meant(test: str, only: Sequence[str]) -> bool:
     return any(test == name or test.startswith((f"{name}::", f"{name}[")) for name in only)
 
 
-def _plan(run: Run, baseline: Baseline) -> None:
-    """Say before the search what the confirmations will take, and what is left."""
-    seconds = baseline.suite.seconds
-    run.emit(Planned(suite_seconds=seconds, confirmations=2, minutes_left=run.left() / 60))
+def _plan(run: Run, report: Report, baseline: Baseline) -> None:
+    """Say before the search what the report could not: how long the suite takes, what is left."""
+    if not report.hints.seconds:
+        seconds = baseline.suite.seconds
+        run.emit(Planned(suite_seconds=seconds, confirmations=2, minutes_left=run.left() / 60))
     for gap in baseline.suite.spectrum.gaps if baseline.suite.spectrum else ():
         run.emit(Noted(stage="locate", message=gap, level="warning"))
 
@@ -156,7 +159,12 @@ def _unconfirmed(request: HealRequest, report: Report, baseline: Baseline) -> Ou
     """The outcome when no failure is worth a repair: which kind, and why."""
     statuses = [item.status for item in baseline.reproduced]
     if not statuses:
+        suite = baseline.suite
         reason = "every test passes here"
+        if suite.ended != "finished":
+            reason = f"the suite did not finish here and names no failure: {suite.detail}"
+        elif not suite.collected:
+            reason = "pytest collects no test in the repository"
         return Outcome(request, "nothing_to_do", "done", reason, report, baseline)
     ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
     status = next(s for s in ranked if s in statuses)
@@ -183,6 +191,9 @@ def _outcome(
         status = "partly_healed" if patch.still_failing else "healed"
         stopped = stopped if patch.still_failing else "done"
         reason = f"{len(patch.fixed)} of {len(baseline.confirmed)} failing tests are fixed"
+        assert ledger.confirmed is not None
+        if undoes := ledger.confirmed.certificate.undoes:
+            reason = f"undoes {undoes}: {reason}"
     else:
         status = "budget_exhausted" if stopped == "budget" else "not_healed"
         reason = "no change made a failing test pass in a cold run without breaking another"

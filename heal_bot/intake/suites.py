@@ -80,8 +80,8 @@ class Suites:
     """Target of an lxml parser: `kept` gets each non-passing case as soon as it is complete.
 
     Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
-    element's name), `written` (the last suite's time stamp), `last_failed` (whether the last case
-    failed) and `flags`.
+    element's name), `written` (the last suite's time stamp), `times` (of the outermost suites that
+    tell one), `last_failed` (whether the last case failed) and `flags`.
     """
 
     def __init__(self, kept: Callable[[Found], None]) -> None:
@@ -90,6 +90,7 @@ class Suites:
         self._opened = 0
         self._suite = 0
         self._suites: list[int] = []
+        self._timed: list[bool] = []
         self._case: Mapping[str, str] | None = None
         self._case_depth = 0
         self._results: list[tuple[str, Mapping[str, str], _Text]] = []
@@ -103,6 +104,7 @@ class Suites:
         self.passed = 0
         self.root = ""
         self.written = ""
+        self.times: list[str] = []
         self.last_failed = False
         self.flags: dict[str, None] = {}
         self.properties: dict[str, str] = {}
@@ -134,6 +136,12 @@ class Suites:
             self._suites.append(self._suite)
             self._suite = self._opened
             self.written = attributes.get("timestamp", self.written)[:64]
+            # A suite's time holds that of the suites inside of it.
+            inside = bool(self._timed) and self._timed[-1]
+            time = attributes.get("time", "")
+            if time and not inside and len(self.times) < _CASES:
+                self.times.append(time[:32])
+            self._timed.append(inside or bool(time))
         elif tag == "property" and len(self.properties) < _PROPERTIES:
             name, value = attributes.get("name"), attributes.get("value")
             if name and value:
@@ -160,6 +168,7 @@ class Suites:
         if case is None:
             if self._suites and tag.endswith(("testsuite", "testsuites")):
                 self._suite = self._suites.pop()
+                self._timed.pop()
         elif depth == self._case_depth:
             self._case = None
             self.cases += 1

@@ -29,7 +29,7 @@ class Places:
     def __post_init__(self) -> None:
         self._files = frozenset(self.tree.paths())
         self._tests = paths.test_files(self.collected)
-        self._plugins = paths.plugins(self.tree)
+        self._plugins = paths.machinery(self.tree)
 
     def is_project(self, path: str) -> bool:
         """Whether a patch may change the file."""

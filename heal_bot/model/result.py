@@ -44,11 +44,20 @@ class Reproduced:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The suite before any patch: what was confirmed, what passed, what ran where."""
+    """The suite before any patch: what was confirmed, what passed, what ran where.
+
+    `selected` are the tests that ran where the whole suite does not fit into the time given.
+    """
 
     reproduced: tuple[Reproduced, ...]
     suite: SuiteRun
     runs: int
+    selected: tuple[str, ...] | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the suite ran as a whole."""
+        return self.selected is None
 
     @property
     def confirmed(self) -> tuple[Failure, ...]:
@@ -143,7 +152,10 @@ class SuiteTotals:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How the patch was verified, in terms a reviewer can repeat."""
+    """How the patch was verified, in terms a reviewer can repeat.
+
+    `undoes` is the commit under test whose changes the patch takes back, or ''.
+    """
 
     base_sha: str
     tree_sha: str
@@ -158,6 +170,8 @@ class Certificate:
     methods: tuple[tuple[str, str], ...] = ()
     gates: tuple[tuple[str, str], ...] = ()
     doubts: tuple[str, ...] = ()
+    suite_before: SuiteTotals | None = None
+    undoes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from heal_bot import __version__
-from heal_bot.model import Attempt, Certificate, Cluster, Outcome, Suspect
+from heal_bot.model import Attempt, Certificate, Cluster, Outcome, SuiteTotals, Suspect
 from heal_bot.outcome import SCHEMA, OutcomeRecord
 from heal_bot.report.fates import Fate, fates
 from heal_bot.text import Secret, clip, printable, redact
@@ -217,15 +217,21 @@ def _certificate(certificate: Certificate | None, text: Clean) -> dict[str, Any]
             {"test": text(test, _NAME), "before": before, "after": after}
             for test, before, after in certificate.before_after
         ),
-        "full_suite": {
-            "complete": suite.complete,
-            "passed": suite.passed,
-            "failed": suite.failed,
-            "skipped": suite.skipped,
-            "seconds": round(suite.seconds, 3),
-        },
+        "full_suite": _suite(suite),
         "tests_unchanged": certificate.tests_unchanged,
         "methods": dict(certificate.methods),
         "gates": tuple({"name": name, "result": result} for name, result in certificate.gates),
         "doubts": tuple(text(doubt) for doubt in certificate.doubts),
+        "suite_before": certificate.suite_before and _suite(certificate.suite_before),
+        "undoes": certificate.undoes,
+    }
+
+
+def _suite(suite: SuiteTotals) -> dict[str, Any]:
+    return {
+        "complete": suite.complete,
+        "passed": suite.passed,
+        "failed": suite.failed,
+        "skipped": suite.skipped,
+        "seconds": round(suite.seconds, 3),
     }

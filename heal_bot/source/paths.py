@@ -25,6 +25,12 @@ _PROTECTED_FOLDERS = frozenset(
     ["site-packages", "node_modules", "__pycache__", "build", "dist", "venv", "env", "docs"]
 )
 _CONFIGURATION = ("pyproject.toml", "pytest.toml", "pytest.ini", "tox.ini", "setup.cfg")
+_TEST_HELP = re.compile(r"(^|_)(tests?|testing|testutils?|fixtures?|mocks?|fakes?|factories)(_|$)")
+_FRAMEWORK = re.compile(rb"^\s*(?:import|from)\s+(?:pytest|_pytest|unittest|hypothesis)\b", re.M)
+_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)\s+(?:[^\n(]|\([^)]*\))+", re.M)
+_ENTRY_POINTS = re.compile(r"pytest11(.*?)(?:\]|\n\[|\n\S|\Z)", re.DOTALL)
+_ENTRY_POINT = re.compile(r"(?:^[ \t]*|[\"'])[\w-]+[ \t]*=[ \t]*([A-Za-z_][\w.]*)", re.M)
+_ENVIRONMENT = re.compile(r"PYTEST_PLUGINS\s*=\s*([\w.,]+)")
 _PLUGIN_OPTION = re.compile(r"-p[\s=,\"']*([A-Za-z_][\w.]*)")
 
 
@@ -65,9 +71,41 @@ def plugins(tree: Tree) -> frozenset[str]:
     modules: set[str] = set()
     for path in paths:
         name = PurePosixPath(path).name
-        if name in _CONFIGURATION or name == "conftest.py":
+        if name in _CONFIGURATION or name in {"conftest.py", "setup.py"}:
             modules.update(_named(name, tree.read(path)))
     return frozenset(path for path in paths if modules and _is_module(path, modules))
+
+
+def machinery(tree: Tree) -> frozenset[str]:
+    """The source files that CI, the build or pytest runs or that serve tests alone."""
+    return plugins(tree) | helpers(tree)
+
+
+def helpers(tree: Tree) -> frozenset[str]:
+    """Modules outside of test folders that tests import, no source does, and that are for tests.
+
+    The last is told by their name (`testing`, `fixtures`, …) or by their importing a test
+    framework: what only tests import may just as well be the code under test.
+    """
+    sources = [p for p in tree.paths() if p.endswith(".py")]
+    likely = [
+        path
+        for path in sources
+        if not is_test(path)
+        and (_TEST_HELP.search(PurePosixPath(path).stem) or _FRAMEWORK.search(tree.read(path)))
+    ]
+    if not likely:
+        return frozenset()
+    used = [p for p in sources if not is_test(p) and p not in likely]
+    named = frozenset(_IMPORTED.findall(b"\n".join(tree.read(path) for path in used)))
+    words = {word for line in named for word in re.findall(rb"[\w.]+", line)}
+    parts = {part for word in words for part in word.decode(errors="replace").split(".")}
+    return frozenset(path for path in likely if _module_name(path) not in parts)
+
+
+def _module_name(path: str) -> str:
+    parts = PurePosixPath(path).with_suffix("").parts
+    return parts[-2] if parts[-1] == "__init__" and len(parts) > 1 else parts[-1]
 
 
 @lru_cache(maxsize=256)
@@ -76,6 +114,10 @@ def _named(name: str, data: bytes) -> frozenset[str]:
     text = data.decode("utf-8", "replace")[: guard.MAX_BYTES]
     if name != "conftest.py":
         found = set(_PLUGIN_OPTION.findall(text))
+        found.update(*(names.split(",") for names in _ENVIRONMENT.findall(text)))
+        if name in {"setup.cfg", "setup.py"}:
+            for block in _ENTRY_POINTS.findall(text):
+                found.update(_ENTRY_POINT.findall(block))
         return frozenset(found | set(_backends(text) if name == "pyproject.toml" else ()))
     try:
         tree = guard.parse(data)

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from heal_bot.model import Baseline, Certificate, Environment, Patch, SuiteRun, SuiteTotals
 from heal_bot.ports import Tree
-from heal_bot.source import rails
+from heal_bot.source import paths, rails
 
 _GREEN = frozenset({"passed", "xfailed"})
+_RED = frozenset({"failed", "error"})
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What stands in a certificate beside the runs.
+
+    `method` says how the assertions ran (oracle, in-process), `gates` are (name, result),
+    `undoes` is the commit under test that the patch takes back, if any.
+    """
+
+    method: str
+    gates: tuple[tuple[str, str], ...] = ()
+    doubts: tuple[str, ...] = ()
+    undoes: str = ""
 
 
 def tests_hash(tree: Tree) -> str:
     """SHA-256 over path and content of everything a patch may never touch, as it lies on disk."""
     total = hashlib.sha256()
+    machinery = paths.machinery(tree)
     for path in tree.paths():
-        if rails.is_protected(path):
+        if rails.is_protected(path) or rails.is_test(path) or path in machinery:
             file = tree.root / path
             content = file.read_bytes() if file.is_file() and not file.is_symlink() else b""
             total.update(path.encode(errors="surrogateescape") + b"\0")
@@ -30,17 +47,20 @@ def certify(
     env: Environment,
     baseline: Baseline,
     suites: Sequence[SuiteRun],
-    doubts: Sequence[str],
+    found: Findings,
 ) -> Certificate:
     """The certificate of a patch that held in `suites`; the last one gives the totals."""
     last = suites[-1]
     after = {result.test: result.outcome for result in last.results}
     before = {result.test: result.outcome for result in baseline.suite.results}
+    confirmed = {failure.test for failure in baseline.confirmed}
     changed = tuple(
         (test, before.get(test, "not collected"), after.get(test, "not collected"))
-        for test in sorted({f.test for f in baseline.confirmed} | set(before) | set(after))
-        if before.get(test) != after.get(test) or test in {f.test for f in baseline.confirmed}
+        for test in sorted(confirmed | set(before) | set(after))
+        if before.get(test) != after.get(test) or test in confirmed
     )
+    held = f"{len(suites)} of {len(suites)} runs without regression"
+    whole = "whole suite, cold" if baseline.whole else "impacted tests, cold"
     return Certificate(
         base_sha=patch.base_sha,
         tree_sha=tree.tree_sha,
@@ -50,20 +70,28 @@ def certify(
         baseline_runs=baseline.runs,
         verify_runs=len(suites),
         before_after=changed,
-        full_suite=SuiteTotals(
-            complete=last.ended == "finished",
-            passed=sum(o in _GREEN for o in after.values()),
-            failed=sum(o in {"failed", "error"} for o in after.values()),
-            skipped=sum(o == "skipped" for o in after.values()),
-            seconds=last.seconds,
-        ),
+        full_suite=totals(last, whole=baseline.whole),
         tests_unchanged=True,
         methods=tuple(
             dict.fromkeys(
-                (f"{edit.target.path}::{edit.target.qualname}", "in-process")
+                (f"{edit.target.path}::{edit.target.qualname}", found.method)
                 for edit in patch.edits
             )
         ),
-        gates=(("whole suite, cold", f"{len(suites)} of {len(suites)} runs without regression"),),
-        doubts=tuple(doubts),
+        gates=((whole, held), *found.gates),
+        doubts=found.doubts,
+        suite_before=totals(baseline.suite, whole=baseline.whole),
+        undoes=found.undoes,
+    )
+
+
+def totals(suite: SuiteRun, *, whole: bool) -> SuiteTotals:
+    """A run in numbers; `whole` when nothing was left out of it on purpose."""
+    outcomes = [result.outcome for result in suite.results]
+    return SuiteTotals(
+        complete=whole and suite.ended == "finished",
+        passed=sum(outcome in _GREEN for outcome in outcomes),
+        failed=sum(outcome in _RED for outcome in outcomes),
+        skipped=outcomes.count("skipped"),
+        seconds=suite.seconds,
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from heal_bot.events import Noted, Run, SuiteFinished
+from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import (
     Baseline,
     Candidate,
-    CaseResult,
     Confirmed,
     Environment,
     Patch,
@@ -17,14 +17,30 @@ from heal_bot.model import (
     SuiteRun,
     Verdict,
 )
-from heal_bot.ports import Runner, Tree, Workspace
+from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source import edit, rails
 from heal_bot.source.guard import SourceRejected
+from heal_bot.verify import intent, scope
 from heal_bot.verify.baseline import failure_of
-from heal_bot.verify.certificate import certify, tests_hash
+from heal_bot.verify.certificate import Findings, certify, tests_hash
+from heal_bot.verify.proof import Proof, slower
+from heal_bot.verify.steadiness import broken_tests
 
 _GREEN = frozenset({"passed", "xfailed"})
 _RUNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A proposal on its way to a verdict: the edits, their files, and both trees."""
+
+    candidate: Candidate
+    files: tuple[PatchedFile, ...]
+    tree: Tree
+    fresh: Tree
+    env: Environment
+    runner: Runner
+    baseline: Baseline
 
 
 def confirm(
@@ -38,9 +54,10 @@ def confirm(
 ) -> Confirmed | Verdict:
     """A patch with its certificate, or the `unconfirmed` verdict the search learns from.
 
-    The suite runs twice, each time in a fresh copy of a fresh checkout. A reported test is fixed
-    when it passes in every run. One that passed before and fails now rejects the proposal, unless
-    it fails in one of the runs alone and passes by itself each time: that is a doubt.
+    The suite runs twice side by side, each time in a fresh copy of a fresh checkout. A reported
+    test is fixed when it passes in every run. One that passed before and fails now rejects the
+    proposal, unless it proves flaky: that is a doubt. Runs with the change made to raise, and
+    with the change in another process, show whether tests pass because of it.
     """
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
@@ -48,44 +65,75 @@ def confirm(
     except (edit.EditError, SourceRejected) as error:
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
-    suites: list[SuiteRun] = []
-    for number in range(_RUNS):
-        if suites and run.left() < suites[0].seconds * 1.5:
-            message = f"no time was left for confirmation {number + 1} of {_RUNS}"
-            run.emit(Noted(stage="verify", message=message, level="warning"))
-            break
-        suite = runner.run(run, fresh, env)
-        _tell(run, number, suite)
-        suites.append(suite)
-        if reason := _unusable(suite, baseline):
-            return Verdict("unconfirmed", detail=reason)
-    broken, unsteady = _broken(suites, baseline)
-    if unsteady and not broken:
-        alone = [runner.run(run, fresh, env, unsteady) for _ in range(_RUNS)]
-        broken = tuple(r for suite in alone for r in suite.results if r.outcome not in _GREEN)
+    case = _Case(candidate, files, tree, fresh, env, runner, baseline)
+    if tests_hash(tree) != tests_hash(fresh):
+        return Verdict("unconfirmed", detail="a test or configuration file would change")
+    proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
+    baseline = scope.narrowed(run, baseline, proposal.edits)
+    whole = Ask(fresh, baseline.selected)
+    done = runner.run_many(run, env, [*[whole] * _runs(run, baseline), *proof.asks])
+    suites = done[: len(done) - len(proof.asks)]
+    for number, suite in enumerate(suites):
+        _tell(run, number, len(suites), suite)
+    if reason := _unusable(suites, baseline):
+        return Verdict("unconfirmed", detail=reason)
+    return _judged(run, case, baseline, suites, proof, done[len(suites) :])
+
+
+def _judged(
+    run: Run,
+    case: _Case,
+    baseline: Baseline,
+    suites: Sequence[SuiteRun],
+    proof: Proof,
+    proofs: Sequence[SuiteRun],
+) -> Confirmed | Verdict:
+    """What the runs come to."""
+    broken, unsteady = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline,
+                                    suites)  # fmt: skip
     if broken:
-        return _regression(broken)
+        detail = f"{len(broken)} tests that passed before fail in the cold run, first"
+        return Verdict(
+            "unconfirmed",
+            newly_failing=tuple(failure_of(result) for result in broken),
+            detail=f"{detail} {broken[0].test}",
+        )
     fixed = _fixed(suites, baseline)
     if not fixed:
         red = {r.test: r for r in suites[0].results}
         left = tuple(failure_of(red[f.test]) for f in baseline.confirmed if f.test in red)
         return Verdict("unconfirmed", still_failing=left, detail="nothing passes in the cold run")
-    if tests_hash(tree) != tests_hash(fresh):
-        return Verdict("unconfirmed", detail="a test or configuration file would change")
-    patch = _patch(tree, proposal, files, fixed, baseline)
+    shown = proof.read(run, case.runner, case.env, fixed, proofs)
+    if shown.veto:
+        return Verdict("unconfirmed", detail=shown.veto)
+    undoes = intent.undone(case.candidate.edits, case.tree)
+    label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
     doubts = (
-        *rails.doubts(candidate, tree),
-        *(doubt for winner in proposal.winners for doubt in winner.doubts),
-        *_doubts(suites, baseline, unsteady),
+        *label, *rails.doubts(case.candidate, case.tree), *shown.doubts, *unsteady,
+        *slower(baseline, suites), *_doubts(suites, baseline),
+    )  # fmt: skip
+    patch = Patch(
+        base_sha=case.tree.sha,
+        files=case.files,
+        diff=edit.diff_all(case.tree, case.files),
+        edits=case.candidate.edits,
+        fixed=fixed,
+        still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
     )
-    return Confirmed(patch, certify(patch, tree, env, baseline, suites, doubts))
+    found = Findings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
+    return Confirmed(patch, certify(patch, case.tree, case.env, baseline, suites, found))
 
 
-def _tell(run: Run, number: int, suite: SuiteRun) -> None:
+def _runs(run: Run, baseline: Baseline) -> int:
+    """Two confirmations, side by side; one where the time left allows no second."""
+    return _RUNS if run.left() > 1.2 * baseline.suite.seconds else 1
+
+
+def _tell(run: Run, number: int, count: int, suite: SuiteRun) -> None:
     run.emit(
         SuiteFinished(
             stage="verify",
-            purpose=f"cold confirmation {number + 1} of {_RUNS}",
+            purpose=f"cold confirmation {number + 1} of {count}",
             passed=sum(r.outcome in _GREEN for r in suite.results),
             failed=sum(r.outcome in {"failed", "error"} for r in suite.results),
             seconds=suite.seconds,
@@ -94,37 +142,26 @@ def _tell(run: Run, number: int, suite: SuiteRun) -> None:
     )
 
 
-def _unusable(suite: SuiteRun, baseline: Baseline) -> str:
-    """Why a run proves nothing; '' when it does."""
-    if suite.ended != "finished" and baseline.suite.ended == "finished":
-        return f"the cold run ended early: {suite.detail or suite.ended}"
-    lost = set(baseline.suite.collected) - set(suite.collected)
-    if lost:
+def _unusable(suites: Sequence[SuiteRun], baseline: Baseline) -> str:
+    """Why the runs prove nothing; '' when they do."""
+    ended_before = baseline.suite.ended == "finished" or not baseline.whole
+    for suite in suites:
+        if suite.ended != "finished" and ended_before:
+            return f"the cold run ended early: {suite.detail or suite.ended}"
+    collected = [set(suite.collected) for suite in suites]
+    if moving := {test for tests in collected for test in tests ^ collected[0]}:
+        return (
+            f"the suite collects other tests in each run, among them {min(moving)}:"
+            " give its parameters fixed values and order"
+        )
+    expected = set(baseline.suite.collected)
+    if lost := expected - collected[0]:
         return f"{len(lost)} tests are no longer collected, first {min(lost)}"
+    broken = {path for path, _ in baseline.suite.errors}
+    new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
+    if new and baseline.suite.ended == "finished" and baseline.whole:
+        return f"{len(new)} tests are collected that were not there before, first {min(new)}"
     return ""
-
-
-def _broken(
-    suites: Sequence[SuiteRun], baseline: Baseline
-) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
-    """Tests that passed before and fail in every run now, and names of those that fail in some."""
-    before = baseline.passed
-    red = [
-        {r.test: r for r in suite.results if r.test in before and r.outcome not in _GREEN}
-        for suite in suites
-    ]
-    always = tuple(r for r in red[0].values() if all(r.test in other for other in red))
-    sometimes = {test for results in red for test in results} - {r.test for r in always}
-    return always, tuple(sorted(sometimes))
-
-
-def _regression(broken: Sequence[CaseResult]) -> Verdict:
-    first = broken[0]
-    return Verdict(
-        "unconfirmed",
-        newly_failing=tuple(failure_of(result) for result in broken),
-        detail=f"{len(broken)} tests that passed before fail in the cold run, first {first.test}",
-    )
 
 
 def _fixed(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
@@ -144,32 +181,15 @@ def _passes(test: str, green: set[str]) -> bool:
     )
 
 
-def _patch(
-    tree: Tree,
-    proposal: Proposal,
-    files: tuple[PatchedFile, ...],
-    fixed: tuple[str, ...],
-    baseline: Baseline,
-) -> Patch:
-    return Patch(
-        base_sha=tree.sha,
-        files=files,
-        diff=edit.diff_all(tree, files),
-        edits=proposal.edits,
-        fixed=fixed,
-        still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
-    )
-
-
-def _doubts(
-    suites: Sequence[SuiteRun], baseline: Baseline, unsteady: Sequence[str]
-) -> tuple[str, ...]:
+def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     """What a reviewer should know of the runs themselves."""
-    doubts = [
-        f"{test} passed before, failed in one of {len(suites)} runs of the suite after the patch,"
-        f" and passed {_RUNS} times by itself: is it flaky?"
-        for test in unsteady
-    ]
+    doubts = []
+    if not baseline.whole:
+        count = len(baseline.selected or ())
+        doubts.append(
+            f"only {count} impacted tests fit into the time given: let the repository's own CI"
+            " run the whole suite before this is merged"
+        )
     if len(suites) < _RUNS:
         doubts.append(f"the suite was confirmed {len(suites)} times instead of {_RUNS}")
     if any(suite.isolation.missing for suite in suites):

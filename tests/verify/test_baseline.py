@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import CaseResult, Failure, Frame, Leg, Origin
+from heal_bot.model import CaseResult, Failure, Frame, Leg, Origin, Spectrum
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.legs import unconfirmed
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
@@ -32,17 +32,20 @@ def test_red_twice_is_confirmed_with_the_message_seen_here(tmp_path: Path) -> No
     assert runner.asked[1][1] == (T,)
 
 
+RED, GREEN = suite(failed(T)), suite(passed(T))
+
+
 @pytest.mark.parametrize(
     ("suites", "status", "rate"),
     [
-        ([suite(passed(T)), suite(passed(T))], "not_reproduced", None),
-        ([suite(failed(T)), *[suite(passed(T))] * 4], "order_dependent", None),
-        ([suite(passed(T)), *[suite(failed(T))] * 4], "order_dependent", None),
-        (
-            [suite(failed(T)), suite(passed(T)), suite(failed(T)), suite(passed(T))],
-            "flaky",
-            1 / 3,
-        ),
+        ([GREEN], "not_reproduced", None),
+        # The suite, three times alone and in random order twice over, the suite again.
+        ([RED, *[GREEN] * 8, RED], "order_dependent", None),
+        ([GREEN, *[RED] * 8, GREEN], "order_dependent", None),
+        ([*[GREEN] * 9, RED], "order_dependent", None),
+        ([RED, *[GREEN] * 8, GREEN], "flaky", 1 / 10),
+        ([RED, GREEN, RED, *[GREEN] * 6], "flaky", 2 / 9),
+        ([RED, RED, GREEN, *[RED] * 3, *[GREEN] * 3], "flaky", 5 / 9),
         ([suite(passed("test_b.py::test_x"))], "not_reproduced", None),
         ([suite(ended="timeout", detail="600 s")], "environment", None),
     ],
@@ -53,6 +56,50 @@ def test_what_is_not_firmly_red_is_named(
     found, reason, flake = _status(tmp_path, *suites)
     assert (found, flake) == (status, rate)
     assert reason
+
+
+def test_code_that_looks_steady_is_run_three_times_and_other_code_nine_times(
+    tmp_path: Path,
+) -> None:
+    source = "def test_one():\n    assert 0\n\ndef test_two():\n    assert time.time() < 0\n"
+    tree = FolderTree.of(tmp_path, {"test_a.py": source})
+    two = "test_a.py::test_two"
+    spectrum = Spectrum((("test_a.py", 2), ("test_a.py", 5)), {T: 1, two: 2})
+    for tests, runs in ((T, 3), (two, 9)):
+        run, _ = quiet_run()
+        runner = ScriptedRunner([replace(suite(failed(tests)), spectrum=spectrum)])
+        baseline = reproduce(run, (Failure(tests, "", ""),), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+        assert (len(baseline.confirmed), baseline.runs) == (1, runs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "status"),
+    [
+        ("ConnectionRefusedError", "[Errno 111] Connection refused", "environment"),
+        ("gaierror", "[Errno -3] Temporary failure in name resolution", "environment"),
+        ("PermissionError", "[Errno 1] Operation not permitted", "environment"),
+        ("PermissionError", "[Errno 1] Operation not permitted: '/x'", "confirmed"),
+        ("ModuleNotFoundError", "No module named 'yarl.inner'", "environment"),
+        ("ModuleNotFoundError", "No module named 'shop.tx'", "confirmed"),
+        ("ModuleNotFoundError", "No module named 'colections'", "confirmed"),
+        (
+            "ImportError",
+            "cannot import name 'URL' from 'yarl' (/x/site-packages/yarl/__init__.py)",
+            "environment",
+        ),
+        ("ImportError", "cannot import name 'rate' from 'shop' (/r/shop/__init__.py)", "confirmed"),
+        ("ValueError", "the connection is refused", "confirmed"),
+    ],
+)
+def test_what_the_machine_lacks_is_told_from_what_the_code_gets_wrong(
+    tmp_path: Path, kind: str, message: str, status: str
+) -> None:
+    tree = FolderTree.of(tmp_path, {"shop/__init__.py": "", "test_a.py": ""})
+    run, _ = quiet_run()
+    result = CaseResult(T, "failed", kind=kind, message=message)
+    reported = (Failure(T, kind, message),)
+    baseline = reproduce(run, reported, tree, ENVIRONMENT, ScriptedRunner([suite(result)]))  # type: ignore[arg-type]
+    assert baseline.reproduced[0].status == status
 
 
 def test_a_missing_package_is_the_environment_and_a_missing_project_name_is_not(

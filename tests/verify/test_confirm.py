@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from heal_bot.model import (
     Attempt,
     Baseline,
     Candidate,
+    CaseResult,
     Confirmed,
     Edit,
     Failure,
@@ -14,13 +20,13 @@ from heal_bot.model import (
     SuiteRun,
     Verdict,
 )
+from heal_bot.ports import Ask
 from heal_bot.source.functions import find, index
 from heal_bot.verify.confirm import confirm
 from tests.fakes import (
     ENVIRONMENT,
     FolderTree,
     FolderWorkspace,
-    ScriptedRunner,
     failed,
     passed,
     quiet_run,
@@ -28,45 +34,100 @@ from tests.fakes import (
 )
 
 SOURCE = "def add(a, b):\n    # sums\n    return a - b\n"
+TEST = "from m import add\n\n\ndef test_add():\n    assert add(20, 3) == 23\n"
 BAD, GOOD = "tests/test_m.py::test_add", "tests/test_m.py::test_other"
+GREEN = suite(passed(BAD), passed(GOOD))
+Answer = Callable[[str, int], SuiteRun]
 
 
-def _confirm(tmp_path: Path, *suites: SuiteRun) -> tuple[Confirmed | Verdict, ScriptedRunner]:
-    tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": "# tests\n"})
+def _kind(ask: Ask, base: Path) -> str:
+    """What a run is for: suite, alone, base alone, poison, coverage or oracle."""
+    if ask.oracle is not None:
+        return "oracle"
+    if ask.spectrum:
+        return "coverage"
+    if ask.tests is None:
+        return "suite"
+    if "poisoned" in (ask.tree.root / "m.py").read_text():
+        return "poison"
+    return "base alone" if ask.tree.root == base else "alone"
+
+
+@dataclass
+class Runner:
+    """Answers each run by what it is for and how often that was asked."""
+
+    base: Path
+    answers: dict[str, Answer | SuiteRun]
+    asked: list[str] = field(default_factory=list)
+
+    def run_many(self, run: Any, env: Any, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        found = []
+        for ask in asks:
+            kind = _kind(ask, self.base)
+            answer = self.answers[kind]
+            number = self.asked.count(kind)
+            self.asked.append(kind)
+            found.append(answer if isinstance(answer, SuiteRun) else answer(kind, number))
+        return tuple(found)
+
+
+def _confirm(
+    tmp_path: Path,
+    new: str = "a + b",
+    baseline: Sequence[Reproduced] = (),
+    **answers: Answer | SuiteRun,
+) -> tuple[Confirmed | Verdict, Runner]:
+    tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
     target = find(index("m.py", SOURCE), "add")
     assert target is not None
-    edit = Edit(target, target.source.replace("a - b", "a + b"))
+    edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
     before = suite(failed(BAD), passed(GOOD))
-    baseline = Baseline((Reproduced(Failure(BAD, "", ""), "confirmed"),), before, 2)
-    runner = ScriptedRunner(list(suites))
+    item = Reproduced(Failure(BAD, "", ""), "confirmed")
+    runner = Runner(
+        tmp_path / "base",
+        {
+            "suite": GREEN,
+            "poison": suite(failed(BAD)),
+            "coverage": suite(passed(BAD)),
+            "oracle": suite(passed(BAD)),
+            "alone": suite(passed(GOOD)),
+            "base alone": suite(passed(GOOD)),
+            **{name.replace("_", " "): answer for name, answer in answers.items()},
+        },
+    )
     run, _ = quiet_run()
-    workspace = FolderWorkspace(tmp_path / "fresh")
     verified = confirm(
         run,
         Proposal((attempt,)),
-        workspace,
+        FolderWorkspace(tmp_path / "fresh"),  # type: ignore[arg-type]
         tree,
         ENVIRONMENT,
-        runner,
-        baseline,  # type: ignore[arg-type]
+        runner,  # type: ignore[arg-type]
+        Baseline((item, *baseline), before, 2),
     )
     return verified, runner
 
 
 def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> None:
-    verified, runner = _confirm(tmp_path, suite(passed(BAD), passed(GOOD)))
+    verified, runner = _confirm(tmp_path)
     assert isinstance(verified, Confirmed)
     assert verified.patch.fixed == (BAD,)
     assert verified.patch.files[0].content == SOURCE.replace("a - b", "a + b")
     assert "+    return a + b" in verified.patch.diff
-    assert verified.certificate.before_after == ((BAD, "failed", "passed"),)
-    assert verified.certificate.verify_runs == 2
-    assert [root.name for root, _ in runner.asked] == ["patched1", "patched1"]
+    certificate = verified.certificate
+    assert certificate.before_after == ((BAD, "failed", "passed"),)
+    assert (certificate.verify_runs, certificate.methods) == (2, (("m.py::add", "oracle"),))
+    assert certificate.suite_before is not None
+    assert (certificate.suite_before.passed, certificate.suite_before.failed) == (1, 1)
+    assert runner.asked == ["suite", "suite", "coverage", "poison", "oracle"]
+    assert certificate.doubts == ()
 
 
 def test_a_test_that_passed_before_and_fails_now_rejects_the_patch(tmp_path: Path) -> None:
-    verified, _ = _confirm(tmp_path, suite(passed(BAD), failed(GOOD, "assert 0")))
+    red = suite(failed(GOOD, "assert 0"))
+    verified, _ = _confirm(tmp_path, suite=suite(passed(BAD), failed(GOOD)), alone=red)
     assert isinstance(verified, Verdict)
     assert verified.status == "unconfirmed"
     assert [f.message for f in verified.newly_failing] == ["assert 0"]
@@ -74,46 +135,88 @@ def test_a_test_that_passed_before_and_fails_now_rejects_the_patch(tmp_path: Pat
 
 def test_a_test_that_fails_in_the_second_run_alone_is_not_fixed(tmp_path: Path) -> None:
     verified, _ = _confirm(
-        tmp_path, suite(passed(BAD), passed(GOOD)), suite(failed(BAD), passed(GOOD))
+        tmp_path, suite=lambda _, n: GREEN if n == 0 else suite(failed(BAD), passed(GOOD))
     )
     assert isinstance(verified, Verdict)
+
+
+def _once(kind: str, number: int) -> SuiteRun:
+    return GREEN if number else suite(passed(BAD), failed(GOOD))
 
 
 def test_a_passing_test_that_fails_in_one_run_of_the_suite_alone_is_a_doubt(
     tmp_path: Path,
 ) -> None:
-    green = suite(passed(BAD), passed(GOOD))
-    verified, runner = _confirm(tmp_path, suite(passed(BAD), failed(GOOD)), green)
+    verified, runner = _confirm(tmp_path, suite=_once)
     assert isinstance(verified, Confirmed)
     assert GOOD in verified.certificate.doubts[0]
-    assert [tests for _, tests in runner.asked] == [None, None, (GOOD,), (GOOD,)]
+    assert runner.asked[-6:] == ["base alone"] * 3 + ["alone"] * 3
 
 
 def test_a_passing_test_that_also_fails_by_itself_rejects_the_patch(tmp_path: Path) -> None:
-    green = suite(passed(BAD), passed(GOOD))
-    red_alone = suite(failed(GOOD, "by itself"))
-    verified, _ = _confirm(tmp_path, suite(passed(BAD), failed(GOOD)), green, green, red_alone)
+    verified, _ = _confirm(tmp_path, suite=_once, alone=suite(failed(GOOD, "by itself")))
     assert isinstance(verified, Verdict)
     assert [f.message for f in verified.newly_failing] == ["by itself"]
 
 
-def test_a_skip_is_no_pass(tmp_path: Path) -> None:
-    from heal_bot.model import CaseResult
-
-    skipped = CaseResult(BAD, "skipped")
-    verified, _ = _confirm(tmp_path, suite(skipped, passed(GOOD)))
-    assert isinstance(verified, Verdict)
-
-
-def test_fewer_collected_tests_reject_the_patch(tmp_path: Path) -> None:
-    verified, _ = _confirm(tmp_path, suite(passed(BAD)))
-    assert isinstance(verified, Verdict)
-    assert "no longer collected" in verified.detail
-
-
-def test_a_run_that_ended_early_proves_nothing(tmp_path: Path) -> None:
+def test_a_test_that_also_fails_without_the_patch_is_flaky_and_named_with_its_rate(
+    tmp_path: Path,
+) -> None:
     verified, _ = _confirm(
-        tmp_path, suite(passed(BAD), passed(GOOD), ended="untrusted", detail="forged")
+        tmp_path,
+        suite=suite(passed(BAD), failed(GOOD)),
+        alone=suite(failed(GOOD)),
+        base_alone=lambda _, n: suite(failed(GOOD) if n else passed(GOOD)),
     )
+    assert isinstance(verified, Confirmed)
+    assert "without the patch it failed in 2 of 3" in verified.certificate.doubts[0]
+
+
+def test_a_test_known_to_be_flaky_is_not_run_again(tmp_path: Path) -> None:
+    known = Reproduced(Failure(GOOD, "", ""), "flaky", 0.5)
+    verified, runner = _confirm(tmp_path, baseline=(known,), suite=suite(passed(BAD), failed(GOOD)))
+    assert isinstance(verified, Confirmed)
+    assert "alone" not in runner.asked
+
+
+def test_a_skip_is_no_pass(tmp_path: Path) -> None:
+    verified, _ = _confirm(tmp_path, suite=suite(CaseResult(BAD, "skipped"), passed(GOOD)))
     assert isinstance(verified, Verdict)
-    assert "forged" in verified.detail
+
+
+@pytest.mark.parametrize(
+    ("runs", "reason"),
+    [
+        ([suite(passed(BAD))], "no longer collected"),
+        ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "not there before"),
+        ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run"),
+        ([replace(GREEN, ended="untrusted", detail="forged")], "forged"),
+    ],
+)
+def test_runs_that_do_not_add_up_prove_nothing(
+    tmp_path: Path, runs: list[SuiteRun], reason: str
+) -> None:
+    verified, _ = _confirm(tmp_path, suite=lambda _, n: runs[n % len(runs)])
+    assert isinstance(verified, Verdict)
+    assert reason in verified.detail
+
+
+def test_a_test_that_passes_although_the_change_raises_is_not_fixed_by_it(tmp_path: Path) -> None:
+    verified, _ = _confirm(tmp_path, poison=suite(passed(BAD)))
+    assert isinstance(verified, Verdict)
+    assert "even when the changed function raises" in verified.detail
+
+
+def test_what_does_not_hold_outside_is_verified_in_process_and_the_reason_is_said(
+    tmp_path: Path,
+) -> None:
+    verified, _ = _confirm(tmp_path, oracle=suite(failed(BAD, "add takes a Cart", "Refused")))
+    assert isinstance(verified, Confirmed)
+    assert verified.certificate.methods == (("m.py::add", "in-process"),)
+    assert any("add takes a Cart" in result for _, result in verified.certificate.gates)
+
+
+def test_an_answer_written_down_is_refused_although_its_tests_pass(tmp_path: Path) -> None:
+    verified, _ = _confirm(tmp_path, new="23 if a == 20 else a - b")
+    assert isinstance(verified, Verdict)
+    assert "answers a value of the tests with a value of the tests" in verified.detail

@@ -1,0 +1,89 @@
+"""Why a test is red where the code is not to blame: the environment, or the test's own marks."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+
+from heal_bot.model import CaseResult, Failure
+from heal_bot.ports import Tree
+
+# How pytest and unittest call a test that passes although it is marked to fail.
+_STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
+_MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_NO_NAME = re.compile(r"cannot import name '\w+' from '([\w.]+)' \(([^)]*)\)")
+# What a test says where the sandbox withholds a socket, a host name or a file.
+_WITHHELD = re.compile(
+    r"^(?:PermissionError|ConnectionRefusedError|gaierror|NewConnectionError|URLError):"
+    r"|\[Errno (?:1|13|101|111)\]|name resolution"
+)
+# What only a missing service or network says, wherever the tests run.
+_SERVICE = re.compile(
+    r"^(?:\w+\.)*(?:ConnectionRefusedError|ConnectionError|ConnectError|ConnectTimeout|gaierror"
+    r"|NewConnectionError|MaxRetryError|URLError|ServerSelectionTimeoutError|NoBrokersAvailable"
+    r"|OperationalError): .*(?:refused|resolution|resolve|not permitted|unreachable|connect|Errno)"
+    r"|^PermissionError: \[Errno 1\] Operation not permitted$"
+    r"|^OSError: \[Errno (?:99|101|113)\]",
+    re.DOTALL,
+)
+
+
+def environment(seen: CaseResult, reported: Failure, tree: Tree) -> str:
+    """What the environment lacks, with the remedy; '' when the failure is not its fault."""
+    return _service(seen, reported) or _package(seen.kind, seen.message, tree)
+
+
+def stale(seen: CaseResult) -> str:
+    """Why the test itself says that it is out of date; '' when it does not."""
+    if seen.kind in _STRICT or seen.message.startswith(_STRICT):
+        return "it passes where it is marked to fail: the mark, not the code, is out of date"
+    return ""
+
+
+def _service(seen: CaseResult, reported: Failure) -> str:
+    said = f"{seen.kind}: {seen.message}"
+    told = f"{reported.kind}: {reported.message}"
+    if _WITHHELD.search(said) and told.strip(": ") and not _WITHHELD.search(told):
+        return (
+            "it fails here for what the sandbox withholds (network, a file or a permission),"
+            " and otherwise in the report; not verified here"
+        )
+    if _SERVICE.search(said):
+        return (
+            f"it needs a service or the network ({said.splitlines()[0][:120]}), which tests do not"
+            " have here: replace it by a fake, or leave the test out with --only"
+        )
+    return ""
+
+
+def _package(kind: str, message: str, tree: Tree) -> str:
+    """A package that is missing, or has another version than the code was written for."""
+    if kind not in _MISSING and "No module named" not in message:
+        return ""
+    if found := _NO_MODULE.search(message):
+        top = found[1].partition(".")[0]
+        if _is_ours(top, tree) or _is_misspelt(top, tree):
+            return ""
+        return f"the package that holds {found[1]} is missing: install it in the test environment"
+    if found := _NO_NAME.search(message):
+        top = found[1].partition(".")[0]
+        if "site-packages" in found[2] and not _is_ours(top, tree):
+            return f"{message}: another version of {top} is installed than the code expects"
+        return ""
+    return ""
+
+
+def _is_ours(top: str, tree: Tree) -> bool:
+    """Whether the repository holds a module or package of that name."""
+    names = (f"{top}.py", f"{top}/")
+    return any(path.startswith(names) or f"/{top}/" in path or path.endswith(f"/{top}.py")
+               for path in tree.paths())  # fmt: skip
+
+
+def _is_misspelt(top: str, tree: Tree) -> bool:
+    """Whether the name is close to one that exists: then the code is wrong, not the machine."""
+    known = {path.partition("/")[0].removesuffix(".py") for path in tree.paths()}
+    known |= sys.stdlib_module_names
+    return bool(difflib.get_close_matches(top, known - {top}, n=1, cutoff=0.85))

@@ -1,0 +1,176 @@
+"""Code or test? What the history says of a red test, and of a patch that turns it green."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.model import Edit, Failure, Reproduced, Spectrum, SuiteRun, Target
+from heal_bot.ports import Tree
+from heal_bot.source import functions, guard, rails
+from heal_bot.text import clip, one_line
+
+# What a claim that no longer holds looks like; anything else is an exception of the code's.
+_CLAIMS = frozenset({"AssertionError", "Failed"})
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """What the commits under test changed: lines by path, and the functions that hold them."""
+
+    tree: Tree
+    lines: dict[str, frozenset[int]]
+
+    def touched(self, test: str) -> bool:
+        """Whether the commits changed the function of a test."""
+        path, _, rest = test.partition("::")
+        changed = self.lines.get(path)
+        if not changed:
+            return False
+        name = rest.partition("[")[0].replace("::", ".")
+        target = functions.find(_targets(self.tree, path), name)
+        if target is None:
+            return True
+        return any(target.first_line <= line <= target.last_line for line in changed)
+
+    def functions_of(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:
+        """The changed functions, outside of tests, whose changed lines or body the test ran."""
+        hits = spectrum.hits.get(test, 0)
+        ran: dict[str, set[int]] = {}
+        for bit, (path, line) in enumerate(spectrum.locations):
+            if hits >> bit & 1 and path in self.lines and not rails.is_test(path):
+                ran.setdefault(path, set()).add(line)
+        return tuple(
+            target
+            for path, lines in sorted(ran.items())
+            for target in _targets(self.tree, path)
+            if target.kind == "function"
+            and any(target.first_line < line <= target.last_line for line in lines)
+            and any(target.first_line <= line <= target.last_line for line in self.lines[path])
+        )
+
+
+def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple[Reproduced, ...]:
+    """The same, with confirmed failures that are the test's fault marked `stale_test`.
+
+    A test is stale when the commits under test left it alone and changed a function it runs, and
+    all that fails is what it asserts. Two things contradict that: an exception of the code's own,
+    and a second such test function that fails on the same function.
+    """
+    confirmed = [item for item in reproduced if item.status == "confirmed"]
+    changed = tree.changed_lines() if confirmed else {}
+    if not changed or suite.spectrum is None:
+        return tuple(reproduced)
+    history = _History(tree, changed)
+    ran = {
+        item.failure.test: history.functions_of(item.failure.test, suite.spectrum)
+        for item in confirmed
+        if not history.touched(item.failure.test)
+    }
+    return tuple(
+        _stale(item, history, ran) if item.status == "confirmed" else item for item in reproduced
+    )
+
+
+def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...]]) -> Reproduced:
+    failure = item.failure
+    mine = ran.get(failure.test, ())
+    if not mine or failure.kind not in _CLAIMS:
+        return item
+    if any(
+        set(others) & set(mine) and _function(test) != _function(failure.test)
+        for test, others in ran.items()
+    ):
+        return item
+    return replace(item, failure=replace(failure, reason=_claims(failure, mine, history)),
+                   status="stale_test")  # fmt: skip
+
+
+def _function(test: str) -> str:
+    """The test function, without the parameters of one of its cases."""
+    return test.partition("[")[0]
+
+
+def _claims(failure: Failure, changed: Sequence[Target], history: _History) -> str:
+    """What the test and the code each say, side by side."""
+    target = changed[-1]
+    sha = history.tree.changed_by(target.path)
+    before = _former(history.tree, target)
+    old, new = _statements(before.source if before else ""), _statements(target.source)
+    said = one_line(failure.message, 200)
+    was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
+    now = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
+    return clip(
+        f"commit {sha[:12] or 'under test'} changed {target.qualname} and left this test alone."
+        f" The test claims: {said}. The code claims: `{now}`"
+        + (f", before: `{was}`" if was else ""),
+        2_000,
+    )
+
+
+def undone(edits: Sequence[Edit], tree: Tree) -> str:
+    """The commit under test whose changes the edits take back, at least in one function; or ''.
+
+    An edit takes a change back when what it removes was added by the commits under test and what
+    it adds was removed by them, statement by statement, whatever the layout.
+    """
+    for edit in edits:
+        target = edit.target
+        if (before := _former(tree, target)) is not None:
+            old, now = _statements(before.source), _statements(target.source)
+            if _takes_back(old, now, _statements(edit.new_source)):
+                return tree.changed_by(target.path) or tree.sha
+    return ""
+
+
+def _takes_back(old: Sequence[str], now: Sequence[str], new: Sequence[str]) -> bool:
+    by_commit, by_patch = _changes(old, now), _changes(now, new)
+    if not any(by_patch):
+        return False
+    (removed, added), (gone, come) = by_commit, by_patch
+    return not (gone - added) and not (come - removed)
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
+    """The lines that go and the lines that come."""
+    gone: Counter[str] = Counter()
+    come: Counter[str] = Counter()
+    matcher = difflib.SequenceMatcher(a=old, b=new, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            gone.update(old[a:b])
+            come.update(new[c:d])
+    return gone, come
+
+
+def _former(tree: Tree, target: Target) -> Target | None:
+    """The target as it was before the commits under test."""
+    data = tree.former(target.path)
+    if data is None:
+        return None
+    try:
+        known = functions.index(target.path, guard.check(data))
+    except guard.SourceRejected:
+        return None
+    return functions.find(known, target.qualname, target.kind, target.nth)
+
+
+def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
+    try:
+        return functions.index(path, guard.check(tree.read(path)))
+    except (guard.SourceRejected, KeyError):
+        return ()
+
+
+def _statements(source: str) -> list[str]:
+    """The source line by line in one layout, without comments."""
+    indented = bool(functions.indentation(source))
+    try:
+        tree = guard.parse(f"if 1:\n{source}" if indented else source)
+    except guard.SourceRejected:
+        return [line.strip() for line in source.splitlines() if line.strip()]
+    return [line.strip() for line in ast.unparse(tree).splitlines()[indented:]]

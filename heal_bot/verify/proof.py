@@ -1,0 +1,133 @@
+"""The runs beside the confirmation, and what they and the gates show of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.events import Run
+from heal_bot.model import Baseline, Candidate, Environment, PatchedFile, Spectrum, SuiteRun
+from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
+from heal_bot.source import edit
+from heal_bot.source.guard import SourceRejected
+from heal_bot.verify import evidence, gates, tools
+
+_TESTS = 200
+_SECONDS = 30.0
+_MEMORY = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the assertions ran, what the gates said, and why the change is refused, if it is."""
+
+    method: str
+    gates: tuple[tuple[str, str], ...]
+    doubts: tuple[str, ...]
+    veto: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is asked of the runner beside the suites, by name; `inside` says why no oracle."""
+
+    tree: Tree
+    fresh: Tree
+    candidate: Candidate
+    files: tuple[PatchedFile, ...]
+    baseline: Baseline
+    names: tuple[str, ...]
+    asks: tuple[Ask, ...]
+    inside: str
+
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        workspace: Workspace,
+        tree: Tree,
+        fresh: Tree,
+        candidate: Candidate,
+        files: tuple[PatchedFile, ...],
+        baseline: Baseline,
+    ) -> Proof:
+        """The runs for this change: covered lines, poison, and the oracle where it applies."""
+        tests = tuple(failure.test for failure in baseline.confirmed)[:_TESTS]
+        seconds = _SECONDS + 10 * _time(tests, baseline)
+        asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds)}
+        poison = evidence.poisoned(candidate.edits)
+        if poison is not None:
+            try:
+                spoilt = workspace.patched(run, tree, edit.patched(tree, poison))
+                asks["poison"] = Ask(spoilt, tests, seconds=seconds)
+            except (edit.EditError, SourceRejected):
+                poison = None
+        inside = evidence.not_outside(candidate.edits)
+        if not inside:
+            called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
+            oracle = Oracle(fresh, called)
+            asks["oracle"] = Ask(tree, tests, seconds=seconds, oracle=oracle)
+        return cls(
+            tree, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()), inside
+        )
+
+    def read(
+        self,
+        run: Run,
+        runner: Runner,
+        env: Environment,
+        fixed: Sequence[str],
+        runs: Sequence[SuiteRun],
+    ) -> Shown:
+        """What the runs show for the tests that are fixed."""
+        done = dict(zip(self.names, runs, strict=True))
+        fixed = tuple(fixed[:_TESTS])
+        rows: list[tuple[str, str]] = []
+        doubts: list[str] = []
+        if "poison" in done:
+            if passing := evidence.still_passing(done["poison"], fixed):
+                veto = f"{passing[0]} passes even when the changed function raises: what it shows"
+                return Shown("in-process", (), (), f"{veto} is not the change")
+            rows.append(("poison rerun", f"{len(fixed)} of {len(fixed)} fail again"))
+        inside = self.inside or evidence.outside(done["oracle"], fixed)
+        rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
+        found = gates.findings(self.candidate.edits, fixed, self.tree)
+        if refused := [finding.text for finding in found if finding.veto]:
+            return Shown("in-process", (), (), refused[0])
+        doubts += [finding.text for finding in found]
+        doubts += self._uncovered(fixed, done["coverage"].spectrum)
+        said, asked = tools.asked(run, runner, self.tree, self.fresh, env, self.files)
+        method = "in-process" if inside else "oracle"
+        return Shown(method, (*rows, *said), (*doubts, *asked))
+
+    def _uncovered(self, fixed: Sequence[str], seen: Spectrum | None) -> list[str]:
+        """Doubts on new lines that no fixed test executes."""
+        if seen is None or seen.gaps:
+            return []
+        found = []
+        for file in self.files:
+            before = edit.text_of(self.tree, file.path)
+            if lines := gates.uncovered(before, file.content, file.path, fixed, seen):
+                shown = ", ".join(map(str, lines[:5]))
+                found.append(f"no fixed test executes line {shown} of {file.path}")
+        return found
+
+
+def slower(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
+    """Doubts on what the suite takes now; runs side by side are a little slower by themselves."""
+    passed = baseline.passed
+    before = {r.test: r.seconds for r in baseline.suite.results if r.test in passed}
+    old = sum(before.values())
+    new = min(sum(r.seconds for r in s.results if r.test in before) for s in suites)
+    found = []
+    if new > 3 * old + 2:
+        found.append(f"the tests that passed before take {new:.1f} s, and took {old:.1f} s")
+    peak, least = baseline.suite.peak_memory, min(suite.peak_memory for suite in suites)
+    if peak and least > 2 * peak + _MEMORY:
+        found.append(f"the suite takes {least >> 20} MiB of memory, and took {peak >> 20} MiB")
+    return tuple(found)
+
+
+def _time(tests: Sequence[str], baseline: Baseline) -> float:
+    """What the tests took in the baseline."""
+    return sum(r.seconds for r in baseline.suite.results if r.test in tests)

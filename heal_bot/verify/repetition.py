@@ -1,0 +1,186 @@
+"""How firmly a test is red: cold runs of the failing tests until the verdict is stable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.events import Run, SuiteFinished
+from heal_bot.model import CaseResult, Environment, SuiteRun
+from heal_bot.ports import Ask, Runner, Tree
+
+_RED = frozenset({"failed", "error"})
+_SEEDS = (2, 3, 4)
+_SECONDS = 60.0
+# Code whose result may change from run to run; where a failing test executes none of it and says
+# the same each time, three runs are enough.
+_UNSTEADY = re.compile(
+    r"\b(?:random|secrets|uuid\d?|time|datetime|now|today|sleep|perf_counter|monotonic"
+    r"|[Tt]hread\w*|asyncio|concurrent|multiprocessing|socket|requests|httpx|urlopen|hash|set"
+    r"|frozenset|listdir|scandir|iterdir|glob|getpid|environ|shuffle|choice|sample|urandom|gc"
+    r"|tempfile|exists|getenv)\b"
+)
+_VARIES = re.compile(r"0x[0-9a-f]+|/slot-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Whether a test was red: in the suite, by itself, shuffled under other hash seeds.
+
+    `again` is another run of the whole suite, in the same order or (`reordered`) in a random one.
+    """
+
+    suite: bool
+    alone: tuple[bool, ...]
+    shuffled: tuple[bool, ...]
+    again: bool | None = None
+    reordered: bool = False
+
+    @property
+    def all(self) -> tuple[bool, ...]:
+        """Every run there was."""
+        more = () if self.again is None else (self.again,)
+        return (self.suite, *self.alone, *self.shuffled, *more)
+
+    @property
+    def rate(self) -> float:
+        """The share of red runs."""
+        return sum(self.all) / len(self.all)
+
+
+@dataclass(slots=True)
+class Trials:
+    """The trials of a baseline, and how many runs they took."""
+
+    by_test: dict[str, Trial]
+    runs: int = 0
+
+
+def repeated(
+    run: Run,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    suite: SuiteRun,
+    tests: Sequence[str],
+    selected: tuple[str, ...] | None,
+) -> Trials:
+    """Run the tests by themselves and in random order; more often where that settles nothing.
+
+    More often means: outcomes differ, messages differ, every run was green, or the test executes
+    code that looks unsteady. Where only the suite differs, the suite runs once more; where all is
+    green, it runs once in a random order.
+    """
+    trials = Trials({})
+    if not tests:
+        return trials
+    bench = _Bench(run, tree, env, runner, suite, trials)
+    alone, shuffled = bench.run(tests, (None, 1), "failing tests again")
+    first = {result.test: result for result in suite.results}
+    for test in tests:
+        seen = (_red(alone.get(test)), _red(shuffled.get(test)))
+        trials.by_test[test] = Trial(_red(first[test]), seen[:1], seen[1:])
+    open_ = [
+        test
+        for test in tests
+        if not all(trials.by_test[test].all)
+        or _text(first[test]) != _text(alone[test])
+        or _looks_unsteady(test, suite, tree)
+    ]
+    if open_:
+        more = bench.run(open_, (None,) * len(_SEEDS) + _SEEDS, "unsteady tests")
+        for test in open_:
+            found = tuple(_red(results.get(test)) for results in more)
+            before = trials.by_test[test]
+            trials.by_test[test] = Trial(
+                before.suite,
+                (*before.alone, *found[: len(_SEEDS)]),
+                (*before.shuffled, *found[len(_SEEDS) :]),
+            )
+    bench.suite_again(selected)
+    return trials
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What every further run needs."""
+
+    run_: Run
+    tree: Tree
+    env: Environment
+    runner: Runner
+    suite: SuiteRun
+    trials: Trials
+
+    def run(
+        self, tests: Sequence[str], seeds: Sequence[int | None], purpose: str
+    ) -> list[dict[str, CaseResult]]:
+        """The results of each run, by test."""
+        chosen = set(tests)
+        seconds = _SECONDS + 10 * sum(r.seconds for r in self.suite.results if r.test in chosen)
+        asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in seeds]
+        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose)
+
+    def suite_again(self, selected: tuple[str, ...] | None) -> None:
+        """The whole suite once more, for tests that only it can tell about."""
+        known = self.trials.by_test
+        lonely = [t for t, trial in known.items() if _only_suite_differs(trial)]
+        green = [t for t, trial in known.items() if not any(trial.all)]
+        if not (lonely or green) or 5 * self.suite.seconds > self.run_.left():
+            return
+        asks = [Ask(self.tree, selected)] * bool(lonely)
+        asks += [Ask(self.tree, selected, shuffle=1)] * bool(green)
+        told = self._told(self.runner.run_many(self.run_, self.env, asks), "suite again")
+        for tests, results in zip([t for t in (lonely, green) if t], told, strict=True):
+            for test in tests:
+                trial = known[test]
+                red = _red(results.get(test))
+                known[test] = Trial(trial.suite, trial.alone, trial.shuffled, red, tests is green)
+
+    def _told(self, runs: Sequence[SuiteRun], purpose: str) -> list[dict[str, CaseResult]]:
+        for done in runs:
+            self.run_.emit(
+                SuiteFinished(
+                    stage="verify",
+                    purpose=purpose,
+                    passed=sum(r.outcome == "passed" for r in done.results),
+                    failed=sum(r.outcome in _RED for r in done.results),
+                    seconds=done.seconds,
+                    ended=done.ended,
+                )
+            )
+        self.trials.runs += len(runs)
+        return [{result.test: result for result in done.results} for done in runs]
+
+
+def _only_suite_differs(trial: Trial) -> bool:
+    return trial.suite not in trial.alone + trial.shuffled
+
+
+def _red(result: CaseResult | None) -> bool:
+    return result is not None and result.outcome in _RED
+
+
+def _text(result: CaseResult | None) -> str:
+    """What a result says, without addresses and the places of scratch copies."""
+    return _VARIES.sub("", f"{result.kind} {result.message}") if result else ""
+
+
+def _looks_unsteady(test: str, suite: SuiteRun, tree: Tree) -> bool:
+    """Whether the lines the test executed hold a word of unsteady code."""
+    if suite.spectrum is None:
+        return True
+    hits = suite.spectrum.hits.get(test, 0)
+    lines: dict[str, set[int]] = {}
+    for bit, (path, line) in enumerate(suite.spectrum.locations):
+        if hits >> bit & 1:
+            lines.setdefault(path, set()).add(line)
+    for path, numbers in lines.items():
+        try:
+            text = tree.read(path).decode(errors="replace").splitlines()
+        except KeyError:
+            return True
+        if any(_UNSTEADY.search(text[n - 1]) for n in numbers if n <= len(text)):
+            return True
+    return False
