@@ -46,12 +46,12 @@ from heal_bot.ports import Session, Tree
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.llm.proposer import ModelProposer
 from heal_bot.repair.loop import Limits, proposals
-from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.source import edit, functions
 from heal_bot.text import Secret
 from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.lab import SandboxLab
 from heal_bot.verify.trial import open_session
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
@@ -100,7 +100,7 @@ class Stage:
 
     def play(self, scenario: Scenario) -> Play:
         """Repair the project with the scenario's models."""
-        play = Play(Ledger(self.tree), self.server)
+        play = Play(Ledger(self.tree, lab=self._lab() if scenario.lab else None), self.server)
         self.server.plays(*scenario.answers)
         models = [self._model(name, scenario.timeout) for name in scenario.chain]
         proposer = ModelProposer(models, scenario.budget())
@@ -121,6 +121,10 @@ class Stage:
             next(found, None)
         play.notes = tuple(proposer.notes)
         return play
+
+    def _lab(self) -> SandboxLab:
+        run = Run(lambda event: None)
+        return SandboxLab(run, self.runner, self.workspace, self.tree, self.env)
 
     def _model(self, name: str, timeout: float) -> Model:
         patience = Patience(attempts=2, first=0.05)
@@ -155,10 +159,7 @@ def staged() -> Iterator[Stage]:
         repository = Repository.of(run, repo, scratch)
         # The user that tests run as must reach the cache, so it is not in the private folder.
         cache = Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
-        python = Path(sys.executable)
-        workspace = LocalWorkspace(
-            repository, scratch, cache, SandboxBuilder(sandbox), given=python
-        )
+        workspace = LocalWorkspace(repository, scratch, cache, given=Path(sys.executable))
         runner = SuiteRunner(sandbox)
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())
