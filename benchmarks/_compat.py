@@ -30,7 +30,7 @@ LEAST = 10
 _REQUIREMENTS = (
     *("pytest==8.4.2", "pytest-asyncio==0.26.0", "pytest-mock==3.14.1", "freezegun==1.5.5"),
     *("wcwidth==0.9.4", "requests==2.32.3", "werkzeug==3.1.3", "click==8.2.1", "sh==2.2.2"),
-    *("typing_extensions", "httpx==0.28.1", "aiofiles==24.1.0", "redis==5.2.1", "tornado==6.5"),
+    *("typing_extensions", "httpx==0.28.1", "aiofiles==24.1.0", "msgpack==1.1.0", "cbor2==5.6.5"),
 )
 # What each suite is of: asyncio, sqlite, threads, processes, programs, files, servers.
 _RELEASES = (
@@ -40,7 +40,11 @@ _RELEASES = (
     ("bottle", "0.13.4", "787e78327e12b227938de02248333d788cfe45987edca735f8f88e03472c3f47"),
     ("click", "8.2.1", "27c491cc05d968d271d5a1db13e3b5a184636d9d930f148c50b038f0d0646202"),
     ("filelock", "3.18.0", "adbc88eabb99d2fec8c9c1b229b171f18afa655400173ddc653d5d01501fb9f2"),
-    ("portalocker", "3.2.0", "1f3002956a54a8c3730586c5c77bf18fae4149e07eaf1c29fc3faf4d5a3f89ac"),
+    (
+        "persist-queue",
+        "1.0.0",
+        "3ffb746902d3023fd09eb46897609fdee6c77b1641f19e2fc8d98d744bdfc845",
+    ),
     (
         "pytest_httpserver",
         "1.1.3",

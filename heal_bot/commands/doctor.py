@@ -37,7 +37,8 @@ def command(python: str | None, mode: str) -> None:
     interpreter = str(Path(python).absolute()) if python else _system_python()
     with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
         isolation = sandbox.preflight(interpreter, {}, _roots(interpreter))
-    _print(isolation, interpreter)
+        loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
+    _print(isolation, interpreter, loopback)
 
 
 def _system_python() -> str:
@@ -59,7 +60,8 @@ def _roots(python: str) -> tuple[Path, ...]:
     )
 
 
-def _print(isolation: Isolation, python: str) -> None:
+def _print(isolation: Isolation, python: str, loopback: str) -> None:
+    """The table; `loopback` is what is wrong with local servers here, or nothing."""
     from rich.console import Console
     from rich.table import Table
 
@@ -74,6 +76,8 @@ def _print(isolation: Isolation, python: str) -> None:
     for gap in isolation.missing:
         name, _, reason = gap.partition(": ")
         table.add_row(name, "no", reason)
+    local = loopback or "tests get a loopback of their own"
+    table.add_row("--loopback", "no" if loopback else "yes", local)
     console.print(table)
     user = "root" if os.geteuid() == 0 else f"uid {os.geteuid()}"
     console.print(
