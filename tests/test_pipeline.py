@@ -182,3 +182,17 @@ def test_a_report_of_a_runner_that_pytest_cannot_stand_in_for_leaves_nothing_to_
     outcome, _ = healed(tmp_path, {"r.xml": f'<testcase name="{name}">{text}</testcase>'})
     assert outcome.status == "nothing_to_do"
     assert outcome.reason == f"the report comes from {runner}, whose tests pytest cannot run"
+
+
+def test_a_leg_whose_python_is_not_here_is_named_in_the_outcome(tmp_path: Path) -> None:
+    reports = {
+        "py3.11.xml": case("one", RED) + case("two") + case("three"),
+        "py3.13.xml": case("one", RED) + case("two") + case("three"),
+    }
+    outcome, _ = healed(tmp_path, reports, suite(failed(ONE), passed(TWO), passed(THREE)))
+    assert outcome.status == "not_healed"
+    (told,) = [note for note in outcome.notes if "Python" in note]
+    assert told == (
+        f"not confirmed on Python 3.13 (py3.13.xml), where {ONE} failed:"
+        " only Python 3.11.2 is provisioned here"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from heal_bot.errors import UsageError
 from heal_bot.events import Noted, Run
@@ -16,7 +16,6 @@ from heal_bot.model import Collection, Failure, Frame, Report, ReportedCase
 from heal_bot.text import one_line
 
 _REMARKS = 50
-_FAILING = frozenset({"failed", "error"})
 _STALE = "the test is marked to fail strictly and passes: the mark, not the code, is out of date"
 
 
@@ -50,26 +49,13 @@ def resolve(
     """
     layout = Layout(paths)
     join = Join(collection, layout, Sources(paths, read))
-    meant: dict[str, list[ReportedCase]] = {}
-    missed: list[tuple[ReportedCase, str]] = []
-    retried: list[str] = []
-    beyond = 0
-    for case in report.cases:
-        if case.outcome == "skipped" or _is_no_test(case):
-            continue
-        joined = join.find(case)
-        if case.outcome == "passed" and not joined.reason:
-            retried.append(f"{_label(case)} failed and then passed in {case.leg}")
-            continue
-        for test in joined.tests:
-            meant.setdefault(test, []).append(case)
-        beyond += max(0, len(joined.tests) - 1)
-        if not joined.tests:
-            missed.append((case, joined.reason))
-    failures = tuple(_failure(test, cases, layout) for test, cases in meant.items())
-    stopped = _stopped(report, collection, beyond)
+    cases = _sorted(report, join)
+    failures = tuple(_failure(test, named, layout) for test, named in cases.meant.items())
+    stopped = _stopped(report, collection, cases.beyond)
+    missed = cases.missed
     unknown = [f"{_label(case)}: {why or join.why(case)}" for case, why in missed[:_REMARKS]]
-    remarks = (*stopped, *_capped(unknown, len(missed)), *_capped(retried, len(retried)))
+    retried = _capped(cases.retried, len(cases.retried))
+    remarks = (*stopped, *_capped(unknown, len(missed)), *retried)
     for remark in remarks:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
     if failures or not missed:
@@ -77,6 +63,37 @@ def resolve(
         nothing = "" if failures or whole else "the report names no failure"
         return Resolved(failures, remarks, nothing, whole, bool(stopped))
     return Resolved((), remarks, _nothing(missed, collection, join), partial=bool(stopped))
+
+
+@dataclass(slots=True)
+class _Cases:
+    """The cases by what they mean: tests, nothing (with the candidates of a tie), a retry.
+
+    `beyond` counts the tests that share a case with another: those of a class that cannot start.
+    """
+
+    meant: dict[str, list[ReportedCase]] = field(default_factory=dict)
+    missed: list[tuple[ReportedCase, str]] = field(default_factory=list)
+    retried: list[str] = field(default_factory=list)
+    beyond: int = 0
+
+
+def _sorted(report: Report, join: Join) -> _Cases:
+    """Join each case that failed; one that passed in its last try counts only in a tie."""
+    cases = _Cases()
+    for case in report.cases:
+        if case.outcome == "skipped" or _is_no_test(case):
+            continue
+        joined = join.find(case)
+        if case.outcome == "passed" and not joined.reason:
+            cases.retried.append(f"{_label(case)} failed and then passed in {case.leg}")
+            continue
+        for test in joined.tests:
+            cases.meant.setdefault(test, []).append(case)
+        cases.beyond += max(0, len(joined.tests) - 1)
+        if not joined.tests:
+            cases.missed.append((case, joined.reason))
+    return cases
 
 
 def remarked(report: Report, resolved: Resolved) -> Report:
@@ -129,10 +146,7 @@ def _capped(lines: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _stopped(report: Report, collection: Collection, beyond: int) -> list[str]:
-    """That a leg ends with a failure and leaves tests out: `-x` leaves no other mark.
-
-    `beyond` counts the tests that share a case with another: those of a class that cannot start.
-    """
+    """That a leg ends with a failure and leaves tests out: `-x` leaves no other mark."""
     named = min(report.stopped, default=len(collection.tests)) + beyond
     if named >= len(collection.tests):
         return []

@@ -12,44 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks._dialects import RECORDER
 from heal_bot.events import Run
 from heal_bot.intake import junit, tests
 from heal_bot.model import Collection, Report
 
-RECORDER = """
-import json, os, pytest
-seen = {"collected": [], "failed": [], "errors": []}
-
-def pytest_collection_modifyitems(items):
-    seen["collected"] = [item.nodeid for item in items]
-
-def pytest_collectreport(report):
-    if report.failed:
-        seen["errors"].append([report.nodeid, str(report.longrepr)])
-
-def pytest_runtest_logreport(report):
-    if report.failed and report.nodeid not in seen["failed"]:
-        seen["failed"].append(report.nodeid)
-
-def pytest_sessionfinish(session):
-    if not hasattr(session.config, "workerinput"):
-        with open(os.environ["RECORD"], "w") as file:
-            json.dump(seen, file)
-"""
-
 
 @dataclass(frozen=True)
 class Recorded:
-    """What pytest itself said: node ids collected and failed, files it could not collect."""
+    """What pytest itself said: node ids collected and failed; `truth` has broken files as well."""
 
     collected: tuple[str, ...]
     failed: frozenset[str]
-    errors: tuple[tuple[str, str], ...]
-
-    @property
-    def truth(self) -> frozenset[str]:
-        """What a report of this run has to resolve to."""
-        return self.failed | {path.partition("::")[0] for path, _ in self.errors}
+    truth: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -110,11 +85,8 @@ class Project:
         )
         assert record.exists(), done.stdout[-3000:] + done.stderr[-3000:]
         seen = json.loads(record.read_text())
-        return Recorded(
-            tuple(seen["collected"]),
-            frozenset(seen["failed"]),
-            tuple((path, message) for path, message in seen["errors"]),
-        )
+        failed = frozenset(seen["failed"])
+        return Recorded(tuple(seen["collected"]), failed, failed.union(seen["errors"]))
 
     def paths(self) -> tuple[str, ...]:
         """All files of the project but the reports."""

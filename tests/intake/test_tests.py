@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks._suites import ZOO
+from benchmarks._suites import BELOW, ZOO
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
 from heal_bot.intake import tests
@@ -71,18 +71,7 @@ def test_kinds_reasons_and_frames_come_from_the_report(
 
 @pytest.mark.parametrize("family", ["xunit1", "xunit2"])
 def test_a_prefix_and_a_root_in_a_subfolder_still_join(project: Project, family: str) -> None:
-    project.write(
-        **{
-            "sub/pytest.ini": "[pytest]\n",
-            "sub/tests/__init__.py": "",
-            "sub/tests/base.py": "class Base:\n    def test_i(self):\n        assert 0\n",
-            "sub/tests/test_x.py": (
-                "from tests.base import Base\n\nclass TestX(Base):\n    pass\n\n"
-                "def test_y():\n    assert 0\n"
-            ),
-            "other/tests/test_z.py": "def test_y():\n    assert 0\n",
-        }
-    )
+    project.write(**BELOW)
     seen = project.pytest("--junit-prefix=linux.py311", "-o", f"junit_family={family}", cwd="sub")
     assert seen.failed == {"tests/test_x.py::TestX::test_i", "tests/test_x.py::test_y"}
     collected = (
