@@ -27,6 +27,8 @@ def observe(
     seconds: float,
 ) -> Observed:
     """Run `code` at the root of a fresh copy of the tree; output beyond the caps is cut."""
+    # An argument can hold neither; what a model wrote may.
+    code = code.replace("\0", "").encode("utf-8", "replace").decode()
     with sandbox.slot() as slot:
         scratch.fill(slot, tree.root)
         job = Job(

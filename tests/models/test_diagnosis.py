@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from heal_bot.errors import SandboxError
 from heal_bot.model import Edit
 from heal_bot.models.cache import open_replies
 from heal_bot.ports import Observed
@@ -51,6 +52,18 @@ def test_a_stuck_model_looks_before_it_starts_afresh(play, bench) -> None:
     for found in ("the addend", "seen 1", "seen 2", "def test_total", "value * 100 + 12"):
         assert found in after
     assert "one too many" not in after
+
+
+class BrokenLab(NotedLab):
+    def snippet(self, code: str, edits: Sequence[Edit] = ()) -> Observed:
+        raise SandboxError("no usable slot is left")
+
+
+def test_a_look_that_cannot_be_had_ends_nothing(play, bench) -> None:
+    look = {"tool": "run", "code": "print(1)"}
+    scene = play(*WRONG[:2], diagnosis(0.9, look), ROUND_RIGHT, lab=BrokenLab())
+    assert scene.statuses[-1] == "fixed"
+    assert "could not be run: no usable slot" in sent(bench, 3)
 
 
 def test_low_confidence_widens_the_search(play) -> None:

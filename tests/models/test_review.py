@@ -138,6 +138,11 @@ def test_an_endless_or_shouting_snippet_is_cut(room: Room) -> None:
     assert len(loud.output) <= 6_000
 
 
+def test_code_that_no_argument_can_hold_is_made_one(room: Room) -> None:
+    assert room.lab.snippet("print('a\0b\ud800')").output == "ab?\n"
+    assert room.lab.snippet("print(1)").output == "1\n"
+
+
 def test_values_at_a_line_are_those_of_the_failing_test(room: Room) -> None:
     line = (
         edit.text_of(room.stage.tree, PATH)

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from heal_bot.errors import HealBotError
+from heal_bot.events import Run
 from heal_bot.ports import Brief, Lab
 from heal_bot.repair.llm.values import watching
 from heal_bot.source import functions, guard
@@ -42,10 +44,11 @@ class Diagnosis(BaseModel):
     looks: tuple[Look, ...] = ()
 
 
-def findings(diagnosis: Diagnosis, brief: Brief) -> tuple[str, ...]:
+def findings(run: Run, diagnosis: Diagnosis, brief: Brief) -> tuple[str, ...]:
     """The diagnosis and what each of its looks showed, as text for the next prompt."""
     said = f"diagnosis (confidence {diagnosis.confidence:.1f}): {one_line(diagnosis.cause, 800)}"
-    return (said, *(_seen(look, brief) for look in diagnosis.looks[:_LOOKS]))
+    seen = [_seen(look, brief) for look in diagnosis.looks[:_LOOKS] if not run.over()]
+    return (said, *seen)
 
 
 def _seen(look: Look, brief: Brief) -> str:
@@ -64,7 +67,10 @@ def _seen(look: Look, brief: Brief) -> str:
 
 
 def _ran(code: str, brief: Brief, lab: Lab) -> str:
-    seen = lab.snippet(code, brief.base)
+    try:
+        seen = lab.snippet(code, brief.base)
+    except HealBotError as error:
+        return f"(could not be run: {error})"
     end = "" if (seen.how, seen.code) == ("exited", 0) else f"\n({seen.how}, code {seen.code})"
     return clip(seen.output.strip(), _SHOWN) + end or "nothing"
 

@@ -175,7 +175,7 @@ class ModelProposer:
                 raise
             self._note(run, str(error))
             return STRATEGIES[1:]
-        self._findings = findings(diagnosis, brief)
+        self._findings = findings(run, diagnosis, brief)
         return STRATEGIES[1:] if diagnosis.confidence >= _SURE else STRATEGIES[:0:-1]
 
     def _candidate(

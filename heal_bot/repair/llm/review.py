@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,14 +48,13 @@ class Review(BaseModel):
     checks: tuple[Check, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ModelCritic:
     """The Critic port: the first model that answers reads the patch and writes checks of it."""
 
     models: Sequence[Model]
     budget: Budget
     secrets: tuple[Secret, ...] = ()
-    notes: list[str] = field(default_factory=list)
 
     def questions(
         self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
