@@ -15,6 +15,7 @@ VERBS = {
     "heal": "Repair what a failed test run names, and write a bundle.",
     "publish": "Open or update the pull request of a bundle.",
     "apply": "Write the patch of a bundle into a working tree.",
+    "verify": "Repeat the verification of a bundle, and say whether it comes out equal.",
     "explain": "Tell in words what a bundle holds.",
     "action": "Run as a GitHub Action: read the event, heal, publish.",
     "doctor": "Show what the sandbox of this machine holds.",

@@ -112,26 +112,62 @@ def connected(
         repository = Repository.of(run, job.repo, Path(scratch))
         request = _request(run, job, settings, repository, Path(scratch))
         chosen = tiers(settings, repository.source, job.replies, own)
-        workspace = LocalWorkspace(
-            repository,
-            Path(scratch),
-            cache=_cache(settings),
-            builder=SandboxBuilder(sandbox),
-            given=job.python,
-            candidates=_interpreters(settings, repository.source),
-            wanted=_wanted(settings, repository.source, request.trust),
-        )
+        workspace = _workspace(settings, sandbox, repository, Path(scratch), job.python)
+        wanted = _wanted(settings, repository.source, request.trust)
         yield Connected(
             run=run,
             request=request,
             root=repository.source,
-            workspace=workspace,
+            workspace=replace(workspace, wanted=wanted),
             runner=SuiteRunner(sandbox, loopback=settings.loopback),
             proposers=chosen.proposers,
             critics=chosen.critics,
             store=store,
             remembered=memory.load(job.memory),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a bundle is verified with: no proposer, no store, no key."""
+
+    run: Run
+    workspace: LocalWorkspace
+    runner: SuiteRunner
+
+
+@contextmanager
+def bench(
+    repo: Path, python: Path | None, settings: Settings, sink: Callable[[Event], None]
+) -> Iterator[Bench]:
+    """The edges to verify with, as long as the context lasts."""
+    place = settings.scratch_dir or None
+    with (
+        Sandbox.start(settings.sandbox, _SLOTS, Path(place) if place else None) as sandbox,
+        tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
+    ):
+        run = Run(sink)
+        run = replace(run, deadline=run.clock() + settings.max_minutes * 60)
+        repository = Repository.of(run, repo, Path(scratch))
+        workspace = _workspace(settings, sandbox, repository, Path(scratch), python)
+        yield Bench(run, workspace, SuiteRunner(sandbox, loopback=settings.loopback))
+
+
+def _workspace(
+    settings: Settings,
+    sandbox: Sandbox,
+    repository: Repository,
+    scratch: Path,
+    python: Path | None,
+) -> LocalWorkspace:
+    return LocalWorkspace(
+        repository,
+        scratch,
+        cache=_cache(settings),
+        builder=SandboxBuilder(sandbox),
+        given=python,
+        candidates=_interpreters(settings, repository.source),
+    )
 
 
 def _run(

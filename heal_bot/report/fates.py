@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import Attempt, Cluster, Failure, Outcome
+from heal_bot.model import Attempt, Cluster, Failure, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,29 @@ def _end(outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]) -> tup
 
 
 def _why(outcome: Outcome, attempts: Sequence[Attempt], tried: int) -> str:
-    """What the best attempt lacked, or that none was worth recording."""
-    statuses = [attempt.verdict.status for attempt in attempts]
-    if "unconfirmed" in statuses:
-        return "a candidate passed the search but not the cold run"
+    """What the best attempt lacked, or that none was worth recording.
+
+    A refusal to choose comes first, then what the cold run said, then why the search ended.
+    """
+    verdicts = [attempt.verdict for attempt in attempts]
+    abstained = [v.detail for v in verdicts if v.detail.startswith("abstained")]
+    unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
+    if abstained:
+        return abstained[-1]
+    if unconfirmed:
+        return f"{_broken(unconfirmed[-1])} (cold run)"
     if outcome.stopped in {"budget", "interrupted"}:
         return f"{outcome.stopped}: the search ended before a candidate was found"
-    if "regression" in statuses:
-        broken = attempts[statuses.index("regression")].verdict.newly_failing
-        return f"regression in {broken[0].test}" if broken else "regression"
+    if regression := next((v for v in verdicts if v.status == "regression"), None):
+        return _broken(regression)
     return f"no candidate: none of {tried} tried makes it pass without breaking another test"
+
+
+def _broken(verdict: Verdict) -> str:
+    """The first test an attempt breaks; what the verdict says where it breaks none."""
+    if verdict.newly_failing:
+        return f"regression in {verdict.newly_failing[0].test}"
+    return verdict.detail or "a candidate passed the search and did not hold"
 
 
 def _best_attempts(attempts: Sequence[Attempt]) -> dict[str, int]:

@@ -1,0 +1,82 @@
+"""`heal-bot verify`: the verification of a bundle, repeated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heal_bot import bundle, settings, wiring
+from heal_bot.errors import UsageError
+from heal_bot.events import Event
+from heal_bot.model import RunHints
+from heal_bot.report import console
+from heal_bot.text import for_log, one_line
+from heal_bot.verify.replay import Row, replay
+
+
+@click.command("verify")
+@click.option(
+    "--bundle",
+    "folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="What `heal-bot heal --out` wrote.",
+)
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    show_default="here",
+    help="A git repository that holds the commit of the bundle; its working tree is not read.",
+)
+@click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
+@click.option("--max-minutes", type=float, help="When to give up (20).")
+@click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for `heal`.")
+@click.option("--quiet", is_flag=True, help="Print the comparison alone.")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    folder: Path,
+    repo: Path,
+    python: Path | None,
+    quiet: bool,
+    **options: object,
+) -> None:
+    """Repeat the verification of a bundle here, and say whether it comes out equal.
+
+    The patch is put into a fresh checkout of the commit it names, and baseline and confirmation
+    run as they did the first time. The exit code is 0 when every fact is equal and 1 when one is
+    not; another Python or isolation is said and does not count.
+    """
+    record = bundle.read(folder)
+    if record.patch is None:
+        raise UsageError(f"{folder} holds no patch: the run ended as {record.status}")
+    chosen = settings.from_process(None, options)
+    with wiring.bench(repo, python, chosen, (lambda event: None) if quiet else _show) as made:
+        tree = made.workspace.checkout(made.run, record.patch.base_sha)
+        env = made.workspace.provision(made.run, tree, RunHints())
+        made.runner.preflight(made.run, env)
+        rows = replay(made.run, record, made.workspace, made.runner, env, tree)
+    for row in rows:
+        click.echo(for_log(_line(row)))
+    equal = all(row.equal for row in rows if row.counts)
+    click.echo(
+        "equal: the verification was repeated with the same result" if equal else "NOT equal"
+    )
+    context.exit(0 if equal else 1)
+
+
+def _show(event: Event) -> None:
+    if text := console.line(event):
+        click.echo(text)
+
+
+def _line(row: Row) -> str:
+    claimed, found = one_line(row.claimed, 200), one_line(row.found, 200)
+    if row.equal:
+        return f"  equal    {row.name}: {found}"
+    mark = "DIFFERS  " if row.counts else "elsewhere"
+    return f"  {mark} {row.name}: claimed {claimed or 'nothing'}, found {found or 'nothing'}"

@@ -1,0 +1,133 @@
+"""The verification of a bundle, repeated from nothing but its patch and the commit it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from heal_bot.errors import UsageError
+from heal_bot.events import Run
+from heal_bot.model import (
+    Attempt,
+    Candidate,
+    Certificate,
+    Confirmed,
+    Edit,
+    Environment,
+    Failure,
+    Proposal,
+    Verdict,
+)
+from heal_bot.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
+from heal_bot.ports import Runner, Tree, Workspace
+from heal_bot.source import edit, rails, recheck
+from heal_bot.source.guard import SourceRejected
+from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.confirm import confirm
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One fact of the certificate: as claimed and as found here. `counts` is False for remarks."""
+
+    name: str
+    claimed: str
+    found: str
+    counts: bool = True
+
+    @property
+    def equal(self) -> bool:
+        """Whether both are the same."""
+        return self.claimed == self.found
+
+
+def replay(
+    run: Run, record: OutcomeRecord, workspace: Workspace, runner: Runner, env: Environment,
+    tree: Tree,
+) -> tuple[Row, ...]:  # fmt: skip
+    """Every fact of the certificate beside what this run finds.
+
+    The bundle is believed in nothing: its edits are read off its files and the commit, the rails
+    judge them again, and baseline and confirmation run as they did for the first time.
+    """
+    patch, claimed = record.patch, record.certificate
+    if patch is None or claimed is None:
+        raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
+    candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
+    if reason := rails.check(candidate, tree):
+        return (Row("patch", "allowed", f"refused: {reason}"),)
+    failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
+    baseline = reproduce(run, failures, tree, env, runner)
+    if not baseline.confirmed:
+        found = "; ".join(f"{i.failure.test} is {i.status}" for i in baseline.reproduced[:_SHOWN])
+        return (Row("failing tests", "red before the patch", found),)
+    attempt = Attempt(1, "", candidate, Verdict("fixed"))
+    verified = confirm(run, Proposal((attempt,)), workspace, tree, env, runner, baseline)
+    if not isinstance(verified, Confirmed):
+        return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
+    rows = list(compare(claimed, verified.certificate))
+    mine = sorted(verified.patch.fixed)
+    return (Row("fixed tests", _names(sorted(patch.fixed)), _names(mine)), *rows)
+
+
+def edits_of(patch: PatchRecord, tree: Tree) -> tuple[Edit, ...]:
+    """The edits of a patch as its files and the commit show them; UsageError for anything else."""
+    if patch.base_sha != tree.sha:
+        raise UsageError(f"the patch is for commit {patch.base_sha[:12]}, not {tree.sha[:12]}")
+    named: dict[str, set[str]] = {}
+    for function in patch.functions:
+        named.setdefault(function.path, set()).add(function.qualname)
+    found: list[Edit] = []
+    for file in patch.files:
+        found.extend(_edits(file, named.get(file.path, set()), tree))
+    return tuple(found)
+
+
+def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
+    try:
+        before = edit.text_of(tree, file.path)
+        if tree.blob(file.path) != file.base_blob:
+            raise UsageError(f"the patch no longer applies: {file.path} is another file there")
+        return recheck.edits(file.path, before, file.content, named)
+    except (edit.EditError, SourceRejected, recheck.RecheckError, KeyError) as error:
+        raise UsageError(f"the patch no longer applies: {error}") from error
+
+
+def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
+    """The facts of both certificates side by side; where the tests ran is a remark."""
+    before = {row.test: (row.before, row.after) for row in claimed.before_after}
+    now = {test: (old, new) for test, old, new in found.before_after}
+    changed = [name for name in sorted(before | now) if before.get(name) != now.get(name)]
+    suite, mine = claimed.full_suite, found.full_suite
+    totals = f"{suite.passed} passed, {suite.failed} failed, {suite.skipped} skipped"
+    return (
+        Row("commit", claimed.base_sha, found.base_sha),
+        Row("tree", claimed.tree_sha, found.tree_sha),
+        Row("protected files", claimed.tests_hash, found.tests_hash),
+        Row("tests before and after", _outcomes(changed, before), _outcomes(changed, now)),
+        Row("suite", totals, f"{mine.passed} passed, {mine.failed} failed, {mine.skipped} skipped"),
+        Row("suite complete", str(suite.complete), str(mine.complete)),
+        Row("methods", _methods(claimed.methods), _methods(dict(found.methods))),
+        Row("undoes", claimed.undoes, found.undoes),
+        Row("python", claimed.environment.python, found.environment.version, counts=False),
+        Row("lock file", claimed.environment.lock_hash, found.environment.lock_hash, counts=False),
+        Row("isolation", claimed.isolation.mode, found.isolation.mode, counts=False),
+    )
+
+
+def _outcomes(tests: Sequence[str], known: Mapping[str, tuple[str, str]]) -> str:
+    if not tests:
+        return f"{len(known)} tests as claimed"
+    said = [f"{test}: {' to '.join(known.get(test, ('absent',)))}" for test in tests[:_SHOWN]]
+    return "; ".join(said)
+
+
+def _methods(methods: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}: {method}" for name, method in sorted(methods.items()))
+
+
+def _names(tests: Sequence[str]) -> str:
+    more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
+    return f"{', '.join(tests[:_SHOWN])}{more}"

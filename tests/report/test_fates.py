@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.model import (
+    Attempt,
+    Baseline,
+    Candidate,
+    Cluster,
+    Edit,
+    Failure,
+    HealRequest,
+    Outcome,
+    Report,
+    Reproduced,
+    Search,
+    Suspect,
+    Target,
+    Verdict,
+)
+from heal_bot.report.fates import fates
+from tests.fakes import SHA, failed, suite
+
+T = "test_a.py::test_one"
+F = Failure(T, "AssertionError", "assert 0")
+TARGET = Target("m.py", "f", 0, "function", 1, 2, "def f():\n    pass\n")
+
+
+def _reason(*verdicts: Verdict, stopped: str = "exhausted", tried: int = 7) -> tuple[str, str]:
+    candidate = Candidate((Edit(TARGET, "def f():\n    return 1\n"),), "rules", "constant")
+    attempts = tuple(Attempt(n, "c", candidate, v) for n, v in enumerate(verdicts, 1))
+    outcome = Outcome(
+        HealRequest("o/r", SHA), "not_healed", stopped, "why", Report(()),
+        Baseline((Reproduced(F, "confirmed"),), suite(failed(T)), 1),
+        (Cluster("c", (F,), (Suspect(TARGET, 1.0),)),),
+        (Search("rules", TARGET, "constant", tried, 0),) if tried else (), attempts,
+    )  # fmt: skip
+    (fate,) = fates(outcome)
+    return fate.status, fate.reason
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "stopped", "reason"),
+    [
+        ((), "exhausted", "no candidate: none of 7"),
+        ((), "budget", "budget: the search ended"),
+        ((Verdict("regression", (T,), (), (Failure("x::y", "", ""),)),), "exhausted",
+         "regression in x::y"),
+        ((Verdict("unconfirmed", newly_failing=(Failure("x::z", "", ""),)),), "exhausted",
+         "regression in x::z (cold run)"),
+        ((Verdict("unconfirmed", detail="f answers a value of the tests"),), "exhausted",
+         "f answers a value of the tests (cold run)"),
+        ((Verdict("unconfirmed", detail="abstained: two behaviours fit, they differ on f(0)"),),
+         "budget", "abstained: two behaviours fit, they differ on f(0)"),
+    ],
+)  # fmt: skip
+def test_a_test_that_still_fails_says_what_the_search_came_to(
+    verdicts: tuple[Verdict, ...], stopped: str, reason: str
+) -> None:
+    status, said = _reason(*verdicts, stopped=stopped)
+    assert (status, said.startswith(reason)) == ("still_failing", True), said
+
+
+def test_a_test_that_was_never_searched_is_not_attempted() -> None:
+    assert _reason(tried=0) == ("not_attempted", "why")
