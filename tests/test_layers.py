@@ -112,8 +112,7 @@ def test_a_planted_violation_is_found(name: str, imported: str) -> None:
 
 
 def test_code_inside_the_sandbox_uses_the_standard_library_and_pytest_alone() -> None:
-    # `py` is what pytest 6 and older hand to collectors; the driver imports it where it exists.
-    allowed = {"pytest", "_pytest", "py"}
+    allowed = {"pytest", "_pytest"}
     import sys
 
     for path in (ROOT / "sandbox" / "inside").rglob("*.py"):

@@ -142,7 +142,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
         elif os.geteuid() == 0:
             _drop_capabilities()
         # Changing the uid clears the death signal; a parent gone before it was set sends none.
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_parent()
         if os.getppid() != plan.supervisor:
             raise OSError(0, "the supervisor is gone")
         prctl(_PR_SET_NO_NEW_PRIVS, 1)

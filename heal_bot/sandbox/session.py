@@ -6,9 +6,8 @@ import contextlib
 import select
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from heal_bot.errors import SandboxError
 from heal_bot.events import Noted, Run
@@ -20,22 +19,12 @@ from heal_bot.sandbox.order import CALL_SECONDS, Answer, Order
 from heal_bot.sandbox.pace import Pace, pace
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.verdict import Expectation
+from heal_bot.sandbox.work import Work, on_wire
 from heal_bot.sandbox.zygote import Zygote
 from heal_bot.source.edit import EditError, patched
 
 _AHEAD = 3
 _RESTARTS = 20
-
-
-@dataclass(slots=True, eq=False)
-class _Work:
-    """A candidate on its way to a verdict; `files` once it is to be judged from changed files."""
-
-    candidate: Candidate
-    files: dict[str, str] | None = None
-    limit: float = 0.0
-    verdict: Verdict | None = None
-    lost: int = 0
 
 
 class WarmSession:
@@ -67,7 +56,7 @@ class WarmSession:
         self._stack = contextlib.ExitStack()
         self._driver = self._stack.enter_context(scratch.driver_files())
         self._lanes: list[Zygote] = []
-        self._queue: deque[_Work] = deque()
+        self._queue: deque[Work] = deque()
         self._based = False
         self._pace = Pace()
         self._restarts = 0
@@ -90,7 +79,7 @@ class WarmSession:
         A candidate that was too slow once gets more time when it is given again.
         """
         source = iter(candidates)
-        order: deque[_Work] = deque()
+        order: deque[Work] = deque()
         more = True
         while True:
             while more and len(order) < _AHEAD * self._most and not self._run.over():
@@ -126,14 +115,14 @@ class WarmSession:
             rest=self._pace.rest,
             guards=self._expected.guards,
             limit=seconds,
-            candidates=tuple(tuple(map(_wire, c.edits)) for c in candidates),
+            candidates=tuple(tuple(map(on_wire, c.edits)) for c in candidates),
             seed=seed,
         )
         return self._ask(order).calls
 
-    def _begin(self, candidate: Candidate) -> _Work:
+    def _begin(self, candidate: Candidate) -> Work:
         """Queue a candidate, or reject it when its edits do not apply."""
-        work = _Work(candidate)
+        work = Work(candidate)
         if candidate.edits in self._late:
             work.limit = self._pace.retry
         try:
@@ -148,13 +137,13 @@ class WarmSession:
     def _files(self, candidate: Candidate) -> dict[str, str]:
         return {file.path: file.content for file in patched(self._tree, candidate)}
 
-    def _order(self, work: _Work) -> Order:
+    def _order(self, work: Work) -> Order:
         limit = work.limit or self._pace.limit
         return Order(
             first=self._pace.first,
             rest=self._pace.rest,
             guards=self._expected.guards,
-            edits=() if work.files is not None else tuple(map(_wire, work.candidate.edits)),
+            edits=() if work.files is not None else tuple(map(on_wire, work.candidate.edits)),
             files=work.files,
             limit=limit + (self._pace.fresh if work.files is not None else 0.0),
             longer=max(self._pace.longer, limit),
@@ -183,7 +172,7 @@ class WarmSession:
             lane.send(None, order)
             while not lane.ended and not self._run.over():
                 for tag, answer in lane.pump(0.5):
-                    if isinstance(tag, _Work):
+                    if isinstance(tag, Work):
                         self._settle(tag, answer)
                     else:
                         return answer
@@ -206,12 +195,12 @@ class WarmSession:
         poll.poll(500)
         for lane in tuple(self._lanes):
             for tag, answer in lane.pump(0.0):
-                if isinstance(tag, _Work):
+                if isinstance(tag, Work):
                     self._settle(tag, answer)
             if lane.ended:
                 self._lost(lane)
 
-    def _settle(self, work: _Work, answer: Answer) -> None:
+    def _settle(self, work: Work, answer: Answer) -> None:
         """A verdict, or the next way to get one: from changed files, or with more time."""
         if answer.how == "unsound" and work.files is None:
             try:
@@ -245,7 +234,7 @@ class WarmSession:
     def _drop(self, lane: Zygote) -> None:
         """Close a lane and put its orders back to the front of the queue."""
         self._lanes.remove(lane)
-        left = [work for work in lane.unanswered() if isinstance(work, _Work)]
+        left = [work for work in lane.unanswered() if isinstance(work, Work)]
         self._queue.extendleft(reversed(left))
         lane.close()
 
@@ -284,17 +273,3 @@ class WarmSession:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _wire(edit: Edit) -> dict[str, Any]:
-    """An edit as the zygote reads it."""
-    target = edit.target
-    return {
-        "path": target.path,
-        "name": target.qualname.rpartition(".")[2],
-        "kind": target.kind,
-        "first": target.first_line,
-        "last": target.last_line,
-        "source": edit.new_source,
-        "imports": list(edit.imports),
-    }

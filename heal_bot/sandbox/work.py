@@ -1,0 +1,33 @@
+"""A candidate on its way through the zygotes to a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from heal_bot.model import Candidate, Edit, Verdict
+
+
+@dataclass(slots=True, eq=False)
+class Work:
+    """A candidate on its way to a verdict; `files` once it is to be judged from changed files."""
+
+    candidate: Candidate
+    files: dict[str, str] | None = None
+    limit: float = 0.0
+    verdict: Verdict | None = None
+    lost: int = 0
+
+
+def on_wire(edit: Edit) -> dict[str, Any]:
+    """An edit as the zygote reads it."""
+    target = edit.target
+    return {
+        "path": target.path,
+        "name": target.qualname.rpartition(".")[2],
+        "kind": target.kind,
+        "first": target.first_line,
+        "last": target.last_line,
+        "source": edit.new_source,
+        "imports": list(edit.imports),
+    }
