@@ -86,8 +86,8 @@ def environment(python: str, roots: tuple[str, ...], paths: tuple[str, ...]) -> 
     return Environment(python, version, prefix, base, roots, paths)
 
 
-def by_turns(rounds: int, **ways: Callable[[], object]) -> dict[str, float]:
-    """The median milliseconds of each way, run one after the other in every round."""
+def by_turns(rounds: int, **ways: Callable[[], object]) -> dict[str, list[float]]:
+    """The milliseconds of each way by round; in a round they are run one after the other."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for round_ in range(rounds + _WARM_UP):
         for name, way in ways.items():
@@ -95,7 +95,7 @@ def by_turns(rounds: int, **ways: Callable[[], object]) -> dict[str, float]:
             way()
             if round_ >= _WARM_UP:
                 times[name].append(1000 * (time.perf_counter() - began))
-    return {name: statistics.median(values) for name, values in times.items()}
+    return times
 
 
 def layers(sandbox: Sandbox, slot: Slot, rounds: int) -> dict[str, float]:
@@ -109,11 +109,12 @@ def layers(sandbox: Sandbox, slot: Slot, rounds: int) -> dict[str, float]:
         ended = sandbox.execute(job, slot)
         assert ended.code == 0, ended
 
-    found = by_turns(rounds, bare=bare, full=full)
+    times = by_turns(rounds, bare=bare, full=full)
+    over = [one - other for one, other in zip(times["full"], times["bare"], strict=True)]
     return {
-        "bare_ms": round(found["bare"], 2),
-        "full_ms": round(found["full"], 2),
-        "full_over_bare_ms": round(found["full"] - found["bare"], 2),
+        "bare_ms": round(statistics.median(times["bare"]), 2),
+        "full_ms": round(statistics.median(times["full"]), 2),
+        "full_over_bare_ms": round(statistics.median(over), 2),
     }
 
 
@@ -144,13 +145,14 @@ def suites(sandbox: Sandbox, python: str, rounds: int) -> dict[str, float]:
             assert done.ended == "finished", done
 
         times = by_turns(rounds, bare=bare, cold=cold)
+        ratios = [one / other for one, other in zip(times["cold"], times["bare"], strict=True)]
         rate = _warm(runner, run, tree, env)
     return {
-        "bare_pytest_ms": round(times["bare"], 1),
-        "cold_pytest_ms": round(times["cold"], 1),
-        "cold_ratio": round(times["cold"] / times["bare"], 3),
+        "bare_pytest_ms": round(statistics.median(times["bare"]), 1),
+        "cold_pytest_ms": round(statistics.median(times["cold"]), 1),
+        "cold_ratio": round(statistics.median(ratios), 3),
         "candidates_per_second_and_core": round(1 / rate, 1),
-        "zygote_speedup": round(times["cold"] / (1000 * rate), 1),
+        "zygote_speedup": round(statistics.median(times["cold"]) / (1000 * rate), 1),
     }
 
 
