@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import log1p
 
 from heal_bot.events import Noted, Run
 from heal_bot.locate import clues, clusters, constants, signatures, spectrum
@@ -13,10 +14,12 @@ from heal_bot.locate.places import Places
 from heal_bot.model import Baseline, Cluster, Failure, Suspect, Target
 from heal_bot.ports import Tree
 
-# Line Ochiai + 0.5 function Ochiai + 0.3 traceback: chosen on 104 mutants of eight libraries,
-# where weights tuned per library did worse on the library left out.
-FUNCTION_WEIGHT = 0.5
+# Line suspicion + 0.35 function suspicion + 0.3 traceback + 0.08 ln(1 + lines of the highest
+# suspicion): chosen on mutants of six libraries; docs/localization.md has what each library gets
+# when the weights are chosen without it.
+FUNCTION_WEIGHT = 0.35
 TRACEBACK_WEIGHT = 0.3
+LINES_WEIGHT = 0.08
 # Without executions only these remain; their order follows what each reached alone.
 COMPARED_WEIGHT = 0.6
 NAMED_WEIGHT = 0.4
@@ -85,19 +88,17 @@ def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list
     return sorted(cases.values(), key=_order)
 
 
-def _order(case: _Case) -> tuple[float, int, str, int]:
-    """By score; equal ones by how many lines carry the highest suspicion, then by place."""
-    lines = case.lines or {}
-    top = max(lines.values(), default=0.0)
-    heavy = sum(1 for value in lines.values() if value == top)
-    return (-round(case.score, 9), -heavy, case.target.path, case.target.first_line)
+def _order(case: _Case) -> tuple[float, str, int]:
+    """By score, then by place, so that the order is the same in each run."""
+    return (-round(case.score, 9), case.target.path, case.target.first_line)
 
 
 def _add_executions(cases: dict[Key, _Case], tests: Sequence[str], seen: Observed) -> None:
-    """Line and function Ochiai.
+    """The suspicion of the likeliest line and of the function, and how many lines share it.
 
-    Every execution of a function passes its first statement, so the largest count among its lines
-    is the count of the function.
+    Of two functions alike in all else the one with more code is the likelier one. Every execution
+    of a function passes its first statement, so the largest count among its lines is the count of
+    the function.
     """
     failed = spectrum.counts((seen.hits[test] for test in tests), len(seen.locations))
     counted: defaultdict[Key, list[int]] = defaultdict(list)
@@ -112,8 +113,10 @@ def _add_executions(cases: dict[Key, _Case], tests: Sequence[str], seen: Observe
         }
         most = max(failed[at] for at in places)
         passed = max(seen.passed[at] for at in places)
-        whole = spectrum.ochiai(len(tests), most, passed)
-        case.score += max(case.lines.values()) + FUNCTION_WEIGHT * whole
+        case.score += max(spectrum.cause(len(tests), failed[at], seen.passed[at]) for at in places)
+        case.score += FUNCTION_WEIGHT * spectrum.cause(len(tests), most, passed)
+        top = max(case.lines.values())
+        case.score += LINES_WEIGHT * log1p(sum(value == top for value in case.lines.values()))
         case.evidence.append(
             f"executed by {most} of {len(tests)} failing and {passed} of {seen.passing}"
             " passing tests"

@@ -1,4 +1,4 @@
-"""Suspicion from who executed what: counts over bitmaps, Ochiai and DStar."""
+"""Suspicion from who executed what: counts over bitmaps, and the formulas over them."""
 
 from __future__ import annotations
 
@@ -52,6 +52,17 @@ def ochiai(failing: int, failed: int, passed: int) -> float:
     `failed` and `passed` count the tests that executed the element, `failing` all failing tests.
     """
     return failed / sqrt(failing * (failed + passed)) if failed else 0.0
+
+
+def cause(failing: int, failed: int, passed: int) -> float:
+    """Suspicion of the one cause of all failing tests, from 0 to 1.
+
+    The share of the failing tests that executed the element, times the share of failing ones
+    among those that executed it to the power 0.4. Ochiai is the same with 0.5 for both powers: it
+    forgives an element that some failing tests did not execute, and passing tests less. The tests
+    of a cluster fail for one cause, and many tests pass although they execute it.
+    """
+    return failed / failing * (failed / (failed + passed)) ** 0.4 if failed else 0.0
 
 
 def dstar(failing: int, failed: int, passed: int) -> float:

@@ -8,7 +8,9 @@ from heal_bot.locate import clusters, signatures, spectrum
 from heal_bot.model import Failure
 
 
-def _group(failing: dict[str, set[int]], passing: list[set[int]], kinds=None, width: int = 64):
+def _group(
+    failing: dict[str, set[int]], passing: list[set[int]], kinds=None, width: int = 64, sites=None
+):
     hits = {test: spectrum.bitmap(lines, width) for test, lines in failing.items()}
     passed = spectrum.counts([spectrum.bitmap(lines, width) for lines in passing], width)
     union = 0
@@ -16,7 +18,11 @@ def _group(failing: dict[str, set[int]], passing: list[set[int]], kinds=None, wi
         union |= one
     failures = [Failure(test, (kinds or {}).get(test, "AssertionError"), "") for test in failing]
     found = clusters.group(
-        failures, hits, clusters.levels(passed, union), 50, lambda failure: failure.kind
+        failures,
+        hits,
+        clusters.levels(passed, union),
+        50,
+        lambda failure: (sites or {}).get(failure.test, ""),
     )
     return sorted(sorted(f.test for f in one.failures) for one in found)
 
@@ -39,6 +45,25 @@ def test_a_test_of_both_causes_is_in_both() -> None:
 def test_passing_tests_that_execute_the_fault_by_luck_do_not_split_it() -> None:
     failing = {f"t{n}": {n, 40} for n in range(30)}
     assert len(_group(failing, [{40}] * 5 + [{39}] * 40)) == 1
+
+
+def test_what_is_raised_at_one_place_has_one_cause() -> None:
+    failing = {"a": {1, 9}, "b": {1, 9}, "c": {2, 9}, "d": {2, 9}}
+    sites = dict.fromkeys(failing, "m.py::parse")
+    assert _group(failing, [{9, 7}] * 10, sites=sites) == [["a", "b", "c", "d"]]
+
+
+def test_what_is_raised_at_two_places_stays_apart_though_a_line_is_shared() -> None:
+    failing = {"a": {1, 9}, "b": {1, 9}, "c": {1, 9}, "d": {2, 9}, "e": {2, 9}, "f": {2, 9}}
+    sites = {"a": "m.py::find", "b": "m.py::find", "c": "m.py::find"}
+    kinds = dict.fromkeys("abc", "KeyError") | dict.fromkeys("def", "AssertionError")
+    apart = [["a", "b", "c"], ["d", "e", "f"]]
+    assert _group(failing, [{9, 7}] * 12, kinds, sites=sites) == apart
+
+
+def test_one_cause_is_preferred_to_several_that_explain_little_more() -> None:
+    failing = {"a": {1, 9}, "b": {2, 9}}
+    assert _group(failing, [{9, 7}] * 2) == [["a", "b"]]
 
 
 def test_without_executions_the_way_of_failing_decides() -> None:

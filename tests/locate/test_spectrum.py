@@ -41,6 +41,13 @@ def test_formulas(failing, failed, passed, ochiai, dstar) -> None:
     assert spectrum.dstar(failing, failed, passed) == pytest.approx(dstar)
 
 
+def test_the_suspicion_of_one_cause_favours_what_all_failing_tests_executed() -> None:
+    assert spectrum.cause(4, 4, 0) == 1.0
+    assert spectrum.cause(4, 0, 7) == 0.0
+    assert spectrum.cause(4, 4, 2) > spectrum.cause(4, 3, 0)
+    assert spectrum.ochiai(4, 4, 2) < spectrum.ochiai(4, 3, 0)
+
+
 def test_ten_thousand_tests_by_fifty_thousand_functions_are_counted_quickly() -> None:
     rng = random.Random(1)
     bitmaps = [rng.getrandbits(50_000) & rng.getrandbits(50_000) for _ in range(200)]
