@@ -108,14 +108,32 @@ def flushes(scope: Scope) -> Iterator[Change]:
             continue
         for inner in ast.walk(node):
             match inner:
-                case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append" | "add" | "extend"))):
+                case ast.Expr(
+                    value=ast.Call(func=ast.Attribute(attr="append" | "add" | "extend") as taking)
+                ):
                     code = site.segment(inner)
                     if "\n" in code:
                         continue
                     change = after(site, node, (code,), 3.2)
                     if change:
                         yield change
+                    yield from _remainders(scope, node, taking)
                     for name in scope.visible(node)[:7]:
                         change = after(site, node, (f"if {name}:", f"\t{code}"), 3.4)
                         if change:
                             yield change
+
+
+def _remainders(scope: Scope, loop: ast.For | ast.While, taking: ast.expr) -> Iterator[Change]:
+    """What the loop took from is taken in as a whole: `parts.append(rest)` after it."""
+    changed = {
+        node.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    function = scope.site.segment(taking)
+    for name in scope.visible(loop):
+        if name in changed:
+            change = after(scope.site, loop, (f"{function}({name})",), 3.0)
+            if change:
+                yield change

@@ -94,6 +94,12 @@ EXAMPLES = [
     ("step", "def f(n):\n    while n > 0:\n        g(n)\n", "g(n)\n", "g(n)\n        n -= 1\n", ""),
     ("last round", "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
      "    return", "    r.append(x)\n    return", ""),
+    ("last round", "def f(a):\n    r = []\n    while len(a) > 2:\n        a, b = a[2:], a[:2]\n"
+     "        r.append(b)\n    return r\n", "    return", "    r.append(a)\n    return", ""),
+    ("never filled", "def f(a):\n    seen = set()\n    for x in a:\n        if x in seen:\n"
+     "            return x\n", "return x\n", "return x\n        seen.add(x)\n", ""),
+    ("never filled", "def f(a):\n    last = None\n    for x in a:\n        g(last, x)\n",
+     "x)\n", "x)\n        last = x\n", ""),
     ("accumulator", "def f(a):\n    r = []\n    for x in a:\n        g(x)\n    return r\n",
      "g(x)\n", "g(x)\n        r.append(x)\n", ""),
     ("statement copy", "def f(a, b):\n    a.pop()\n    g(b)\n",
@@ -118,6 +124,7 @@ IDLE = {
     "negation": "def f(a):\n    return a\n",
     "missing call": 'def f(a):\n    a = ""\n',
     "crash": "def f(a, b):\n    return a / b\n",
+    "never filled": "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
     "await": "def f(g):\n    return g()\n",
     "statement order": "def f(a):\n    return a\n",
 }

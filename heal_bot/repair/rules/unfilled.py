@@ -1,0 +1,82 @@
+"""A local value that is used but never filled: `seen = set()`, tested, and nothing ever added.
+
+The missing statement costs 2.2 to 2.8, less than any other insertion, because such a value has no
+purpose as the code stands.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.insertion import after, before
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change
+
+_FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
+_VALUES = 6
+
+
+def fills(scope: Scope) -> Iterator[Change]:
+    """Every statement's place, for every value visible there."""
+    site = scope.site
+    for name, code in _unfilled(scope):
+        for anchor in site.statements:
+            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            visible = scope.visible(anchor)
+            if name not in visible:
+                continue
+            looped = any(isinstance(a, ast.For | ast.While) for a in scope.above(anchor))
+            values = [value for value in visible if value != name][:_VALUES]
+            for rank, value in enumerate(values):
+                cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
+                for put in (after, before):
+                    change = put(site, anchor, (code.format(value),), cost)
+                    if change:
+                        yield change
+
+
+def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Names with the statement that would fill them."""
+    site = scope.site
+    filled: set[str] = set()
+    stored: dict[str, int] = {}
+    read: set[str] = set()
+    for node in site.nodes:
+        if not isinstance(node, ast.Name):
+            continue
+        parent = site.places[node].parent
+        if not isinstance(node.ctx, ast.Load):
+            stored[node.id] = stored.get(node.id, 0) + 1
+        elif _is_filling(parent):
+            filled.add(node.id)
+        else:
+            read.add(node.id)
+    for statement in site.statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                code = _filling(name, value)
+                if code and name in read - filled and stored[name] == 1:
+                    yield name, code
+
+
+def _is_filling(parent: ast.AST) -> bool:
+    """Whether a name's place puts something into its value: `name.add(x)`, `name[key] = x`."""
+    if isinstance(parent, ast.Subscript):
+        return not isinstance(parent.ctx, ast.Load)
+    return isinstance(parent, ast.Attribute) and parent.attr in _FILLING
+
+
+def _filling(name: str, value: ast.expr) -> str:
+    """The statement that fills what begins empty; '' for anything else."""
+    match value:
+        case ast.List(elts=[]) | ast.Call(func=ast.Name(id="list" | "deque"), args=[]):
+            return f"{name}.append({{}})"
+        case ast.Call(func=ast.Name(id="set"), args=[]):
+            return f"{name}.add({{}})"
+        case ast.Constant(value=None | "" | False):
+            return f"{name} = {{}}"
+        case ast.Constant(value=int()):
+            return f"{name} += {{}}"
+    return ""
