@@ -151,7 +151,7 @@ def world(data: Path) -> Iterator[World]:
         )  # fmt: skip
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())
-        cold = SuiteRunner(sandbox, passes={_LIMIT: "3"})
+        cold = SuiteRunner(sandbox, passes={_LIMIT: "2"})
         cold.preflight(run, env)
         yield World(run, tree, env, cold, SuiteRunner(sandbox), data, scratch)
 

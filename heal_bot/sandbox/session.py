@@ -217,6 +217,8 @@ class WarmSession:
             return
         if found.status == "timeout":
             self._late.add(work.candidate.edits)
+        elif found.status == "fixed":
+            self._pace = self._pace.knowing(answer.results)
         work.verdict = found
 
     def _open(self, count: int) -> None:

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Target, Verdict
+from heal_bot.repair.choice import choose
+
+TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
+
+
+class Called:
+    """A session that knows what every candidate returns."""
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls = calls
+
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
+        return self.calls
+
+
+def _fix(number: int, prior: float) -> Attempt:
+    edit = Edit(TARGET, f"def total(prices):\n    return {number}\n")
+    candidate = Candidate((edit,), "rules", "number", f"change {number}", prior=prior)
+    return Attempt(number, "c", candidate, Verdict("fixed", ("t",)))
+
+
+def _rows(*rows: str, recorded: int = 1) -> Calls:
+    """Rows of results by letter: upper case is a text, lower case a number, `!` no time."""
+
+    def result(letter: str) -> CallResult:
+        how = "skipped" if letter == "!" else "returned"
+        return CallResult(how, "str" if letter.isupper() else "int", letter, letter)
+
+    names = tuple(f"total({n})" for n in range(len(rows[0])))
+    return Calls(names, recorded, tuple(tuple(map(result, row)) for row in rows))
+
+
+def _choose(priors: Sequence[float], *rows: str, **more: int) -> tuple[list[int], str, tuple]:
+    fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
+    choice = choose(Called(_rows(*rows, **more)), fixes, 1)  # type: ignore[arg-type]
+    doubts = choice.ranked[0].doubts
+    return [fix.number for fix in choice.ranked], choice.refused, doubts
+
+
+def test_patches_that_agree_support_each_other() -> None:
+    ranked, refused, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac")
+    assert (ranked, refused) == ([2, 3, 1], "")
+
+
+def test_without_a_majority_no_patch_is_offered_and_the_difference_is_told() -> None:
+    ranked, refused, doubts = _choose([1.0, 1.2, 1.4], "xx", "aa", "ab", "ac")
+    assert refused == "3 changes pass the same tests and behave in 3 ways"
+    assert doubts == ()
+    assert ranked == [1, 2, 3]
+
+
+def test_a_doubt_names_a_call_on_which_the_patches_differ() -> None:
+    ranked, refused, doubts = _choose([1.0, 3.0], "xx", "ab", "ac")
+    assert (ranked, refused) == ([1, 2], "")
+    (doubt,) = doubts
+    assert doubt == (
+        "one other change also passes the failing tests and behaves differently: total(1) returns"
+        " b with change 1; it returns c with change 2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        (("aa", "Aa", "aa"), 2),
+        (("aa", "aA", "aa"), 1),
+        (("AA", "Aa", "Aa"), 1),
+    ],
+)
+def test_a_type_that_no_path_returned_before_counts_against_a_patch(
+    rows: tuple[str, ...], first: int
+) -> None:
+    ranked, _, _ = _choose([1.0, 1.9], *rows)
+    assert ranked[0] == first
+
+
+def test_what_there_was_no_time_for_tells_nobody_apart() -> None:
+    _, refused, doubts = _choose([1.0, 1.0], "xx", "a!", "ab")
+    assert (refused, doubts) == ("", ())
+
+
+def test_a_lone_patch_is_offered_without_a_doubt() -> None:
+    assert _choose([1.0], "x", "a") == ([1], "", ())
