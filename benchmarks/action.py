@@ -1,0 +1,289 @@
+"""The action in a real container: every trigger, what escapes from it, its size and start.
+
+The Dockerfile is built as it stands and run as a runner runs it, against a GitHub on loopback.
+Which engine ran is in the last line; without one the run fails.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import statistics
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _engine
+from benchmarks._engine import Engine
+from benchmarks._step import Step
+from tests.github import records
+from tests.github.server import LoopbackGitHub, serving
+from tests.github.world import Run
+
+TAG = "heal-bot:action-test"
+RUN = 77
+ROUNDS = 5
+PROJECT = """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "shop"
+version = "1.0"
+requires-python = ">=3.9"
+dependencies = ["humanize"]
+[dependency-groups]
+dev = ["pytest-mock"]
+"""
+PRICING = (
+    records.BROKEN.replace('"""Prices."""\n', '"""Prices."""\n\nimport humanize\n')
+    + """
+
+def shown(price):
+    return humanize.intcomma(price)
+"""
+)
+TEST = (
+    records.TEST
+    + """
+
+def test_shown(mocker):
+    from importlib.metadata import version
+    from shop.pricing import shown
+    assert shown(1000) == "1,000"
+    assert version("shop") == "1.0" and version("humanize") == "4.12.3"
+"""
+)
+FILES = {
+    "src/shop/__init__.py": "",
+    "src/shop/pricing.py": PRICING,
+    "tests/test_pricing.py": TEST,
+    "pyproject.toml": PROJECT,
+    ".gitignore": ".venv/\n",
+}
+REPORT = """<testsuites><testsuite name="pytest" tests="2" failures="1">
+<testcase classname="tests.test_pricing" name="test_total" time="0.01">
+<failure message="assert 2 == 3">def test_total():
+&gt;       assert total([1, 2]) == 3
+E       assert 2 == 3
+
+tests/test_pricing.py:5: AssertionError</failure></testcase>
+<testcase classname="tests.test_pricing" name="test_shown" time="0.01"/>
+</testsuite></testsuites>
+"""
+# Each passes only where it succeeds, so that the tests that fail are the escapes that did not.
+HOSTILE = """import os, pathlib, socket
+
+def test_engine_socket():
+    socket.socket(socket.AF_UNIX).connect("/var/run/docker.sock")
+
+def test_file_commands():
+    for path in pathlib.Path("/github/file_commands").iterdir():
+        path.write_text("status=healed\\n")
+
+def test_event():
+    pathlib.Path("/github/workflow/event.json").read_text()
+
+def test_workspace():
+    assert os.listdir("/github/workspace")
+
+def test_home():
+    pathlib.Path("/github/home/.bashrc").write_text("x")
+
+def test_tokens_of_our_own_environment():
+    assert any("TOKEN" in name or name.startswith(("INPUT_", "ACTIONS_")) for name in os.environ)
+
+def test_tokens_of_the_first_process():
+    assert b"token" in pathlib.Path("/proc/1/environ").read_bytes()
+
+def test_tokens_of_other_processes():
+    seen = [p for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid())]
+    assert any(pathlib.Path("/proc", p, "environ").read_bytes() for p in seen)
+
+def test_network():
+    socket.create_connection(("127.0.0.1", int(os.environ.get("PORT", "80"))), 2)
+
+def test_application():
+    pathlib.Path("/opt/heal-bot/planted").write_text("x")
+"""
+
+
+@contextmanager
+def github(files: Mapping[str, str]) -> Iterator[tuple[LoopbackGitHub, Step]]:
+    """A GitHub with the files on main, and a runner's folders."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-step-") as name:
+        folder = Path(name)
+        with serving(folder / "github") as running:
+            source = records.write(folder / "source", dict(files))
+            running.world.git.import_folder(source, "First")
+            yield running, Step(folder / "job", running.url)
+
+
+def left_behind(step: Step) -> None:
+    """The environment of the failed job, as it looks in a container: its Python is elsewhere."""
+    venv = step.workspace / ".venv"
+    site = venv / "lib/python3.12/site-packages"
+    for name in ("humanize-4.12.3", "pytest-8.3.5", "pytest_mock-3.14.0"):
+        (site / f"{name}.dist-info").mkdir(parents=True)
+    (venv / "bin").mkdir()
+    (venv / "bin/python").symlink_to("/opt/hostedtoolcache/Python/3.12.4/x64/bin/python3.12")
+    (venv / "pyvenv.cfg").write_text("home = /opt/hostedtoolcache/Python/3.12.4/x64/bin\n"
+                                     "version = 3.12.4\n")  # fmt: skip
+
+
+def _zip(files: Mapping[str, str]) -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return raw.getvalue()
+
+
+def _event(trigger: str, running: LoopbackGitHub, sha: str) -> tuple[str, dict[str, Any]]:
+    """The webhook of a trigger; what it tells of stands in the loopback GitHub too."""
+    world, ada = running.world, {"login": "ada", "type": "User"}
+    event: dict[str, Any] = {
+        "repository": {"full_name": world.name, "default_branch": "main"},
+        "sender": ada,
+    }
+    if trigger == "failure_step":
+        return "push", event
+    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": _zip({"junit.xml": REPORT})})
+    if trigger == "workflow_run":
+        told = {"id": RUN, "head_sha": sha, "head_branch": "main", "event": "push",
+                "conclusion": "failure", "head_repository": event["repository"],
+                "pull_requests": []}  # fmt: skip
+        return "workflow_run", {**event, "action": "completed", "workflow_run": told}
+    if trigger == "dispatch":
+        payload = {"sha": sha, "branch": "main", "report": REPORT}
+        return "repository_dispatch", {**event, "action": "heal", "client_payload": payload}
+    world.git.set_ref("refs/heads/feature", sha)
+    pull = world.add_pull(title="t", body="", head="feature", base="main", user="ada",
+                          head_repo=world.name, head_sha=sha)  # fmt: skip
+    if trigger == "comment":
+        said = world.add_comment(pull.number, "ada", "/heal")
+        comment = {"id": said.id, "body": said.body, "user": ada}
+        issue = {"number": pull.number, "pull_request": {}}
+        return "issue_comment", {**event, "action": "created", "issue": issue, "comment": comment}
+    return _line_comment(event, running, pull.number, sha)
+
+
+def _line_comment(
+    event: dict[str, Any], running: LoopbackGitHub, number: int, sha: str
+) -> tuple[str, dict[str, Any]]:
+    """`/heal` on the line of the bug."""
+    line = PRICING.splitlines().index("    return sum(prices[1:])") + 1
+    end = {"sha": sha, "repo": event["repository"]}
+    world = running.world
+    said = world.next_id()
+    remark = {"path": "src/shop/pricing.py", "line": line, "side": "RIGHT", "body": "/heal"}
+    from tests.github.world import Review
+
+    world.line_comments[said] = Review(said, number, "ada", "/heal", sha, [remark])
+    comment = {"id": said, "body": "/heal", "user": event["sender"], "commit_id": sha,
+               "path": remark["path"], "line": line, "side": "RIGHT"}  # fmt: skip
+    pull = {"number": number, "head": {**end, "ref": "feature"}, "base": {**end, "ref": "main"}}
+    return "pull_request_review_comment", {
+        **event, "action": "created", "comment": comment, "pull_request": pull,
+    }  # fmt: skip
+
+
+TRIGGERS = ("failure_step", "workflow_run", "comment", "review_comment", "dispatch")
+
+
+def trigger(engine: Engine, name: str) -> dict[str, Any]:
+    """One run of the action for one trigger."""
+    with github(FILES) as (running, step):
+        sha = step.checkout()
+        inputs = {"proposers": "rules"}
+        if name == "failure_step":
+            (step.workspace / "junit.xml").write_text(REPORT)
+            (step.workspace / ".git/info/exclude").write_text("junit.xml\n")
+            inputs["junit"] = "junit.xml"
+            left_behind(step)
+        if name != "failure_step":
+            inputs["setup"] = "humanize==4.12.3 pytest-mock"
+        event, payload = _event(name, running, sha)
+        done = step.run(engine, TAG, event, payload, inputs, sha)
+        done["violations"] = running.violations
+        done["pulls"] = [p.head for p in running.world.pulls.values() if p.head != "feature"]
+        return done
+
+
+def escapes(engine: Engine) -> list[str]:
+    """The attempts of a hostile suite that succeeded inside the action's container."""
+    names = [line[9:-3] for line in HOSTILE.splitlines() if line.startswith("def test_")]
+    with github({"test_hostile.py": HOSTILE, "pyproject.toml": ""}) as (running, step):
+        sha = step.checkout()
+        event, payload = _event("failure_step", running, sha)
+        inputs = {"proposers": "rules", "max-minutes": "3"}
+        step.run(engine, TAG, event, payload, inputs, sha)
+        outcome = json.loads((step.workspace / ".heal-bot/bundle/outcome.json").read_text())
+        held = {item["test"].rpartition("::test_")[2] for item in outcome["failures"]}
+        return [name for name in names if name not in held]
+
+
+def nothing_to_do(engine: Engine) -> float:
+    """Seconds from `docker run` to the end where the event asks for nothing; the median."""
+    with github(FILES) as (_, step):
+        sha = step.checkout()
+        taken = [
+            step.run(engine, TAG, "pull_request_target", {"action": "opened"}, {}, sha)["seconds"]
+            for _ in range(ROUNDS)
+        ]
+    return statistics.median(taken)
+
+
+def _problem(done: Mapping[str, Any]) -> str:
+    """What is wrong with a run beside its status; empty when nothing is."""
+    for name in ("violations", "changed", "foreign"):
+        if done[name]:
+            return f"{name}: {str(done[name])[:300]}"
+    return "" if done["code"] == 0 else f"exit {done['code']}: {done['log'][-1500:]}"
+
+
+def main(argv: list[str]) -> int:
+    """Run all; 1 when there is no engine, a trigger does not heal, or something escapes."""
+    result: dict[str, Any] = {"benchmark": "action", "engine": "", "complete": False}
+    try:
+        with _engine.engine() as engine:
+            result["engine"] = engine.name
+            print(f"engine: {engine.name}", file=sys.stderr)
+            result["base"] = _engine.base_image(engine)
+            print(f"base: {result['base']}", file=sys.stderr)
+            result["build_seconds"] = round(_engine.build(engine, TAG), 1)
+            result["image_mb"] = round(engine.megabytes(TAG))
+            result["image_mb_over_base"] = round(
+                engine.megabytes(TAG) - engine.megabytes(_engine.BASE)
+            )
+            result["nothing_to_do_seconds"] = round(nothing_to_do(engine), 2)
+            result["triggers"], problems = {}, []
+            for name in argv_triggers(argv):
+                done = trigger(engine, name)
+                problem = _problem(done)
+                status = done["outputs"].get("status", "none")
+                result["triggers"][name] = status
+                print(f"{name}: {status}, {done['seconds']:.1f} s, {done['pulls']} {problem}",
+                      file=sys.stderr)  # fmt: skip
+                if problem or status != "healed":
+                    problems.append(name)
+                    print(done["log"][-3000:], file=sys.stderr)
+            result["escapes_in_container"] = escapes(engine)
+            result["problems"] = problems
+            result["complete"] = not problems and not result["escapes_in_container"]
+    except _engine.NoEngineError as error:
+        print(f"action: {error}", file=sys.stderr)
+    print(json.dumps(result))
+    return 0 if result["complete"] else 1
+
+
+def argv_triggers(argv: list[str]) -> list[str]:
+    """The triggers named on the command line, else all."""
+    return [name for name in argv if name in TRIGGERS] or list(TRIGGERS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
