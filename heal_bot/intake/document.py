@@ -49,7 +49,10 @@ class Parsed(Generic[Kept]):
 
 
 class _Attempt(Generic[Kept]):
-    """One parse of a document: a parser, its target, and how far it came."""
+    """One parse of a document: a parser, its target, and how far it came.
+
+    `cut` says that the document ends early, `refused` that its archive is not read on.
+    """
 
     def __init__(self, convert: Callable[[Found], Kept]) -> None:
         self.found: list[tuple[Key, Kept]] = []
@@ -64,6 +67,7 @@ class _Attempt(Generic[Kept]):
         )
         self.error = ""
         self.cut = False
+        self.refused = False
 
     def feed(self, run: Run, chunks: Iterator[bytes]) -> None:
         """Read until the end or the first error; `cut` when the document merely ends early."""
@@ -79,6 +83,7 @@ class _Attempt(Generic[Kept]):
             self.error = f"is not well-formed ({one_line(str(error), 120)})"
         except (TooDeep, Refused, UnicodeDecodeError) as error:
             self.error = _reason(error)
+            self.refused = isinstance(error, Refused)
         self._close(fed)
         if self.error:
             self.suites.cut()
@@ -126,7 +131,7 @@ def parse(run: Run, document: Document, convert: Callable[[Found], Kept]) -> Par
         return _result(first, ())
     if doctype and _declares(head, codec):
         return Parsed(first.suites, (), (), first.error)
-    if not first.cut:
+    if not first.cut and not first.refused:
         second = _Attempt(convert)
         outside = _repaired(run, document, codec, second)
         if doctype and not second.error:
