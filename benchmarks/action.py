@@ -46,17 +46,26 @@ def shown(price):
     return humanize.intcomma(price)
 """
 )
-TEST = (
-    records.TEST
-    + """
+TEST = """from importlib.metadata import version
+
+import pytest
+
+from shop.pricing import shown, total
+
+
+@pytest.mark.parametrize(("prices", "expected"), [([], 0), ([5], 5), ([4, 2], 6), ([1, 2, 4], 7)])
+def test_total(prices, expected):
+    assert total(prices) == expected
+
 
 def test_shown(mocker):
-    from importlib.metadata import version
-    from shop.pricing import shown
     assert shown(1000) == "1,000"
-    assert version("shop") == "1.0" and version("humanize") == "4.12.3"
+
+
+def test_the_versions_are_those_of_the_failing_run():
+    assert version("shop") == "1.0"
+    assert version("humanize") == "4.12.3"
 """
-)
 FILES = {
     "src/shop/__init__.py": "",
     "src/shop/pricing.py": PRICING,
@@ -64,13 +73,12 @@ FILES = {
     "pyproject.toml": PROJECT,
     ".gitignore": ".venv/\n",
 }
-REPORT = """<testsuites><testsuite name="pytest" tests="2" failures="1">
-<testcase classname="tests.test_pricing" name="test_total" time="0.01">
-<failure message="assert 2 == 3">def test_total():
-&gt;       assert total([1, 2]) == 3
-E       assert 2 == 3
-
-tests/test_pricing.py:5: AssertionError</failure></testcase>
+_CASE = """<testcase classname="tests.test_pricing" name="test_total[prices{0}-{1}]">
+<failure message="assert {2} == {1}">tests/test_pricing.py:10: AssertionError</failure></testcase>
+"""
+REPORT = f"""<testsuites><testsuite name="pytest" tests="6" failures="3">
+<testcase classname="tests.test_pricing" name="test_total[prices0-0]" time="0.01"/>
+{_CASE.format(1, 5, 0)}{_CASE.format(2, 6, 2)}{_CASE.format(3, 7, 6)}
 <testcase classname="tests.test_pricing" name="test_shown" time="0.01"/>
 </testsuite></testsuites>
 """
