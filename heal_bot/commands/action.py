@@ -68,7 +68,9 @@ def serve(job: Job, name: str, path: Path, heal: Healer = child.heal) -> None:
         job.refuse(asked.reason)
         _reply(job, forge, asked.pull_number, asked.reply_to, asked.reason)
         return
-    runs = Runs(forge.repository, job.settings.github_token)
+    runs = Runs(
+        forge.repo, forge.repository, job.settings.github_token, job.settings.github_api_url
+    )
     located = _located(job, asked, forge, runs)
     if isinstance(located, str):
         _nothing(job, located)

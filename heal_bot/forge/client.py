@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from heal_bot.errors import ForgeError, ForgeForbiddenError, UsageError
 from heal_bot.events import Noted, Run
-from heal_bot.text import Secret, one_line
+from heal_bot.text import Secret, one_line, redact
 
 if TYPE_CHECKING:
     from github import Github
@@ -104,7 +104,7 @@ def speaking(what: str) -> Iterator[None]:
 def _translated(what: str, error: GithubException) -> ForgeError:
     words = error.data.get("message", "") if isinstance(error.data, dict) else str(error.data)
     details = error.data.get("errors") if isinstance(error.data, dict) else None
-    text = one_line(f"{words} {details or ''}", 400)
+    text = redact(one_line(f"{words} {details or ''}", 400))
     if error.status == 401:
         return ForgeForbiddenError(f"{what}: the token was refused ({text}); check GITHUB_TOKEN")
     remedy = next((cure for mark, cure in _REMEDIES if mark in text.lower()), "")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MAX_FILE = 2 << 20
 _REGULAR = frozenset({"100644", "100755"})
 _MAX_COMMITS = 250
+_INLINE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,20 @@ class GitObjects:
     _made: dict[str, GitTree] = field(default_factory=dict)
 
     def head(self, run: Run, branch: str) -> str | None:
-        """The commit a branch points to, or None."""
+        """The commit a branch points to, or None; one request for the branch and its commit."""
+        from github.GitCommit import GitCommit
+
         del run
-        return found(
-            f"branch {branch}",
-            lambda: self.repository.get_git_ref(f"heads/{branch}").object.sha,
-        )
+
+        def look() -> str:
+            tip = self.repository.get_branch(branch).raw_data["commit"]
+            sha: str = tip["sha"]
+            known = tip["commit"] | {"sha": sha, "parents": tip["parents"]}
+            requester = self.repository.requester
+            self._commits[sha] = GitCommit(requester, {}, known, completed=True)
+            return sha
+
+        return found(f"branch {branch}", look)
 
     def commit(self, run: Run, sha: str) -> ForgeCommit | None:
         """A commit by its full id, or None; each is asked for once."""
@@ -128,10 +137,15 @@ class GitObjects:
         from github import InputGitTreeElement
 
         with speaking("write the tree"):
-            elements = [
-                InputGitTreeElement(f.path, f.mode, "blob", sha=self._save_blob(run, f))
-                for f in files
-            ]
+            elements = []
+            for file in files:
+                text = _inline(file.data)
+                if text is None:
+                    sha = self._save_blob(run, file)
+                    elements.append(InputGitTreeElement(file.path, file.mode, "blob", sha=sha))
+                else:
+                    element = InputGitTreeElement(file.path, file.mode, "blob", content=text)
+                    elements.append(element)
             above = self._tree(base.tree)
             made = create(
                 run,
@@ -208,6 +222,14 @@ class GitObjects:
             ref.delete()
 
         found(f"delete branch {branch}", remove)
+
+
+def _inline(data: bytes) -> str | None:
+    """A small text that a tree's request can hold, so that it needs no blob of its own."""
+    try:
+        return data.decode("utf-8") if len(data) <= _INLINE else None
+    except UnicodeDecodeError:
+        return None
 
 
 def _commit(commit: GitCommit) -> ForgeCommit:

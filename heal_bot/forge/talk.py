@@ -142,8 +142,11 @@ class Talk:
     def label(self, run: Run, number: int, labels: Sequence[str]) -> None:
         """Add labels; those that are there stay."""
         del run
+        # The SDK's own call sends a bare list, which GitHub's description no longer has.
+        url = f"{self.repository.url}/issues/{number}/labels"
         with speaking(f"label {number}"):
-            self.repository.get_issue(number).add_to_labels(*labels)
+            wanted = {"labels": list(labels)}
+            self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
 
     def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
         """Ask people (`login`) and teams (`org/team`) for a review."""

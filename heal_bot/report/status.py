@@ -121,7 +121,9 @@ def result(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
         "suggested": f"The change is suggested in {url}.",
         "branch_only": f"The branch is there; [open the pull request]({url}) by hand."
         f" {for_markdown(reason, 500)}",
-    }.get(published, for_markdown(reason, 500))
+    }.get(published, f"{for_markdown(reason, 500).rstrip('.')}.")
+    if published in {"stale", "refused"}:
+        return f"**heal-bot: {published}.** {where}"
     status = record.status.replace("_", " ")
     told = for_markdown(one_line(record.reason, 500), 500)
     return f"**heal-bot: {status}.** {where}" + (f" {told}" if told else "")

@@ -78,7 +78,7 @@ def test_a_lost_answer_to_an_update_is_asked_again(
 def test_a_server_that_stays_broken_is_one_line(
     forge: GitHub, github: LoopbackGitHub, run: Run
 ) -> None:
-    github.faults.append(Fault("git/get-ref", times=99))
+    github.faults.append(Fault("repos/get-branch", times=99))
     with pytest.raises(ForgeError, match="branch main") as error:
         forge.objects.head(run, "main")
     assert "\n" not in str(error.value)

@@ -61,6 +61,7 @@ OPERATIONS = frozenset(
         "repos/create-dispatch-event",
         "repos/get",
         "repos/get-collaborator-permission-level",
+        "repos/get-branch",
         "repos/get-content",
         "users/get-authenticated",
     ]

@@ -97,6 +97,17 @@ def _permission(request: Request) -> Answer:
     return Answer(200, shown | {"permission": legacy, "role_name": level})
 
 
+@handles("repos/get-branch")
+def _branch(request: Request) -> Answer:
+    world, name = request.world, request.parameters["branch"]
+    sha = world.branch(name)
+    if sha is None:
+        raise Refused(404, "Branch not found")
+    shown = component("branch-with-protection")
+    shown |= {"name": name, "commit": world.listed_commit(sha), "protected": False}
+    return Answer(200, shown)
+
+
 @handles("git/get-ref")
 def _get_ref(request: Request) -> Answer:
     name = f"refs/{request.parameters['ref']}"

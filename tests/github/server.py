@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -140,6 +141,11 @@ class LoopbackGitHub:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     github: LoopbackGitHub
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no error of the server."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,0 +1,303 @@
+"""A repository on the loopback GitHub, events for it, and the whole action run against it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heal_bot.commands.action import serve
+from heal_bot.commands.child import Task
+from heal_bot.commands.job import Job
+from heal_bot.errors import HealBotError
+from heal_bot.outcome import OutcomeRecord
+from tests.github import records
+from tests.github.server import LoopbackGitHub, serving
+from tests.github.world import BOT, Pull, Run
+
+# Built from parts, so that no scanner takes it for a real one.
+TOKEN = "ghs_" + "LoopbackTokenForTheBenchmark0000001"
+REPO = "octo/shop"
+ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
+JUNIT = """<testsuite name="pytest" tests="1" failures="1"><testcase
+ classname="tests.test_pricing" name="test_total"><failure message="assert 2 == 3">E assert 2 == 3
+</failure></testcase></testsuite>"""
+BETTER = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
+Values = Callable[[str], dict[str, Any]]
+
+
+def zipped(text: str = JUNIT, name: str = "junit.xml") -> bytes:
+    """An artifact with one report."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr(name, text)
+    return data.getvalue()
+
+
+@dataclass
+class Stage:
+    """One scenario's repository, what was said, and the human commits that must survive."""
+
+    github: LoopbackGitHub
+    folder: Path
+    base: str
+    said: list[str] = field(default_factory=list)
+    humans: list[tuple[str, str]] = field(default_factory=list)
+    values: Values = records.data
+    healed: list[Task] = field(default_factory=list)
+    inputs: dict[str, str] = field(default_factory=dict)
+    meanwhile: Callable[[], object] = lambda: None
+    status: str = ""
+    delivery: str = ""
+    requests: int = 0
+
+    # -- the world -------------------------------------------------------------------------------
+
+    def commit(self, branch: str, path: str, text: str) -> str:
+        """A person's commit, which nothing may lose."""
+        git = self.github.world.git
+        head = self.github.world.branch(branch) or self.base
+        tree = git.save_tree(head, [("100644", path, git.save_blob(text.encode()))])
+        sha = git.save_commit("By hand", tree, [head], ADA, ADA)
+        git.set_ref(f"refs/heads/{branch}", sha)
+        self.humans.append((branch, sha))
+        return sha
+
+    def pull(self, author: str = "ada", repo: str = REPO, branch: str = "feature") -> Pull:
+        """A person's open pull request."""
+        if repo == REPO and self.github.world.branch(branch) is None:
+            self.commit(branch, "NEWS.md", "News\n")
+        head = self.github.world.branch(branch) if repo == REPO else self.base
+        return self.github.world.add_pull(
+            title="t", body="", head=branch, base="main", user=author, head_repo=repo,
+            head_sha=head or self.base,
+        )  # fmt: skip
+
+    def red(self, branch: str = "main", **changes: Any) -> Run:
+        """A red workflow run with a report among its artifacts."""
+        world = self.github.world
+        sha = world.branch(branch) or self.base
+        run = Run(500 + len(world.runs), sha, branch, artifacts={"junit-3.12": zipped()})
+        for name, value in changes.items():
+            setattr(run, name, value)
+        world.runs[run.id] = run
+        return run
+
+    # -- events ----------------------------------------------------------------------------------
+
+    def comment(self, body: str = "/heal", actor: str = "ada", pull: Pull | None = None) -> Any:
+        """An `issue_comment` event for a comment that is really there."""
+        pull = pull or self.pull()
+        said = self.github.world.add_comment(pull.number, actor, body)
+        kind = "Bot" if actor.endswith("[bot]") else "User"
+        user = {"login": actor, "type": kind}
+        return "issue_comment", {
+            "action": "created", "repository": {"full_name": REPO, "default_branch": "main"},
+            "sender": user, "issue": {"number": pull.number, "pull_request": {}},
+            "comment": {"id": said.id, "body": body, "user": user},
+        }  # fmt: skip
+
+    def ends(self, pull: Pull) -> dict[str, Any]:
+        """A pull request as events show it."""
+        repo = {"full_name": pull.head_repo}
+        return {
+            "number": pull.number, "labels": [{"name": name} for name in pull.labels],
+            "head": {"sha": pull.head_sha, "ref": pull.head, "repo": repo},
+            "base": {"sha": self.base, "ref": pull.base, "repo": {"full_name": REPO}},
+        }  # fmt: skip
+
+    def line_comment(self, pull: Pull, path: str, line: int, body: str = "/heal tax first") -> Any:
+        """A `pull_request_review_comment` event."""
+        user = {"login": "ada", "type": "User"}
+        return "pull_request_review_comment", {
+            "action": "created", "repository": {"full_name": REPO}, "sender": user,
+            "pull_request": self.ends(pull),
+            "comment": {"id": 7001, "body": body, "user": user, "path": path, "line": line,
+                        "side": "RIGHT", "commit_id": pull.head_sha},
+        }  # fmt: skip
+
+    def review(self, pull: Pull, body: str = "/heal") -> Any:
+        """A `pull_request_review` event."""
+        user = {"login": "ada", "type": "User"}
+        return "pull_request_review", {
+            "action": "submitted", "repository": {"full_name": REPO}, "sender": user,
+            "pull_request": self.ends(pull), "review": {"id": 7002, "body": body, "user": user},
+        }  # fmt: skip
+
+    def finished(self, run: Run, pull: Pull | None = None) -> Any:
+        """A `workflow_run` event."""
+        return "workflow_run", {
+            "action": "completed", "repository": {"full_name": REPO}, "sender": {"login": "ada"},
+            "workflow_run": {
+                "id": run.id, "head_sha": run.head_sha, "head_branch": run.head_branch,
+                "event": run.event, "conclusion": run.conclusion,
+                "head_repository": {"full_name": run.repo or REPO},
+                "pull_requests": [{"number": pull.number}] if pull else [],
+            },
+        }  # fmt: skip
+
+    def dispatch(self, **payload: Any) -> Any:
+        """A `repository_dispatch` event."""
+        return "repository_dispatch", {
+            "action": "heal", "repository": {"full_name": REPO, "default_branch": "main"},
+            "sender": {"login": "ada"}, "client_payload": payload,
+        }  # fmt: skip
+
+    def pushed(self) -> Any:
+        """A `push` event; the failed run is this very job."""
+        return "push", {"repository": {"full_name": REPO}}
+
+    def pull_event(self, pull: Pull) -> Any:
+        """A `pull_request` event."""
+        return "pull_request", {
+            "repository": {"full_name": REPO}, "sender": {"login": "ada"},
+            "pull_request": self.ends(pull),
+        }  # fmt: skip
+
+    # -- runs ------------------------------------------------------------------------------------
+
+    def environ(self, name: str, run_id: int = 900, attempt: int = 1) -> dict[str, str]:
+        """The environment of the step."""
+        given = {f"INPUT_{key.upper()}": value for key, value in self.inputs.items()}
+        return {
+            "PATH": os.defpath, "GITHUB_API_URL": self.github.url, "INPUT_GITHUB-TOKEN": TOKEN,
+            "GITHUB_SERVER_URL": self.github.url, "GITHUB_REPOSITORY": REPO,
+            "GITHUB_EVENT_NAME": name, "GITHUB_SHA": self.base, "GITHUB_REF_NAME": "main",
+            "GITHUB_RUN_ID": str(run_id), "GITHUB_RUN_ATTEMPT": str(attempt),
+            "GITHUB_WORKSPACE": str(self.folder), "GITHUB_OUTPUT": str(self.folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"), **given,
+        }  # fmt: skip
+
+    def act(self, event: Any, run_id: int = 900, attempt: int = 1) -> None:
+        """The whole action in this process; healing gives the prepared record."""
+        name, payload = event
+        path = self.folder / "event.json"
+        path.write_text(json.dumps(payload))
+        (self.folder / "output").unlink(missing_ok=True)
+        before = len(self.github.exchanges)
+        heard = io.StringIO()
+        with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
+            job = Job.of(self.environ(name, run_id, attempt))
+            try:
+                serve(job, name, path, self._heal)
+            except HealBotError as error:
+                print(f"failed: {error}")
+                job.fail(str(error))
+        self.said.append(heard.getvalue())
+        self.requests = len(self.github.exchanges) - before
+        self.read_outputs()
+
+    def _heal(self, job: Job, task: Task) -> OutcomeRecord:
+        self.healed.append(task)
+        record = records.record(self.values(task.request.base_sha))
+        self.meanwhile()
+        return record
+
+    def read_outputs(self) -> None:
+        """Status and delivery as the runner would see them."""
+        path = self.folder / "output"
+        lines = path.read_text().splitlines() if path.exists() else []
+        pairs = dict(zip(lines, lines[1:], strict=False))
+        self.status, self.delivery = (
+            next((v for k, v in pairs.items() if k.startswith(f"{name}<<")), "")
+            for name in ("status", "delivery")
+        )
+
+    def start(self, event: Any, attempt: int = 1) -> subprocess.Popen[str]:
+        """The same run as a process of its own."""
+        name, payload = event
+        (self.folder / "event.json").write_text(json.dumps(payload))
+        prepared = self.folder / "values.json"
+        prepared.write_text(json.dumps(self.values("5" * 40)))
+        return subprocess.Popen(
+            [sys.executable, "-m", "benchmarks._github_worker", str(prepared)],
+            env=self.environ(name, attempt=attempt)
+            | {"GITHUB_EVENT_PATH": str(self.folder / "event.json")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=Path(__file__).parent.parent,
+        )
+
+    def end(self, process: subprocess.Popen[str]) -> int:
+        """Wait for a run and keep what it said."""
+        out, _ = process.communicate(timeout=60)
+        self.said.append(out)
+        return process.returncode
+
+    def stop_at(self, number: int, when: str, sign: signal.Signals) -> Callable[[int], None]:
+        """Signal the process that is set, when the request of that number arrives or took effect.
+
+        Returns the setter.
+        """
+        pids: list[int] = []
+
+        def watch(at: int, moment: str) -> None:
+            if pids and at == number and moment == when:
+                os.kill(pids.pop(), sign)
+
+        self.github.watch = watch
+        return pids.append
+
+    # -- invariants ------------------------------------------------------------------------------
+
+    def ours(self) -> list[Pull]:
+        """Our open pull requests."""
+        return [p for p in self.github.world.pulls.values() if p.user == BOT and p.state == "open"]
+
+    def bodies(self) -> list[str]:
+        """Everything that is shown on GitHub in our name."""
+        world = self.github.world
+        texts = [p.body for p in world.pulls.values() if p.user == BOT]
+        texts += [c.body for c in world.comments.values() if c.user == BOT]
+        texts += [r.body for r in world.reviews.values()]
+        texts += [c.body for c in world.line_comments.values()]
+        return texts + [c.get("output", {}).get("summary", "") for c in world.checks.values()]
+
+    def duplicates(self) -> int:
+        """Comments, pull requests and branches of ours beyond the first of each kind."""
+        world = self.github.world
+        seen: dict[tuple[Any, ...], int] = {}
+        for comment in world.comments.values():
+            if comment.user == BOT:
+                key = ("comment", comment.issue, comment.body.split("\n", 1)[0])
+                seen[key] = seen.get(key, 0) + 1
+        for pull in self.ours():
+            seen["pull", pull.head] = seen.get(("pull", pull.head), 0) + 1
+        for review in world.reviews.values():
+            key = ("review", review.pull, review.body.split("\n", 1)[0])
+            seen[key] = seen.get(key, 0) + 1
+        return sum(count - 1 for count in seen.values())
+
+    def lost(self) -> int:
+        """Human commits that no branch holds any more."""
+        git, world = self.github.world.git, self.github.world
+        return sum(
+            not (tip := world.branch(branch)) or not git.is_ancestor(sha, tip)
+            for branch, sha in self.humans
+        )
+
+
+@contextlib.contextmanager
+def staged() -> Iterator[Stage]:
+    """A fresh stage with one planted bug on `main`."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-github-") as name:
+        folder = Path(name)
+        with serving(folder / "github") as github:
+            github.world.tokens[TOKEN] = BOT
+            base = github.world.git.import_folder(
+                records.write(folder / "source", records.FILES), "First"
+            )
+            work = folder / "work"
+            work.mkdir()
+            yield Stage(github, work, base)
