@@ -56,6 +56,7 @@ from heal_bot.workspace.repository import Repository
 _PROJECT = real_project.Project("quixbugs", "", "", ("pytest==9.2.0",), ())
 _SEED = 1
 _JUDGE_SECONDS = 120
+_LONGEST = 7_200.0
 # What stands in for a time limit per test in the project's CI; the searches have their own.
 _LIMIT = "QUIXBUGS_SECONDS"
 _CONFTEST = f'''
@@ -144,6 +145,7 @@ def world(data: Path) -> Iterator[World]:
         scratch = Path(place)
         _repository(data, scratch / "repo")
         run = Run(lambda event: None)
+        run = replace(run, deadline=run.clock() + _LONGEST)
         repository = Repository.of(run, scratch / "repo", scratch)
         workspace = LocalWorkspace(
             repository, scratch, Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}",

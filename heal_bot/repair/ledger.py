@@ -131,7 +131,7 @@ class Ledger:
         """Enter that full fixes are not offered, for whoever proposes or reads next."""
         for fix in fixes:
             verdict = replace(fix.verdict, status="unconfirmed", detail=why)
-            self.attempts[fix.number - 1] = replace(fix, verdict=verdict)
+            self.attempts[fix.number - 1] = replace(fix, verdict=verdict, doubts=(why,))
         self.notes.append(f"no patch is offered: {why}")
         run.emit(Noted(stage="repair", message=self.notes[-1]))
 

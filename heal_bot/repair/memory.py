@@ -102,10 +102,13 @@ def dump(memory: Memory) -> str:
 
 
 def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
-    """The memory with this run's attempts and lessons; the newest verdict of a change counts."""
+    """The memory with this run's attempts and lessons; the newest verdict of a change counts.
+
+    What passed and was not offered is left out: with one more test it may be the one to take.
+    """
     tried = dict(memory.tried)
     for attempt in attempts:
-        if attempt.candidate.edits:
+        if attempt.candidate.edits and not attempt.doubts:
             key = digest(attempt.candidate)
             tried.pop(key, None)
             tried[key] = attempt.verdict.status
