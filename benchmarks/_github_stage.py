@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ JUNIT = """<testsuite name="pytest" tests="1" failures="1"><testcase
  classname="tests.test_pricing" name="test_total"><failure message="assert 2 == 3">E assert 2 == 3
 </failure></testcase></testsuite>"""
 BETTER = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
+BRANCH = "heal-bot/0123456789ab"
 Values = Callable[[str], dict[str, Any]]
+Event = tuple[str, dict[str, Any]]
 
 
 def zipped(text: str = JUNIT, name: str = "junit.xml") -> bytes:
@@ -83,7 +86,7 @@ class Stage:
             head_sha=head or self.base,
         )  # fmt: skip
 
-    def red(self, branch: str = "main", **changes: Any) -> Run:
+    def red(self, branch: str = "main", **changes: object) -> Run:
         """A red workflow run with a report among its artifacts."""
         world = self.github.world
         sha = world.branch(branch) or self.base
@@ -93,9 +96,7 @@ class Stage:
         world.runs[run.id] = run
         return run
 
-    # -- events ----------------------------------------------------------------------------------
-
-    def comment(self, body: str = "/heal", actor: str = "ada", pull: Pull | None = None) -> Any:
+    def comment(self, body: str = "/heal", actor: str = "ada", pull: Pull | None = None) -> Event:
         """An `issue_comment` event for a comment that is really there."""
         pull = pull or self.pull()
         said = self.github.world.add_comment(pull.number, actor, body)
@@ -116,7 +117,9 @@ class Stage:
             "base": {"sha": self.base, "ref": pull.base, "repo": {"full_name": REPO}},
         }  # fmt: skip
 
-    def line_comment(self, pull: Pull, path: str, line: int, body: str = "/heal tax first") -> Any:
+    def line_comment(
+        self, pull: Pull, path: str, line: int, body: str = "/heal tax first"
+    ) -> Event:
         """A `pull_request_review_comment` event."""
         user = {"login": "ada", "type": "User"}
         return "pull_request_review_comment", {
@@ -126,7 +129,7 @@ class Stage:
                         "side": "RIGHT", "commit_id": pull.head_sha},
         }  # fmt: skip
 
-    def review(self, pull: Pull, body: str = "/heal") -> Any:
+    def review(self, pull: Pull, body: str = "/heal") -> Event:
         """A `pull_request_review` event."""
         user = {"login": "ada", "type": "User"}
         return "pull_request_review", {
@@ -134,7 +137,7 @@ class Stage:
             "pull_request": self.ends(pull), "review": {"id": 7002, "body": body, "user": user},
         }  # fmt: skip
 
-    def finished(self, run: Run, pull: Pull | None = None) -> Any:
+    def finished(self, run: Run, pull: Pull | None = None) -> Event:
         """A `workflow_run` event."""
         return "workflow_run", {
             "action": "completed", "repository": {"full_name": REPO}, "sender": {"login": "ada"},
@@ -146,25 +149,23 @@ class Stage:
             },
         }  # fmt: skip
 
-    def dispatch(self, **payload: Any) -> Any:
+    def dispatch(self, **payload: object) -> Event:
         """A `repository_dispatch` event."""
         return "repository_dispatch", {
             "action": "heal", "repository": {"full_name": REPO, "default_branch": "main"},
             "sender": {"login": "ada"}, "client_payload": payload,
         }  # fmt: skip
 
-    def pushed(self) -> Any:
+    def pushed(self) -> Event:
         """A `push` event; the failed run is this very job."""
         return "push", {"repository": {"full_name": REPO}}
 
-    def pull_event(self, pull: Pull) -> Any:
+    def pull_event(self, pull: Pull) -> Event:
         """A `pull_request` event."""
         return "pull_request", {
             "repository": {"full_name": REPO}, "sender": {"login": "ada"},
             "pull_request": self.ends(pull),
         }  # fmt: skip
-
-    # -- runs ------------------------------------------------------------------------------------
 
     def environ(self, name: str, run_id: int = 900, attempt: int = 1) -> dict[str, str]:
         """The environment of the step."""
@@ -178,7 +179,7 @@ class Stage:
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"), **given,
         }  # fmt: skip
 
-    def act(self, event: Any, run_id: int = 900, attempt: int = 1) -> None:
+    def act(self, event: Event, run_id: int = 900, attempt: int = 1) -> None:
         """The whole action in this process; healing gives the prepared record."""
         name, payload = event
         path = self.folder / "event.json"
@@ -207,13 +208,13 @@ class Stage:
         """Status and delivery as the runner would see them."""
         path = self.folder / "output"
         lines = path.read_text().splitlines() if path.exists() else []
-        pairs = dict(zip(lines, lines[1:], strict=False))
+        pairs = dict(pairwise(lines))
         self.status, self.delivery = (
             next((v for k, v in pairs.items() if k.startswith(f"{name}<<")), "")
             for name in ("status", "delivery")
         )
 
-    def start(self, event: Any, attempt: int = 1) -> subprocess.Popen[str]:
+    def start(self, event: Event, attempt: int = 1) -> subprocess.Popen[str]:
         """The same run as a process of its own."""
         name, payload = event
         (self.folder / "event.json").write_text(json.dumps(payload))
@@ -248,8 +249,6 @@ class Stage:
 
         self.github.watch = watch
         return pids.append
-
-    # -- invariants ------------------------------------------------------------------------------
 
     def ours(self) -> list[Pull]:
         """Our open pull requests."""

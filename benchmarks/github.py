@@ -16,6 +16,7 @@ import time
 import traceback
 from dataclasses import dataclass, field
 
+from benchmarks._github_events import TRIGGERS
 from benchmarks._github_scenarios import Scenario, killed, quick
 from benchmarks._github_stage import TOKEN, Stage, staged
 from tests.report.tame import assert_tame
@@ -82,8 +83,6 @@ def _tame(body: str, url: str) -> None:
 
 def _measure() -> tuple[int, int]:
     """The most requests that a full run and a run without news take, over all triggers."""
-    from benchmarks._github_scenarios import TRIGGERS
-
     full = noop = 0
     for make in TRIGGERS.values():
         with staged() as stage:

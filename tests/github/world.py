@@ -264,7 +264,8 @@ class World:
 
     def label(self, name: str) -> dict[str, Any]:
         """A label as answers show one."""
-        return component("label") | {"id": 1, "name": name, "description": "", "url": f"{self.api}/labels/{name}"}
+        url = f"{self.api}/labels/{name}"
+        return component("label") | {"id": 1, "name": name, "description": "", "url": url}
 
     def comment(self, comment: Comment) -> dict[str, Any]:
         """A comment as answers show one."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.report import markdown, notebook, sections, status, summary
+from heal_bot.report import markdown, sections, status, summary
 from tests.github import records
 from tests.report.tame import HOSTILE, assert_tame
 

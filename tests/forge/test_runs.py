@@ -1,0 +1,82 @@
+"""Runs and artifacts: which run was red, and that the token stays with the API."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from heal_bot.errors import ForgeError
+from heal_bot.events import Run
+from heal_bot.forge.pulls import GitHub
+from heal_bot.forge.runs import Runs
+from heal_bot.text import Secret
+from tests.github import world
+from tests.github.server import Fault, LoopbackGitHub
+
+TOKEN = Secret("token-for-tests")
+
+
+def zipped(name: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr(name, "<testsuite/>")
+    return data.getvalue()
+
+
+@pytest.fixture
+def runs(forge: GitHub, github: LoopbackGitHub) -> Runs:
+    head = github.world.branch("main") or ""
+    for number, conclusion, workflow in ((1, "failure", 7), (2, "success", 7), (3, "failure", 8)):
+        red = world.Run(number, head, "main", conclusion, workflow=workflow)
+        red.artifacts = {"junit-a": zipped("a.xml"), "junit-b": zipped("b.xml"), "x": b"PK"}
+        github.world.runs[number] = red
+    return Runs("octo/shop", forge.repository, TOKEN, github.url)
+
+
+def test_artifacts_are_fetched_by_name(runs: Runs, run: Run, tmp_path: Path) -> None:
+    kept = runs.reports(run, 1, "junit-*", tmp_path / "reports")
+    assert sorted(path.name[:7] for path in kept) == ["junit-a", "junit-b"]
+    assert all(zipfile.is_zipfile(path) for path in kept)
+
+
+def test_without_the_name_those_with_xml_inside_are_taken(
+    runs: Runs, run: Run, tmp_path: Path
+) -> None:
+    assert len(runs.reports(run, 1, "reports", tmp_path)) == 2
+    assert runs.reports(run, 1, "reports", tmp_path, own=True) == ()
+
+
+def test_the_last_red_run_is_one_whose_workflow_was_not_green_since(runs: Runs) -> None:
+    found = runs.last_red("main")
+    assert found is not None
+    assert found.id == 3
+    assert runs.last_red("main", but=3) is None
+    assert runs.last_red("other") is None
+
+
+def test_a_run_is_known_by_its_id_and_its_commit(runs: Runs, github: LoopbackGitHub) -> None:
+    facts = runs.facts(2)
+    assert facts is not None
+    assert (facts.branch, facts.conclusion, facts.repo) == ("main", "success", "octo/shop")
+    assert runs.facts(99) is None
+    assert runs.red_of(github.world.branch("main") or "") == 3
+    assert runs.red_of("f" * 40) is None
+
+
+@pytest.mark.parametrize("status", [502, 0])
+def test_a_broken_download_is_tried_again(
+    runs: Runs, run: Run, github: LoopbackGitHub, tmp_path: Path, status: int
+) -> None:
+    github.faults.append(Fault("actions/download-artifact", status=status))
+    assert len(runs.reports(run, 1, "junit-a", tmp_path)) == 1
+
+
+def test_a_refused_download_names_the_permission(
+    runs: Runs, run: Run, github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    github.world.denied.add("actions/download-artifact")
+    with pytest.raises(ForgeError, match="actions: read"):
+        runs.reports(run, 1, "junit-a", tmp_path)
