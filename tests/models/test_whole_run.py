@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -96,13 +97,23 @@ def _environ(server: Scripted) -> dict[str, str]:
             "ANTHROPIC_BASE_URL": server.url}  # fmt: skip
 
 
+@pytest.fixture
+def left_behind() -> Iterator[dict[str, str]]:
+    """Variables for a run that is killed and cannot clean up: a folder every user can reach."""
+    cache = Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}"
+    with tempfile.TemporaryDirectory(prefix="heal-bot-killed-") as folder:
+        Path(folder).chmod(0o711)
+        yield {"TMPDIR": folder, "HEAL_BOT_CACHE": str(cache)}
+
+
 def test_a_killed_run_leaves_what_was_verified(
-    repo: Path, server: Scripted, mode: str, tmp_path: Path
+    repo: Path, server: Scripted, mode: str, tmp_path: Path, left_behind: dict[str, str]
 ) -> None:
     server.plays(says("claude", ANSWER), says("claude", "word " * 20_000, drip=0.02))
     out = tmp_path / "out"
     heal = subprocess.Popen(
-        _command(repo, out, mode, "--proposers", "claude", "--quiet"), env=_environ(server)
+        _command(repo, out, mode, "--proposers", "claude", "--quiet"),
+        env={**_environ(server), **left_behind},
     )
     try:
         end = time.monotonic() + 240
