@@ -74,25 +74,39 @@ def check_writable(folder: Path) -> None:
 
 
 def write(folder: Path, record: OutcomeRecord, texts: Mapping[str, str]) -> None:
-    """Replace the bundle as a whole: written beside, then renamed; `texts` are for people."""
+    """Write the bundle; `texts` are for people.
+
+    A new folder is made beside and renamed. In one that is a bundle already, each file is replaced
+    by rename and outcome.json last, so that a kill at any moment leaves a whole outcome.
+    """
     check_writable(folder)
+    whole = {**texts, OUTCOME: dump(record)}
+    if folder.exists() and not any(folder.iterdir()):
+        folder.rmdir()
+    if folder.exists():
+        for name, text in whole.items():
+            _replace(folder / name, text)
+        for old in folder.iterdir():
+            if old.name not in whole:
+                old.unlink()
+        return
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".heal-bot-"))
     try:
         beside.chmod(0o755)
-        for name, text in {**texts, OUTCOME: dump(record)}.items():
-            (beside / name).write_text(text, encoding="utf-8", errors="replace", newline="")
-        _swap(beside, folder)
+        for name, text in whole.items():
+            _replace(beside / name, text)
+        beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _swap(beside: Path, folder: Path) -> None:
-    """Put `beside` in the place of `folder`; a kill between the renames leaves one of them."""
-    old = beside.with_name(beside.name + ".old")
-    if folder.exists():
-        folder.rename(old)
-    beside.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+def _replace(path: Path, text: str) -> None:
+    """Put the text in the place of the file in one step."""
+    fd, beside = tempfile.mkstemp(dir=path.parent, prefix=".heal-bot-")
+    with os.fdopen(fd, "w", encoding="utf-8", errors="replace", newline="") as file:
+        file.write(text)
+    Path(beside).chmod(0o644)
+    Path(beside).replace(path)
 
 
 def _bytes_of(path: Path) -> bytes:

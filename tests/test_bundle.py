@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,28 @@ def test_writing_again_replaces_all_of_it_and_leaves_nothing_beside(tmp_path: Pa
     bundle.write(tmp_path / "out", record, {"patch.diff": "x"})
     bundle.write(tmp_path / "out", record, {})
     assert [p.name for p in tmp_path.rglob("*")] == ["out", "outcome.json"]
+
+
+def test_a_run_killed_while_it_writes_leaves_a_whole_outcome(tmp_path: Path) -> None:
+    code = (
+        "import itertools, sys\n"
+        "from pathlib import Path\n"
+        "from heal_bot import bundle\n"
+        "from heal_bot.model import HealRequest, Outcome, Report\n"
+        "from heal_bot.report.record import flatten\n"
+        "for n in itertools.count():\n"
+        "    outcome = Outcome(HealRequest('a/b', '1' * 40), 'refused', 'done', 'x' * n, Report(()))\n"
+        "    bundle.write(Path(sys.argv[1]), flatten(outcome), {'patch.diff': 'x' * 10_000})\n"
+        "    print(n, flush=True)\n"
+    )
+    for kill_after in (1, 3, 8):
+        argv = [sys.executable, "-c", code, str(tmp_path / "out")]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            for _ in range(kill_after):
+                writer.stdout.readline()
+            writer.kill()
+        assert bundle.read(tmp_path / "out").status == "refused"
 
 
 def test_a_folder_with_other_things_is_not_replaced(tmp_path: Path) -> None:
