@@ -26,7 +26,7 @@ _PROTECTED_FOLDERS = frozenset(
 )
 _CONFIGURATION = ("pyproject.toml", "pytest.toml", "pytest.ini", "tox.ini", "setup.cfg")
 _TEST_HELP = re.compile(r"(^|_)(tests?|testing|testutils?|fixtures?|mocks?|fakes?|factories)(_|$)")
-_FRAMEWORK = re.compile(rb"^\s*(?:import|from)\s+(?:pytest|_pytest|unittest|hypothesis)\b", re.M)
+_FRAMEWORK = re.compile(rb"^(?:import|from)\s+(?:pytest|_pytest|unittest|hypothesis)\b", re.M)
 _IMPORTED = re.compile(rb"^[ \t]*(?:from|import)\s+(?:[^\n(]|\([^)]*\))+", re.M)
 _ENTRY_POINTS = re.compile(r"pytest11(.*?)(?:\]|\n\[|\n\S|\Z)", re.DOTALL)
 _ENTRY_POINT = re.compile(r"(?:^[ \t]*|[\"'])[\w-]+[ \t]*=[ \t]*([A-Za-z_][\w.]*)", re.M)

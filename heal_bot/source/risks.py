@@ -17,7 +17,8 @@ MODULES = frozenset(
     hypothesis nose builtins posix nt signal threading _thread multiprocessing shutil atexit
     faulthandler pty resource runpy pkgutil zipimport marshal pickle shelve pdb bdb code codeop http
     urllib ssl ftplib smtplib telnetlib webbrowser socketserver xmlrpc mmap fcntl tempfile
-    tracemalloc site sysconfig trace traceback cffi requests httpx aiohttp paramiko
+    tracemalloc site sysconfig trace traceback linecache tokenize fileinput
+    cffi requests httpx aiohttp paramiko
     """.split()  # noqa: SIM905
 )
 HARMLESS = frozenset(

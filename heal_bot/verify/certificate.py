@@ -28,10 +28,13 @@ class Findings:
     undoes: str = ""
 
 
-def tests_hash(tree: Tree) -> str:
-    """SHA-256 over path and content of everything a patch may never touch, as it lies on disk."""
+def protected_hash(tree: Tree, base: Tree | None = None) -> str:
+    """SHA-256 over path and content of everything a patch may never touch, as it lies on disk.
+
+    Which files these are is read off `base`, the commit, where `tree` holds a patch.
+    """
     total = hashlib.sha256()
-    machinery = paths.machinery(tree)
+    machinery = paths.machinery(base or tree)
     for path in tree.paths():
         if rails.is_protected(path) or rails.is_test(path) or path in machinery:
             file = tree.root / path
@@ -64,7 +67,7 @@ def certify(
     return Certificate(
         base_sha=patch.base_sha,
         tree_sha=tree.tree_sha,
-        tests_hash=tests_hash(tree),
+        tests_hash=protected_hash(tree),
         environment=env,
         isolation=last.isolation,
         baseline_runs=baseline.runs,

@@ -22,7 +22,7 @@ from heal_bot.source import edit, rails
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verify import intent, scope
 from heal_bot.verify.baseline import failure_of
-from heal_bot.verify.certificate import Findings, certify, tests_hash
+from heal_bot.verify.certificate import Findings, certify, protected_hash
 from heal_bot.verify.proof import Proof, slower
 from heal_bot.verify.steadiness import broken_tests
 
@@ -66,7 +66,7 @@ def confirm(
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
     case = _Case(candidate, files, tree, fresh, env, runner, baseline)
-    if tests_hash(tree) != tests_hash(fresh):
+    if protected_hash(tree) != protected_hash(fresh, tree):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
     baseline = scope.narrowed(run, baseline, proposal.edits)

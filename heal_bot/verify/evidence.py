@@ -103,6 +103,6 @@ def outside(run: SuiteRun, tests: Sequence[str]) -> str:
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
         if result.outcome != "passed":
-            said = result.message.strip().splitlines()
-            return f"{test} {result.outcome} outside: {said[0] if said else result.kind}"
+            said = (result.message.strip().splitlines() or [""])[0]
+            return f"{test} {result.outcome} outside: {result.kind}: {said}"
     return "" if tests else "no test to judge by"

@@ -91,6 +91,8 @@ class Proof:
             rows.append(("poison rerun", f"{len(fixed)} of {len(fixed)} fail again"))
         inside = self.inside or evidence.outside(done["oracle"], fixed)
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
+        if inside and not self.inside and "Refused" not in inside:
+            doubts.append(f"{inside}: it passes inside of the test process only")
         found = gates.findings(self.candidate.edits, fixed, self.tree)
         if refused := [finding.text for finding in found if finding.veto]:
             return Shown("in-process", (), (), refused[0])

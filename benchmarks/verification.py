@@ -1,0 +1,277 @@
+"""Verification in numbers: forgeries, honest repairs, flaky suites, histories, gates, wall time."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _wall
+from benchmarks._forgeries import FORGERIES, MODULE, TESTS
+from benchmarks._gated import GATED
+from benchmarks._histories import HISTORIES, History
+from benchmarks._honest import HONEST, Honest
+from benchmarks._unsteady import UNSTEADY, Unsteady
+from heal_bot import api, settings, wiring
+from heal_bot.events import Run
+from heal_bot.model import (
+    Attempt,
+    Baseline,
+    Candidate,
+    Certificate,
+    Confirmed,
+    Edit,
+    Environment,
+    Failure,
+    Proposal,
+    RunHints,
+    Verdict,
+)
+from heal_bot.ports import Tree
+from heal_bot.source import functions, rails
+from heal_bot.verify import gates
+from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.confirm import confirm
+
+PARTS = ("forgeries", "honest", "flaky", "intent", "gates", "wall")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A small repository with the edges to verify changes to it."""
+
+    bench: wiring.Bench
+    tree: Tree
+    env: Environment
+
+    @property
+    def run(self) -> Run:
+        """The run of its edges."""
+        return self.bench.run
+
+    def baseline(self, *tests: str) -> Baseline:
+        """The baseline; without names every red test is a failure."""
+        named = tuple(Failure(t, "AssertionError", "assert False") for t in tests)
+        return reproduce(self.run, named or None, self.tree, self.env, self.bench.runner)
+
+    def edit(self, qualname: str, new_source: str) -> Candidate:
+        """A candidate that replaces one function of `m.py`."""
+        text = self.tree.read("m.py").decode()
+        target = functions.find(functions.index("m.py", text), qualname)
+        assert target is not None, qualname
+        return Candidate((Edit(target, new_source),), "benchmark", "case")
+
+    def confirm(self, candidate: Candidate, baseline: Baseline) -> Confirmed | Verdict:
+        """The verdict of record."""
+        proposal = Proposal((Attempt(1, "", candidate, Verdict("fixed")),))
+        bench = self.bench
+        return confirm(
+            self.run, proposal, bench.workspace, self.tree, self.env, bench.runner, baseline
+        )
+
+
+def commit(folder: Path, files: dict[str, str]) -> None:
+    """Write files and commit them."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    identity = ("-c", "user.name=bench", "-c", "user.email=bench@example.invalid")
+    if not (folder / ".git").exists():
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    for words in (("add", "-A"), ("commit", "-q", "-m", "change")):
+        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True)
+
+
+@contextlib.contextmanager
+def project(python: Path, files: dict[str, str]) -> Iterator[Project]:
+    """A repository with these files and the edges for it."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
+        folder = Path(place) / "repo"
+        folder.mkdir()
+        commit(folder, {"pyproject.toml": _wall.CONFIGURATION, **files})
+        chosen = settings.from_process(None, {"proposers": "rules"})
+        with wiring.bench(folder, python, chosen, lambda event: None) as bench:
+            tree = bench.workspace.checkout(bench.run, "HEAD")
+            env = bench.workspace.provision(bench.run, tree, RunHints())
+            yield Project(bench, tree, env)
+
+
+def forgeries(python: Path, few: bool) -> dict[str, Any]:
+    """Each forgery with the rails, as shipped, and without them: what ends as fixed, and how."""
+    accepted: dict[str, list[str]] = {"oracle": [], "in_process": [], "without_rails": []}
+    cases = FORGERIES[::9] if few else FORGERIES
+    with project(python, {"m.py": MODULE, "tests/test_m.py": TESTS}) as made:
+        baseline = made.baseline()
+        assert len(baseline.confirmed) == 1, baseline.reproduced
+        for name, body in cases:
+            candidate = made.edit("answer", f"def answer(n):\n{textwrap.indent(body, '    ')}\n")
+            verified = made.confirm(candidate, baseline)
+            if isinstance(verified, Confirmed):
+                method = verified.certificate.methods[0][1]
+                passes_rails = not rails.check(candidate, made.tree)
+                if method == "oracle":
+                    accepted["oracle"].append(name)
+                elif passes_rails:
+                    accepted["in_process"].append(name)
+                if not passes_rails:
+                    accepted["without_rails"].append(f"{name} ({method})")
+            _say(f"forgery {name}: {_told(verified)}")
+    return {"forgeries": len(cases), "accepted": accepted}
+
+
+def honest(python: Path, few: bool) -> dict[str, Any]:
+    """Each honest repair through baseline, rails and confirmation."""
+    cases = HONEST[::9] if few else HONEST
+    fixed, outside, missed = 0, 0, []
+    for case in cases:
+        verified = _honest(python, case)
+        if isinstance(verified, Confirmed):
+            fixed += 1
+            by_oracle = verified.certificate.methods[0][1] == "oracle"
+            outside += by_oracle and case.plain
+            if case.plain and not by_oracle:
+                missed.append(f"{case.name}: {dict(verified.certificate.gates).get('oracle')}")
+        else:
+            missed.append(f"{case.name}: {_told(verified)}")
+        _say(f"honest {case.name}: {_told(verified)}")
+    plain = sum(case.plain for case in cases)
+    told = {"cases": len(cases), "fixed": fixed, "plain_data": plain, "by_oracle": outside}
+    return {"honest": {**told, "missed": missed}}
+
+
+def _honest(python: Path, case: Honest) -> Confirmed | Verdict:
+    bodies = [f"def test_{n}():\n    {body}\n" for n, body in enumerate(case.tests)]
+    tests = "\n\n".join(["from m import *\n", *bodies])
+    with project(python, {"m.py": case.code, "tests/test_m.py": tests}) as made:
+        index = functions.index("m.py", case.code)
+        at = case.code[: case.code.index(case.wrong)].count("\n") + 1
+        target = functions.at(index, at)
+        assert target is not None, case.name
+        source = target.source.replace(case.wrong, case.right)
+        candidate = made.edit(target.qualname, source)
+        if reason := rails.check(candidate, made.tree):
+            return Verdict("rejected", detail=reason)
+        baseline = made.baseline()
+        assert baseline.confirmed, (case.name, baseline.reproduced)
+        return made.confirm(candidate, baseline)
+
+
+def flaky(python: Path, few: bool) -> dict[str, Any]:
+    """Each unsteady suite through the baseline."""
+    cases = UNSTEADY[::7] if few else UNSTEADY
+    wrong = [said for case in cases if (said := _unsteady(python, case))]
+    right = len(cases) - len(wrong)
+    return {"flaky": {"cases": len(cases), "right": right, "wrong": wrong}}
+
+
+def _unsteady(python: Path, case: Unsteady) -> str:
+    """What the baseline gets wrong; '' when it is right."""
+    test = f"tests/test_m.py::{case.test}"
+    kind, _, message = case.message.partition(": ")
+    with project(python, {"m.py": "", "tests/test_m.py": case.text}) as made:
+        failure = Failure(test, kind, message)
+        baseline = reproduce(made.run, (failure,), made.tree, made.env, made.bench.runner)
+        (found,) = baseline.reproduced
+    _say(f"flaky {case.kind}: {found.status}: {found.failure.reason}")
+    first = case.text.strip().splitlines()[-1].strip()
+    return "" if found.status in case.right else f"{case.kind} ({first}): {found.status}"
+
+
+def intent(python: Path, few: bool) -> dict[str, Any]:
+    """Each history healed as a whole, offline."""
+    cases = HISTORIES[::8] if few else HISTORIES
+    wrong = [said for case in cases if (said := _history(python, case))]
+    right = len(cases) - len(wrong)
+    return {"intent": {"cases": len(cases), "right": right, "wrong": wrong}}
+
+
+def _history(python: Path, case: History) -> str:
+    with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
+        folder = Path(place) / "repo"
+        folder.mkdir()
+        bodies = [f"def test_{n}():\n    {body}\n" for n, body in enumerate(case.tests)]
+        tests = "\n\n".join(["from m import *\n", *bodies])
+        old = {"pyproject.toml": _wall.CONFIGURATION, "m.py": case.old, "tests/test_m.py": tests}
+        commit(folder, old)
+        commit(folder, {"m.py": case.new, **case.also})
+        job = wiring.Job(repo=folder, out=Path(place) / "out", python=python)
+        record = api.heal(job, settings.from_process(None, {"proposers": "rules"}))
+    undoes = record.certificate.undoes if record.certificate else ""
+    stale = any(failure.status == "stale_test" for failure in record.failures)
+    said = f"{record.status}{', undoes' if undoes else ''}"
+    _say(f"intent {case.name}: {said}: {record.reason[:120]}")
+    right = stale or bool(undoes) if case.intended else record.status == "healed"
+    return "" if right else f"{case.name}: {said}"
+
+
+def gated(python: Path, few: bool) -> dict[str, Any]:
+    """Each change read by the gates."""
+    wrong = []
+    for case in GATED:
+        test = f"def test_it():\n    {case.test}\n"
+        files = {"m.py": case.old, "tests/test_m.py": test}
+        tree: Any = _wall.Files(files)
+        target = functions.find(functions.index("m.py", case.old), "f")
+        assert target is not None
+        edit = Edit(target, case.new)
+        found = gates.findings((edit,), ("tests/test_m.py::test_it",), tree)
+        doubts = rails.doubts(Candidate((edit,), "benchmark", "case"), tree)
+        said = "veto" if any(f.veto for f in found) else "doubt" if found or doubts else ""
+        if said != case.right:
+            wrong.append(f"{case.name}: {said or 'nothing'}, not {case.right or 'nothing'}")
+    return {"gates": {"cases": len(GATED), "right": len(GATED) - len(wrong), "wrong": wrong}}
+
+
+def wall(python: Path, few: bool) -> dict[str, Any]:
+    """The wall time of heal over that of the tests it cannot do without."""
+    ratios = {"2s": _wall.ratio(python, 2.0, 1 if few else 5)}
+    if not few:
+        ratios["30s"] = _wall.ratio(python, 30.0, 1)
+    return {"wall_ratio": {k: v["ratio"] for k, v in ratios.items()}, "wall": ratios}
+
+
+def _told(verified: Confirmed | Verdict) -> str:
+    if isinstance(verified, Confirmed):
+        certificate: Certificate = verified.certificate
+        return f"fixed, {certificate.methods[0][1]}"
+    return f"{verified.status}: {verified.detail}"
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def main(argv: list[str]) -> int:
+    """Run the parts asked for and print one JSON object as the last line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks verification")
+    parser.add_argument("--json", action="store_true", help="print the last line alone")
+    parser.add_argument("--full", action="store_true", help="the same as without it")
+    parser.add_argument("--few", action="store_true", help="a sample of each part")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part; repeatable")
+    options = parser.parse_args(argv)
+    asked = options.only or PARTS
+    began = time.monotonic()
+    runs = {
+        "forgeries": forgeries, "honest": honest, "flaky": flaky,
+        "intent": intent, "gates": gated, "wall": wall,
+    }  # fmt: skip
+    result: dict[str, Any] = {}
+    with _wall.interpreter() as python:
+        for name in asked:
+            result |= runs[name](python, options.few)
+            if not options.json:
+                print(f"{name}: done after {time.monotonic() - began:.0f} s")
+    whole = set(asked) == set(PARTS) and not options.few
+    result |= {"seconds": round(time.monotonic() - began, 1), "complete": whole}
+    print(json.dumps(result))
+    return 0
