@@ -87,7 +87,7 @@ def write(folder: Path, record: OutcomeRecord, texts: Mapping[str, str]) -> None
         for name, text in whole.items():
             _replace(folder / name, text)
         for old in folder.iterdir():
-            if old.name not in whole:
+            if old.name not in whole and not old.is_dir():
                 old.unlink()
         return
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".heal-bot-"))

@@ -46,7 +46,8 @@ def test_a_run_killed_while_it_writes_leaves_a_whole_outcome(tmp_path: Path) -> 
         "from heal_bot.model import HealRequest, Outcome, Report\n"
         "from heal_bot.report.record import flatten\n"
         "for n in itertools.count():\n"
-        "    outcome = Outcome(HealRequest('a/b', '1' * 40), 'refused', 'done', 'x' * n, Report(()))\n"
+        "    request = HealRequest('a/b', '1' * 40)\n"
+        "    outcome = Outcome(request, 'refused', 'done', 'x' * n, Report(()))\n"
         "    bundle.write(Path(sys.argv[1]), flatten(outcome), {'patch.diff': 'x' * 10_000})\n"
         "    print(n, flush=True)\n"
     )
