@@ -27,6 +27,7 @@ from typing import Any
 
 from benchmarks import real_project
 from benchmarks._quixbugs import FRESH, INPUTS
+from benchmarks._restricted import Restricted
 from heal_bot.errors import HealBotError
 from heal_bot.events import Run, SearchProgressed
 from heal_bot.locate import ranking
@@ -38,7 +39,6 @@ from heal_bot.model import (
     Environment,
     RunHints,
     Spectrum,
-    SuiteRun,
 )
 from heal_bot.ports import Session, Tree
 from heal_bot.repair import loop
@@ -113,26 +113,8 @@ class World:
 
     def baseline(self, name: str) -> Baseline:
         """The program's official tests as they are."""
-        only = _Only(self.cold, f"python_testcases/test_{name}.py")
-        return reproduce(self.run, None, self.tree, self.env, only)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class _Only:
-    """A runner that knows of the tests of one program alone."""
-
-    runner: SuiteRunner
-    tests: str
-
-    def run(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        tests: Sequence[str] | None = None,
-        **how: bool,
-    ) -> SuiteRun:
-        return self.runner.run(run, tree, env, tests or [self.tests], **how)
+        only = Restricted(self.cold, self.warm, (f"python_testcases/test_{name}.py",))
+        return reproduce(self.run, None, self.tree, self.env, only)
 
 
 @contextmanager

@@ -41,9 +41,10 @@ class Evidence:
         return tuple(dict.fromkeys(found))
 
 
-def _literals(text: str) -> list[object]:
+def literals(text: str) -> list[object]:
+    """The constants written in a text, in order."""
     values: list[object] = []
-    for found in _LITERAL.findall(text[:2000]):
+    for found in _LITERAL.findall(text[:20_000]):
         try:
             values.append(ast.literal_eval(found))
         except (ValueError, SyntaxError):
@@ -63,8 +64,8 @@ def gather(failures: Iterable[Failure]) -> Evidence:
     for failure in some:
         for line in failure.message[:3000].splitlines():
             for expected in _EXPECTED.findall(line):
-                right += _literals(expected)
-            rest += _literals(line)
+                right += literals(expected)
+            rest += literals(line)
     unique: dict[tuple[type, object], object] = {}
     for value in right + rest:
         unique.setdefault((type(value), value), value)

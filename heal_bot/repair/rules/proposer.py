@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from heal_bot.events import Noted, Run
 from heal_bot.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.ports import Brief, Recall
+from heal_bot.repair.rules.doubt import doubt
 from heal_bot.repair.rules.evidence import gather
 from heal_bot.repair.rules.identity import fingerprint, is_ugly
 from heal_bot.repair.rules.queue import Idea, order, rank_cost
@@ -62,7 +63,7 @@ class Rules:
             source = _realized(idea, seen)
             if source is not None:
                 edit = Edit(idea.scope.site.target, source)
-                prior = idea.cost + idea.family.doubt
+                prior = idea.cost + doubt(idea)
                 yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
@@ -90,7 +91,7 @@ class Rules:
             why = f"{start.rationale}; {idea.change.why}"
             edit = Edit(idea.scope.site.target, source)
             family = f"{start.family} + {idea.family.name}"
-            prior = start.prior + idea.cost + idea.family.doubt
+            prior = start.prior + idea.cost + doubt(idea)
             yield Candidate((edit,), self.name, family, why, prior=prior)
 
 

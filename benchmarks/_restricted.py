@@ -1,0 +1,61 @@
+"""A runner that knows of a part of the suite alone, as if there were no other tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.events import Run
+from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
+from heal_bot.ports import Ask, Session, Tree
+from heal_bot.sandbox.suite import SuiteRunner
+
+
+@dataclass(frozen=True, slots=True)
+class Restricted:
+    """Runs `tests` where all tests are asked for; warm sessions are those of `warmer`."""
+
+    runner: SuiteRunner
+    warmer: SuiteRunner
+    tests: tuple[str, ...]
+
+    def preflight(self, run: Run, env: Environment) -> Isolation:
+        """As the runner does."""
+        return self.runner.preflight(run, env)
+
+    def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
+        """The tests there are, taken for granted."""
+        return Collection(self.tests)
+
+    def run(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        tests: Sequence[str] | None = None,
+        *,
+        spectrum: bool = False,
+        seconds: float | None = None,
+        shuffle: int | None = None,
+    ) -> SuiteRun:
+        """One cold run of the tests asked for, at most of those there are."""
+        asked = self.tests if tests is None else tests
+        return self.runner.run(
+            run, tree, env, asked, spectrum=spectrum, seconds=seconds, shuffle=shuffle
+        )
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        """Cold runs side by side, restricted likewise."""
+        some = [ask if ask.tests is not None else replace(ask, tests=self.tests) for ask in asks]
+        return self.runner.run_many(run, env, some)
+
+    def warm(
+        self,
+        run: Run,
+        tree: Tree,
+        env: Environment,
+        failing: Sequence[Failure],
+        guards: Sequence[str],
+    ) -> Session:
+        """A session of the other runner."""
+        return self.warmer.warm(run, tree, env, failing, guards)
