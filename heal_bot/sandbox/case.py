@@ -96,7 +96,7 @@ class Case:
         now = time.monotonic()
         if self.scratch_pace.due(now):
             excess = watch.excess_scratch(self.roots, limits)
-            self.scratch_pace.done(now)
+            self.scratch_pace.done()
             if excess:
                 self.end("scratch", excess)
 

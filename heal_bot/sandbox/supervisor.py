@@ -256,7 +256,7 @@ class Supervisor:
             table, available = processes.table(), processes.available_memory()
             for case in self._cases.values():
                 case.measure(table, available)
-            self._pace.done(now)
+            self._pace.done()
         for case in list(self._cases.values()):
             case.step(now)
             if case.over:

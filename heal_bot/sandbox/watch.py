@@ -86,16 +86,22 @@ def shared_memory(uid: int | None) -> int:
 
 @dataclass(slots=True)
 class Pace:
-    """When a measurement is due: every `interval` seconds, or 25 times what it last took."""
+    """When a measurement is due: every `interval` seconds, or 25 times what it last cost.
+
+    The cost is processor time: on a busy machine, where a measurement takes long because others
+    run meanwhile, it must not become rare.
+    """
 
     interval: float
     next: float = 0.0
+    began: float = 0.0
 
     def due(self, now: float) -> bool:
-        """Whether to measure now."""
+        """Whether to measure now; if so, `done` must follow."""
+        self.began = time.process_time()
         return now >= self.next
 
-    def done(self, started: float) -> None:
-        """Plan the next measurement after one that began at `started`."""
-        now = time.monotonic()
-        self.next = now + max(self.interval, 25 * (now - started))
+    def done(self) -> None:
+        """Plan the next measurement."""
+        cost = time.process_time() - self.began
+        self.next = time.monotonic() + max(self.interval, 25 * cost)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import shutil
 import subprocess
+import sys
+import types
 from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +149,59 @@ def test_hot_functions_do_not_stop_the_run_and_still_show_their_lines(
     seen = {line for path, line in lines_of(done.spectrum, "test_m.py::test_f") if path == "m.py"}
     assert {1, 2, 3, 4, 6} <= seen
     assert 5 not in seen
+
+
+RENDERED = {
+    "m.py": "class P:\n    def __repr__(self):\n        return 'P'\n",
+    "test_m.py": (
+        "import m, unittest\ndef test_shown(): assert m.P() == 3\n"
+        "class T(unittest.TestCase):\n    def test_equal(self): self.assertEqual(m.P(), 3)\n"
+        "def test_asked(): assert repr(m.P()) == 'P'\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("python", [sys.executable, *_pythons()])
+def test_rendering_a_failed_assertion_is_no_execution_of_the_test(
+    python: str, bare: Callable[..., list[dict[str, Any]]], project: Callable
+) -> None:
+    hits: dict[str, int] = {}
+    names, lines = [], []
+    for record in bare(python, project(RENDERED).root):
+        if record["t"] == "tests":
+            names += record["v"]
+        elif record["t"] == "lines":
+            lines += [(path, line) for path, numbers in record["v"] for line in numbers]
+        elif record["t"] == "hits":
+            hits |= {names[at].rpartition("::")[2]: int(bits, 16) for at, bits in record["v"]}
+    rendering = 1 << lines.index(("m.py", 3))
+    assert {name: bool(bits & rendering) for name, bits in hits.items()} == {
+        "test_shown": False, "test_equal": False, "test_asked": True,
+    }  # fmt: skip
+
+
+def test_a_test_of_very_many_calls_is_observed_in_part_and_the_gap_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader = SourceFileLoader("spectrum_inside", str(INSIDE / "_heal_spectrum.py"))
+    module = types.ModuleType(loader.name)
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "CALLS", 40)
+    spectrum = module.Spectrum(str(tmp_path))
+    spectrum.probe = module._Tracing(spectrum)
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        for number, calls in enumerate((100, 2)):
+            spectrum.begin(f"test_{number}")
+            spectrum.resume()
+            for _ in range(calls):
+                Path("a")
+            spectrum.pause()
+            spectrum.end(number)
+    finally:
+        sys.settrace(before)
+    assert spectrum.gaps == {"long tests observed in part": ["test_0"]}
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,8 @@ def installed(request: pytest.FixtureRequest) -> Iterator[Environment]:
         get = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
         # What pytest needs of old versions depends on markers that pip reads for our own version.
         get += ["--target", str(site), "--python-version", f"3.{minor}"]
-        get += ["pytest", "exceptiongroup", "tomli", "typing_extensions"]
+        get += ["pytest<9", "iniconfig<2.2"] if minor < 10 else ["pytest"]
+        get += ["exceptiongroup", "tomli", "typing_extensions"]
         if subprocess.run(get, capture_output=True).returncode != 0:
             pytest.skip(f"no pytest for Python 3.{minor} can be had")
         prefix = python.parents[1]
