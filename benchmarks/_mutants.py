@@ -1,58 +1,85 @@
-"""Seeded single mutations of functions: operators, constants, statements, arguments, guards."""
+"""Seeded single mutations of functions: operators, constants, statements, arguments, guards.
+
+A mutation replaces a few characters and leaves the rest of the function as its authors wrote it.
+"""
 
 from __future__ import annotations
 
 import ast
-import copy
 import random
-import textwrap
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.locate.places import Places
+from heal_bot.model import Target
 from heal_bot.ports import Tree
 from heal_bot.source import functions
 
+# A function's part as (first byte, byte after the last, new text).
+Edit = tuple[int, int, str]
 _OPERATORS = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: "+ -", ast.Sub: "- +", ast.Mult: "* //", ast.Div: "/ *", ast.FloorDiv: "// *",
+    ast.Mod: "% *", ast.Lt: "< <=", ast.LtE: "<= <", ast.Gt: "> >=", ast.GtE: ">= >",
+    ast.Eq: "== !=", ast.NotEq: "!= ==", ast.And: "and or", ast.Or: "or and",
+    ast.Is: "is is_not", ast.IsNot: "is_not is", ast.In: "in not_in", ast.NotIn: "not_in in",
 }  # fmt: skip
+_PAIRS = (
+    "lower upper", "append extend", "keys values", "startswith endswith", "lstrip rstrip",
+    "left right", "prev next", "min max", "find rfind", "ljust rjust", "head tail",
+    "key value", "strip rstrip", "split rsplit", "add discard", "get pop",
+)  # fmt: skip
+_RENAMED = {one: other for pair in _PAIRS for one, other in (pair.split(), pair.split()[::-1])}
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A function with one fault; `text` is the whole file with it."""
+    """A function with one fault."""
 
     path: str
     qualname: str
+    nth: int
     kind: str
     first_line: int
     last_line: int
     source: str
-    text: str
 
     @property
     def name(self) -> str:
         """Where and what."""
         return f"{self.path}::{self.qualname} {self.kind}"
 
-    def fits(self, other: Mutant) -> bool:
-        """Whether both can be planted in the same file, this one first."""
-        return self.last_line < other.first_line
+    @property
+    def grows(self) -> int:
+        """How many lines the file has more with it."""
+        return len(functions.lines(self.source)) - (self.last_line - self.first_line + 1)
 
-    def apply(self, folder: Path) -> None:
-        """Plant it; when two go into one file, the later one first."""
-        file = folder / self.path
+    def apart(self, other: Mutant) -> bool:
+        """Whether both can be planted together, each in a function of its own."""
+        return (
+            self.path != other.path
+            or self.last_line < other.first_line
+            or other.last_line < self.first_line
+        )
+
+
+def plant(planted: Collection[Mutant], folder: Path) -> None:
+    """Write the faults into a checkout, later ones of a file first."""
+    for mutant in sorted(planted, key=lambda m: -m.first_line):
+        file = folder / mutant.path
         lines = list(functions.lines(file.read_text(encoding="utf-8")))
-        lines[self.first_line - 1 : self.last_line] = [self.source]
+        lines[mutant.first_line - 1 : mutant.last_line] = [mutant.source]
         file.write_text("".join(lines), encoding="utf-8")
 
 
-def mutants(tree: Tree, seed: int) -> Iterator[Mutant]:
-    """Mutants of the project's functions in seeded order, kinds taking turns, without end marks."""
+def mutants(
+    tree: Tree, wanted: Collection[tuple[str, str, int]], seed: int, turns: int = 3_000
+) -> Iterator[Mutant]:
+    """Mutants of the functions named by path, qualname and number, in seeded order.
+
+    Kinds take turns; a function takes part at most three times for each kind.
+    """
     rng = random.Random(seed)
     places = Places(tree)
     targets = [
@@ -60,101 +87,151 @@ def mutants(tree: Tree, seed: int) -> Iterator[Mutant]:
         for path in places.project()
         for entry in places.entries(path)
         if entry.target.kind == "function"
+        and (path, entry.target.qualname, entry.target.nth) in wanted
     ]
-    kinds = list(_KINDS)
     seen: set[tuple[str, str]] = set()
-    for turn in range(4_000):
-        kind, target = kinds[turn % len(kinds)], rng.choice(targets)
-        source = _mutated(target.source, _KINDS[kind], rng)
-        if source is None or (target.path, source) in seen:
-            continue
-        seen.add((target.path, source))
-        lines = list(functions.lines(tree.read(target.path).decode()))
-        lines[target.first_line - 1 : target.last_line] = [source]
-        where = (target.path, target.qualname, kind, target.first_line, target.last_line)
-        yield Mutant(*where, source, "".join(lines))
+    for turn in range(turns if targets else 0):
+        kind, target = list(_KINDS)[turn % len(_KINDS)], rng.choice(targets)
+        source = _mutated(target, _KINDS[kind], rng)
+        if source is not None and (target.path, source) not in seen:
+            seen.add((target.path, source))
+            yield Mutant(
+                target.path, target.qualname, target.nth, kind,
+                target.first_line, target.last_line, source,
+            )  # fmt: skip
 
 
-def _mutated(source: str, change: Callable, rng: random.Random) -> str | None:
-    indent = functions.indentation(source)
-    tree = ast.parse(textwrap.dedent(source))
-    inner = copy.deepcopy(tree.body[0])
-    nested = {
-        id(n)
-        for f in ast.walk(inner)
-        if f is not inner and isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        for n in ast.walk(f)
-    }
-    body = [n for statement in inner.body for n in ast.walk(statement) if id(n) not in nested]
-    rng.shuffle(body)
-    if any(change(node, rng) for node in body):
-        text = ast.unparse(ast.fix_missing_locations(inner))
-        if text != ast.unparse(tree.body[0]):
-            return textwrap.indent(text, indent) + "\n"
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(f"if 1:\n{source}" if functions.indentation(source) else f"\n{source}")
+
+
+def _mutated(target: Target, change: Callable, rng: random.Random) -> str | None:
+    tree = _parsed(target.source)
+    top = tree.body[0]
+    function = top.body[0] if isinstance(top, ast.If) else top
+    text = b"\n" + target.source.encode()
+    nodes = [node for node in _own(function) if hasattr(node, "lineno") or hasattr(node, "body")]
+    rng.shuffle(nodes)
+    for node in nodes:
+        edits = change(node, _Text(text), rng)
+        if edits:
+            for start, end, new in sorted(edits, reverse=True):
+                text = text[:start] + new.encode() + text[end:]
+            source = text[1:].decode()
+            try:
+                changed = ast.dump(_parsed(source)) != ast.dump(tree)
+            except SyntaxError:
+                return None
+            return source if changed else None
     return None
 
 
-def _operator(node: ast.AST, rng: random.Random) -> bool:
-    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) and type(node.op) in _OPERATORS:
-        node.op = _OPERATORS[type(node.op)]()
-        return True
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in _OPERATORS:
-        node.ops[0] = _OPERATORS[type(node.ops[0])]()
-        return True
-    return False
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's statements; not of nested ones, docstrings and f-strings.
+
+    The positions of nodes in f-strings are only right from Python 3.12 on.
+    """
+    left = list(getattr(function, "body", []))
+    while left:
+        node = left.pop()
+        nested = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.JoinedStr
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not isinstance(node, nested) and not text:
+            yield node
+            left.extend(ast.iter_child_nodes(node))
 
 
-def _constant(node: ast.AST, rng: random.Random) -> bool:
-    if not isinstance(node, ast.Constant) or node.value is None or node.value is ...:
-        return False
-    if isinstance(node.value, bool):
-        node.value = not node.value
-    elif isinstance(node.value, int | float):
-        node.value += rng.choice((1, -1))
-    elif isinstance(node.value, str) and 0 < len(node.value) < 30:
-        node.value += "x"
+class _Text:
+    """Byte positions of nodes."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.starts = [0]
+        for line in text.splitlines(keepends=True):
+            self.starts.append(self.starts[-1] + len(line))
+
+    def start(self, node: ast.AST) -> int:
+        return self.starts[node.lineno - 1] + node.col_offset
+
+    def end(self, node: ast.AST) -> int:
+        return self.starts[node.end_lineno - 1] + node.end_col_offset
+
+    def of(self, node: ast.AST) -> str:
+        return self.text[self.start(node) : self.end(node)].decode()
+
+    def between(self, left: ast.AST, right: ast.AST, old: str, new: str) -> list[Edit]:
+        """Replace an operator between two operands."""
+        start, end = self.end(left), self.start(right)
+        pattern = r"\s+".join(map(re.escape, old.split("_")))
+        gap = re.sub(
+            rf"(?<![\w<>=!*/]){pattern}(?![\w<>!*/])" if old[0].isalpha() else pattern,
+            new.replace("_", " "),
+            self.text[start:end].decode(),
+            count=1,
+        )
+        return [(start, end, gap)]
+
+
+def _operator(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+    if isinstance(node, ast.BoolOp):
+        gaps = list(zip(node.values, node.values[1:], strict=False))
+        op = node.op
+    elif isinstance(node, ast.BinOp):
+        gaps, op = [(node.left, node.right)], node.op
+    elif isinstance(node, ast.AugAssign):
+        gaps, op = [(node.target, node.value)], node.op
+    elif isinstance(node, ast.Compare):
+        gaps, op = [(node.left, node.comparators[0])], node.ops[0]
     else:
-        return False
-    return True
+        return []
+    if type(op) not in _OPERATORS:
+        return []
+    old, new = _OPERATORS[type(op)].split()
+    return [edit for left, right in gaps for edit in text.between(left, right, old, new)]
 
 
-def _deleted(node: ast.AST, rng: random.Random) -> bool:
-    for part in ("body", "orelse"):
-        statements = getattr(node, part, None)
-        if isinstance(statements, list):
-            for at, one in enumerate(statements):
-                call = isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)
-                if call or isinstance(one, ast.AugAssign | ast.Raise | ast.Continue):
-                    statements[at] = ast.Pass()
-                    return True
-    return False
+def _constant(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+    if not isinstance(node, ast.Constant) or node.value is None or node.value is ...:
+        return []
+    value = node.value
+    if isinstance(value, bool):
+        value = not value
+    elif isinstance(value, int | float):
+        value += rng.choice((1, -1))
+    elif isinstance(value, str) and 0 < len(value) < 30:
+        value += "x"
+    else:
+        return []
+    return [(text.start(node), text.end(node), repr(value))]
 
 
-def _swapped(node: ast.AST, rng: random.Random) -> bool:
-    if isinstance(node, ast.Call) and len(node.args) >= 2:
-        node.args[0], node.args[1] = node.args[1], node.args[0]
-        return True
-    return False
+def _deleted(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+    call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    if call or isinstance(node, ast.AugAssign | ast.Raise | ast.Continue):
+        return [(text.start(node), text.end(node), "pass")]
+    return []
 
 
-def _attribute(node: ast.AST, rng: random.Random) -> bool:
-    pairs = ("lower upper", "append extend", "keys values", "startswith endswith", "lstrip rstrip",
-             "left right", "prev next", "min max", "find rfind", "ljust rjust", "head tail",
-             "key value", "strip rstrip", "split rsplit", "add discard", "get pop")  # fmt: skip
-    if isinstance(node, ast.Attribute):
-        for pair in pairs:
-            one, other = pair.split()
-            if node.attr in (one, other):
-                node.attr = other if node.attr == one else one
-                return True
-    return False
+def _swapped(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+    if not isinstance(node, ast.Call) or len(node.args) < 2:
+        return []
+    one, other = node.args[:2]
+    return [
+        (text.start(one), text.end(one), text.of(other)),
+        (text.start(other), text.end(other), text.of(one)),
+    ]
 
 
-def _guard(node: ast.AST, rng: random.Random) -> bool:
-    if isinstance(node, ast.If) and not node.orelse:
-        node.test = ast.Constant(rng.random() < 0.3)
-        return True
-    return False
+def _attribute(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+    if not isinstance(node, ast.Attribute) or node.attr not in _RENAMED:
+        return []
+    return [(text.end(node) - len(node.attr), text.end(node), _RENAMED[node.attr])]
+
+
+def _guard(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+    if not isinstance(node, ast.If) or node.orelse:
+        return []
+    return [(text.start(node.test), text.end(node.test), str(rng.random() < 0.3))]
 
 
 _KINDS = {

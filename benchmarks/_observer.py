@@ -1,9 +1,15 @@
-"""A pytest plugin that writes results and executions as JSON; runs in the measured suite."""
+"""A pytest plugin that writes results and executions as JSON; runs in the measured suite.
+
+`OBSERVED` names the file to write, `TRACED` asks for executions, `ONLY` names a JSON list of the
+tests to run. Executions while modules are imported stand under the empty name.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,11 +19,28 @@ from _heal_spectrum import Spectrum
 
 ROOT = os.getcwd()  # noqa: PTH109 - the suite may replace pathlib
 SEEN = Spectrum(ROOT) if os.environ["TRACED"] else None
-TESTS: list[str] = []
+ONLY = frozenset(json.loads(Path(o).read_text())) if (o := os.environ["ONLY"]) else None
+# The first "test" is the import of everything.
+TESTS: list[str] = [""]
 RESULTS: dict[str, tuple[str, dict | None]] = {}
+SPAN: list[float] = []
 
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 if SEEN:
     SEEN.start()
+    SEEN.begin("")
+    SEEN.resume()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the wanted tests; what was imported ends here."""
+    if SEEN:
+        SEEN.pause()
+        SEEN.end(0)
+    if ONLY is not None:
+        items[:] = [item for item in items if item.nodeid in ONLY]
+    SPAN.append(time.perf_counter())
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -31,6 +54,34 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         if SEEN:
             SEEN.end(len(TESTS) - 1)
+
+
+def _observed() -> Generator[None, object, object]:
+    if SEEN:
+        SEEN.resume()
+    try:
+        return (yield)
+    finally:
+        if SEEN:
+            SEEN.pause()
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """As in the sandbox, the innermost part of a phase is observed."""
+    return (yield from _observed())
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """The same for the test itself."""
+    return (yield from _observed())
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    """The same for what ends its fixtures."""
+    return (yield from _observed())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -48,10 +99,12 @@ def pytest_runtest_makereport(
 
 
 def pytest_sessionfinish() -> None:
-    """Write what was seen."""
+    """Write what was seen; `seconds` is the time all tests took together."""
     data = {
-        "results": [(test, *RESULTS.get(test, ("skipped", None))) for test in TESTS],
+        "seconds": time.perf_counter() - SPAN[0] if SPAN else 0.0,
+        "results": {test: RESULTS.get(test, ("skipped", None)) for test in TESTS if test},
         "lines": list(SEEN.index) if SEEN else [],
-        "hits": [(TESTS[number], bits) for number, bits in SEEN.hits] if SEEN else [],
+        "hits": {TESTS[number]: bits for number, bits in SEEN.hits} if SEEN else {},
+        "gaps": {kind: tests[:3] for kind, tests in SEEN.gaps.items()} if SEEN else {},
     }
     Path(os.environ["OBSERVED"]).write_text(json.dumps(data), encoding="utf-8")

@@ -1,47 +1,40 @@
 """Plants seeded mutants in released libraries and asks which function is guilty.
 
-Each library's own suite runs on each mutant under heal-bot's tracer, outside the sandbox (the code
-is a pinned release). A mutant counts when a test fails. Beside the ranking stand, on the same
-runs, the innermost traceback frame, plain Ochiai and DStar; ties count as expected hits. Pairs of
-mutants of one library, planted together, measure the clusters.
+Each library's own suite runs under heal-bot's tracer, outside the sandbox (the code is a pinned
+release, and the sandbox adds nothing to what is measured). A mutant counts when a test fails.
+Beside the ranking stand, on the same runs, the innermost traceback frame, plain Ochiai and DStar;
+ties count as expected hits. Several mutants planted together measure the clusters.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import statistics
-import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from benchmarks import real_project
-from benchmarks._mutants import Mutant, mutants
+from benchmarks import _libraries, real_project
+from benchmarks._libraries import LIBRARIES, Library, Recording, record
+from benchmarks._mutants import Mutant, mutants, plant
+from benchmarks._overhead import overheads, pythons, ranking_speed
 from heal_bot.events import Run
 from heal_bot.locate import clues, ranking, spectrum
 from heal_bot.locate.observed import Observed, key, observe
 from heal_bot.locate.places import Places
-from heal_bot.model import (
-    Baseline,
-    CaseResult,
-    Failure,
-    Frame,
-    Isolation,
-    Origin,
-    Reproduced,
-    Spectrum,
-    SuiteRun,
-)
+from heal_bot.model import Cluster
 
-HERE = Path(__file__).parent
-BUILD = HERE.parent / "build" / "localization"
-INSIDE = HERE.parent / "heal_bot" / "sandbox" / "inside"
+LARGEST_CASE = 500
 
 
 @dataclass(frozen=True)
@@ -66,43 +59,75 @@ class Folder:
         return {}
 
 
-def observed(python: Path, folder: Path, traced: bool = True) -> tuple[Baseline | None, float]:
-    """The suite's results with executions, and its seconds; None when it did not finish."""
-    report = folder / "observed.json"
-    report.unlink(missing_ok=True)
-    argv = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
-    argv += ["-p", "_observer"]
-    env = {"PYTHONPATH": f"src:.:{HERE}:{INSIDE}", "PYTHONDONTWRITEBYTECODE": "1"}
-    env |= {"OBSERVED": str(report), "TRACED": "1" if traced else "", "PYTHONHASHSEED": "0"}
-    start = time.perf_counter()
-    try:
-        real_project.call(argv, folder, seconds=90, **env)
-    except subprocess.TimeoutExpired:
-        return None, 90.0
-    seconds = time.perf_counter() - start
-    if not report.is_file():
-        return None, seconds
-    return _baseline(json.loads(report.read_text(encoding="utf-8"))), seconds
+@dataclass(frozen=True)
+class Killed:
+    """A mutant that failed tests, and which technique found it: the chance of top 1, 3 and 5."""
+
+    mutant: Mutant
+    red: frozenset[str]
+    crash: bool
+    clusters: int
+    hits: dict[str, list[float]]
 
 
-def _baseline(data: dict) -> Baseline:
-    results, failures = [], []
-    for test, outcome, said in data["results"]:
-        results.append(CaseResult(test, outcome))
-        if outcome == "failed":
-            frames = tuple(Frame(p, n, f, Origin.PROJECT) for p, n, f in said["f"])
-            failures.append(Reproduced(Failure(test, said["k"], said["m"], frames), "confirmed"))
-    lines = tuple((path, line) for path, line in data["lines"])
-    hits = {test: int(bits or "0", 16) for test, bits in data["hits"]}
-    suite = SuiteRun(
-        tuple(results),
-        tuple(test for test, _, _ in data["results"]),
-        "finished",
-        0.0,
-        Isolation("none", ()),
-        spectrum=Spectrum(lines, hits),
+@dataclass(frozen=True)
+class Case:
+    """Several mutants at once: how many causes, failing tests and clusters, and were they right."""
+
+    names: tuple[str, ...]
+    tests: int
+    clusters: int
+    exact: bool
+
+
+@dataclass
+class Measured:
+    """Everything seen on one library; `dropped` counts mutants that could not take part."""
+
+    library: str
+    killed: list[Killed] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    dropped: int = 0
+    survived: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A library with the recording of its released suite."""
+
+    library: Library
+    python: Path
+    clean: Recording
+    seconds: float
+
+    def run(self, faults: Sequence[Mutant], folder: Path) -> Recording | None:
+        """The suite with faults planted in a new checkout; None when it broke or hung.
+
+        Only tests that execute a changed function run again, all of them when it already runs
+        while modules are imported.
+        """
+        shutil.copytree(self.library.release, folder, dirs_exist_ok=True)
+        touched = {(m.path, line) for m in faults for line in range(m.first_line, m.last_line + 1)}
+        plant(faults, folder)
+        tests = self.clean.covering(touched - _headers(self.library.release, faults))
+        wanted = frozenset(self.clean.results) if "" in tests else tests
+        limit = 10 + 3 * self.seconds
+        rerun = record(self.library, folder, wanted, python=self.python, limit=limit)
+        return None if rerun is None else self.clean.with_rerun(rerun, faults)
+
+
+def _headers(release: Path, faults: Iterable[Mutant]) -> frozenset[tuple[str, int]]:
+    """The lines of functions that run when they are defined, not when they are called."""
+    places = Places(Folder(release))
+    return frozenset(
+        (m.path, line)
+        for m in faults
+        for entry in places.entries(m.path)
+        if (entry.target.qualname, entry.target.nth) == (m.qualname, m.nth)
+        and entry.target.kind == "function"
+        for line in range(entry.target.first_line, entry.body_line)
     )
-    return Baseline(tuple(failures), suite, 1)
 
 
 def expected(scores: Iterable[tuple[float, bool]], top: int) -> float:
@@ -116,164 +141,238 @@ def expected(scores: Iterable[tuple[float, bool]], top: int) -> float:
     return 0.0
 
 
-def judged(baseline: Baseline, folder: Path, mutant: Mutant) -> dict[str, list[float]]:
-    """Top 1, 3 and 5 hits per technique."""
-    tree = Folder(folder)
+def judged(recording: Recording, folder: Path, mutant: Mutant) -> Killed:
+    """Top 1, 3 and 5 hits of each technique."""
+    tree, baseline = Folder(folder), recording.baseline()
     clusters = ranking.locate(Run(lambda event: None), baseline, tree)
     places = Places(tree, baseline.suite.collected)
     seen = observe(baseline, baseline.confirmed, places)
-    guilty = (mutant.path, mutant.qualname)
-    ours = [
-        (s.score - number * 1e-9, (s.target.path, s.target.qualname) == guilty)
-        for number, s in enumerate(clusters[0].suspects)
-    ]
-    frames: defaultdict[tuple[str, str], float] = defaultdict(float)
+    guilty = (mutant.path, mutant.qualname, mutant.nth)
+    frames: defaultdict[tuple[str, str, int], float] = defaultdict(float)
+    crash = False
     for failure in baseline.confirmed:
         for target, weight in clues.raised(failure, places):
-            frames[target.path, target.qualname] += weight == 1.0
+            frames[key(target)[:3]] += weight == 1.0
+            crash = True
+    ours = [(s.score, key(s.target)[:3] == guilty) for s in clusters[0].suspects]
     lists = {
         "ours": ours,
         "traceback": [(score, one == guilty) for one, score in frames.items() if score],
         "ochiai": _plain(seen, spectrum.ochiai, guilty),
         "dstar": _plain(seen, spectrum.dstar, guilty),
     }
-    return {name: [expected(scores, top) for top in (1, 3, 5)] for name, scores in lists.items()}
+    hits = {name: [expected(scores, top) for top in (1, 3, 5)] for name, scores in lists.items()}
+    return Killed(mutant, recording.red, crash, len(clusters), hits)
 
 
 def _plain(
-    seen: Observed, formula: Callable[[int, int, int], float], guilty: tuple[str, str]
+    seen: Observed, formula: Callable[[int, int, int], float], guilty: tuple[str, str, int]
 ) -> list[tuple[float, bool]]:
     failed = spectrum.counts(seen.hits.values(), len(seen.locations))
     best: dict = {}
     for at, target in seen.owners.items():
         score = formula(len(seen.hits), failed[at], seen.passed[at])
         best[key(target)] = max(best.get(key(target), 0.0), score)
-    return [(score, (one[0], one[1]) == guilty) for one, score in best.items()]
+    return [(score, one[:3] == guilty) for one, score in best.items()]
 
 
-def library(
-    project: real_project.Project, count: int, pairs: int, seed: int
-) -> Iterator[tuple[str, object]]:
-    """Everything measured on one library, as ("overhead" | "mutant" | "cluster", value)."""
-    release, python = real_project.sdist(project), real_project.environment(project)
-    work = BUILD / project.name
-    shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(release, work)
-    whole, traced = observed(python, work)
-    _, plain = observed(python, work, traced=False)
-    if whole is None or whole.confirmed:
-        raise real_project.Failed(f"the suite of {project.name} is red as released")
-    yield "overhead", traced / plain
-    killed: list[tuple[Mutant, frozenset[str]]] = []
-    for mutant in mutants(Folder(work), seed):
-        if len(killed) >= count:
-            break
-        original = (work / mutant.path).read_text(encoding="utf-8")
-        (work / mutant.path).write_text(mutant.text, encoding="utf-8")
-        baseline, _ = observed(python, work)
-        if baseline is not None and baseline.confirmed:
-            killed.append((mutant, frozenset(f.test for f in baseline.confirmed)))
-            crash = any(
-                clues.site(f, Places(Folder(work), baseline.suite.collected))
-                for f in baseline.confirmed
-            )
-            yield "mutant", (mutant, crash, len(baseline.confirmed), judged(baseline, work, mutant))
-        (work / mutant.path).write_text(original, encoding="utf-8")
-    yield from _paired(python, work, killed, pairs, seed)
+def measured(library: Library, count: int, cases: int, seed: int, until: float) -> Measured:
+    """Mutants until `count` of them failed tests, then cases of several; ends at a time."""
+    found = Measured(library.name)
+    python = _libraries.environment(sys.executable)
+    with tempfile.TemporaryDirectory(prefix="localization-") as parent:
+        try:
+            bench = _bench(library, python, Path(parent) / "clean")
+            _mutated(bench, Path(parent), found, count, seed, until)
+            _combined(bench, Path(parent), found, cases, seed, until)
+        except real_project.Failed as error:
+            found.problem = f"{library.name}: {error}"
+    return found
 
 
-def _paired(
-    python: Path,
-    work: Path,
-    killed: Sequence[tuple[Mutant, frozenset[str]]],
-    pairs: int,
-    seed: int,
-) -> Iterator[tuple[str, object]]:
-    """Two mutants at a time: are there two clusters, each with the tests of one mutant?"""
-    rng = random.Random(seed)
-    choices = [
-        (one, other)
-        for one in killed
-        for other in killed
-        if one[0].path < other[0].path or (one[0].path == other[0].path and one[0].fits(other[0]))
+def _bench(library: Library, python: Path, folder: Path) -> Bench:
+    shutil.copytree(library.release, folder)
+    start = time.perf_counter()
+    clean = record(library, folder, python=python)
+    if clean is None or clean.red:
+        raise real_project.Failed(f"the suite of {library.name} is red as released")
+    return Bench(library, python, clean, time.perf_counter() - start)
+
+
+def _mutated(
+    bench: Bench, parent: Path, found: Measured, count: int, seed: int, until: float
+) -> None:
+    release = Folder(bench.library.release)
+    places = Places(release, tuple(bench.clean.results))
+    owners = (
+        (places.running(*bench.clean.lines[at]), at)
+        for at in range(len(bench.clean.lines))
+        if places.is_project(bench.clean.lines[at][0])
+    )
+    executed = 0
+    for test, hits in bench.clean.hits.items():
+        executed |= hits if test else 0
+    wanted = {key(target)[:3] for target, at in owners if target and executed >> at & 1}
+    for number, mutant in enumerate(mutants(release, wanted, seed)):
+        if len(found.killed) >= count:
+            return
+        if time.time() > until:
+            raise real_project.Failed(f"time ended after {len(found.killed)} mutants")
+        folder = parent / f"mutant-{number}"
+        recording = bench.run([mutant], folder)
+        if recording is None:
+            found.dropped += 1
+        elif not recording.red:
+            found.survived += 1
+        else:
+            found.killed.append(judged(recording, folder, mutant))
+        shutil.rmtree(folder)
+
+
+def _combined(
+    bench: Bench, parent: Path, found: Measured, count: int, seed: int, until: float
+) -> None:
+    """Cases of two to five mutants, each with a failing test of its own."""
+    for number, chosen in enumerate(_choices(found.killed, random.Random(seed), 20 * count)):
+        if len(found.cases) >= count:
+            return
+        if time.time() > until:
+            raise real_project.Failed(f"time ended after {len(found.cases)} cases")
+        folder = parent / f"case-{number}"
+        recording = bench.run([one.mutant for one in chosen], folder)
+        if recording is not None and len(recording.red) <= LARGEST_CASE:
+            causes = [one.red & recording.red for one in chosen]
+            if all(_own(at, causes) for at in range(len(causes))):
+                baseline = recording.baseline()
+                clusters = ranking.locate(Run(lambda event: None), baseline, Folder(folder))
+                found.cases.append(
+                    Case(
+                        tuple(one.mutant.name for one in chosen),
+                        len(recording.red),
+                        len(clusters),
+                        exact(clusters, causes),
+                    )
+                )
+        shutil.rmtree(folder)
+
+
+def _choices(
+    killed: Sequence[Killed], rng: random.Random, tries: int
+) -> Iterator[tuple[Killed, ...]]:
+    for turn in range(tries):
+        size = 2 + turn % 4
+        if size > len(killed):
+            continue
+        chosen = rng.sample(killed, size)
+        pairs = ((a, b) for a in chosen for b in chosen if a is not b)
+        if all(a.mutant.apart(b.mutant) for a, b in pairs) and all(
+            _own(at, [one.red for one in chosen]) for at in range(size)
+        ):
+            yield tuple(chosen)
+
+
+def _own(at: int, causes: Sequence[frozenset[str]]) -> frozenset[str]:
+    """The tests that fail for one cause alone."""
+    return causes[at].difference(*(tests for n, tests in enumerate(causes) if n != at))
+
+
+def exact(clusters: Collection[Cluster], causes: Sequence[frozenset[str]]) -> bool:
+    """Whether there is one cluster per cause, with its tests and none that fails for others.
+
+    A test that fails for several causes may stand with any of them, one that fails for none of
+    them alone anywhere.
+    """
+    known = frozenset().union(*causes)
+    groups = [frozenset(f.test for f in one.failures) & known for one in clusters]
+    if len(groups) != len(causes):
+        return False
+    homes = [
+        [at for at, group in enumerate(groups) if own & group]
+        for own in (_own(at, causes) for at in range(len(causes)))
     ]
-    for one, other in rng.sample(choices, min(pairs, len(choices))):
-        original = {m.path: (work / m.path).read_text(encoding="utf-8") for m in (one[0], other[0])}
-        for mutant in sorted((one[0], other[0]), key=lambda m: -m.first_line):
-            mutant.apply(work)
-        baseline, _ = observed(python, work)
-        if baseline is not None and baseline.confirmed:
-            found = ranking.locate(Run(lambda event: None), baseline, Folder(work))
-            red = {f.test for f in baseline.confirmed}
-            wanted = {frozenset(tests & red) for _, tests in (one, other)} - {frozenset()}
-            got = {frozenset(f.test for f in cluster.failures) for cluster in found}
-            yield "cluster", (one[0].name, other[0].name, wanted == got, len(wanted), len(got))
-        for path, text in original.items():
-            (work / path).write_text(text, encoding="utf-8")
+    if any(len(home) != 1 for home in homes) or len({home[0] for home in homes}) != len(homes):
+        return False
+    return all(groups[home[0]] <= cause for home, cause in zip(homes, causes, strict=True)) and (
+        frozenset().union(*groups) == known
+    )
 
 
 def main(argv: list[str]) -> int:
     """Run the benchmark; the last line is one JSON object."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks localization")
     parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="60 mutants and 20 pairs a library")
-    parser.add_argument("--mutants", type=int, default=8, help="per library")
-    parser.add_argument("--pairs", type=int, default=3, help="per library")
+    parser.add_argument("--full", action="store_true", help="20 mutants, 8 cases a library")
+    parser.add_argument("--mutants", type=int, default=9, help="per library")
+    parser.add_argument("--cases", type=int, default=5, help="of several mutants, per library")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=1_100, help="end early, incomplete")
+    parser.add_argument("--library", action="append", help="only this one; may be repeated")
+    parser.add_argument("--python", action="append", help="measure overhead on it; repeatable")
     options = parser.parse_args(argv)
-    count, pairs = (60, 20) if options.full else (options.mutants, options.pairs)
+    count, cases = (20, 8) if options.full else (options.mutants, options.cases)
     start = time.monotonic()
-    ratios: list[float] = []
-    rows: list[tuple[Mutant, bool, int, dict[str, list[float]]]] = []
-    cases: list[bool] = []
-    problems: list[str] = []
-    for project in real_project.PROJECTS:
-        try:
-            for kind, value in library(project, count, pairs, options.seed):
-                if kind == "overhead":
-                    ratios.append(value)
-                elif kind == "mutant":
-                    rows.append(value)
-                else:
-                    cases.append(value[2])
-                if not options.json:
-                    print(project.name, kind, _short(value), flush=True)
-                if not options.full and time.monotonic() - start > options.seconds:
-                    raise real_project.Failed(f"ended after {options.seconds} seconds")
-        except (real_project.Failed, OSError, subprocess.TimeoutExpired) as error:
-            problems.append(f"{project.name}: {type(error).__name__}: {error}")
-    summary = _summary(rows, ratios, cases)
+    chosen = [one for one in LIBRARIES if one.name in (options.library or [one.name])]
+    work = partial(
+        measured, count=count, cases=cases, seed=options.seed, until=time.time() + options.seconds
+    )
+    _libraries.environment(sys.executable)
+    for library in chosen:
+        library.release  # noqa: B018 - downloads once, before the processes start
+    found: list[Measured] = []
+    with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        for one in pool.map(work, chosen):
+            found.append(one)
+            if not options.json:
+                _show(one)
+    ratios = overheads(chosen, options.python or pythons())
+    summary = _summary(found) | ratios | ranking_speed()
+    problems = [one.problem for one in found if one.problem]
     summary |= {"seconds": round(time.monotonic() - start, 1), "complete": not problems}
     print(json.dumps(summary | {"problems": problems}))
     return 0 if not problems else 1
 
 
-def _short(value: object) -> object:
-    if isinstance(value, tuple) and isinstance(value[0], Mutant):
-        return value[0].name, "crash" if value[1] else "assertion", value[2], value[3]
-    return value
+def _show(found: Measured) -> None:
+    for one in found.killed:
+        way = "crash" if one.crash else "assertion"
+        print(found.library, one.mutant.name, way, len(one.red), one.clusters, one.hits["ours"])
+    for case in found.cases:
+        print(found.library, "case", len(case.names), case.tests, case.clusters, case.exact)
+    print(found.library, f"survived {found.survived} dropped {found.dropped} {found.problem}")
+    sys.stdout.flush()
 
 
-def _summary(rows: Sequence, ratios: Sequence[float], cases: Sequence[bool]) -> dict:
-    def share(technique: str, at: int, chosen: Sequence) -> float | None:
-        hits = [row[3][technique][at] for row in chosen]
+def _summary(found: Sequence[Measured]) -> dict:
+    rows = [one for library in found for one in library.killed]
+    cases = [one for library in found for one in library.cases]
+
+    def share(technique: str, at: int, chosen: Sequence[Killed]) -> float | None:
+        hits = [row.hits[technique][at] for row in chosen]
         return round(statistics.mean(hits), 3) if hits else None
 
-    old = sys.version_info < (3, 12)
-    ratio = round(statistics.median(ratios), 2) if ratios else None
     return {
         "mutants": len(rows),
         "top1": share("ours", 0, rows),
         "top3": share("ours", 1, rows),
         "top5": share("ours", 2, rows),
-        "assertion_top1": share("ours", 0, [row for row in rows if not row[1]]),
-        "crash_top1": share("ours", 0, [row for row in rows if row[1]]),
-        "overhead_ratio": None if old else ratio,
-        "overhead_ratio_old": ratio if old else None,
+        "assertion_top1": share("ours", 0, [row for row in rows if not row.crash]),
+        "crash_top1": share("ours", 0, [row for row in rows if row.crash]),
+        "one_cluster": sum(row.clusters == 1 for row in rows),
+        "libraries": {
+            one.library: {
+                "mutants": len(one.killed),
+                **{f"top{top}": share("ours", at, one.killed) for at, top in enumerate((1, 3, 5))},
+                "clusters": f"{sum(case.exact for case in one.cases)}/{len(one.cases)}",
+            }
+            for one in found
+        },
         "baselines": {
             name: {f"top{top}": share(name, at, rows) for at, top in enumerate((1, 3, 5))}
             for name in ("traceback", "ochiai", "dstar")
         },
-        "clusters": {"cases": len(cases), "exact": sum(cases)},
+        "clusters": {
+            "cases": len(cases),
+            "exact": sum(case.exact for case in cases),
+            "largest": max((case.tests for case in cases), default=0),
+        },
     }

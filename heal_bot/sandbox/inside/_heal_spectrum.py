@@ -14,6 +14,12 @@ IDLE_EVENTS = 20_000
 # Below 3.12 each call costs a Python call as well, whoever's function it is. After so many (about a
 # second) the rest of the test goes unobserved, and the gap is said.
 CALLS = 1_000_000
+# What renders values once an assertion has failed: the failing tests alone would seem to need
+# every `__repr__` and what it calls.
+_RENDERING = (
+    ("_pytest.assertion.rewrite", ("_saferepr", "_call_reprcompare")),
+    ("unittest.case", ("safe_repr", "_common_shorten_repr")),
+)
 _FOREIGN = ("site-packages", "dist-packages", ".venv", ".tox", ".nox", "node_modules")
 
 
@@ -33,6 +39,7 @@ class Spectrum:
         self.gaps = {}
         self.seen = None
         self.test = ""
+        self._test = None
         self._bits = {}
         self._children = None
         self.probe = _Monitoring(self) if hasattr(sys, "monitoring") else _Tracing(self)
@@ -56,25 +63,46 @@ class Spectrum:
             tests.append(self.test)
 
     def start(self):
+        import unittest.case  # noqa: F401 - so that it is there to be wrapped
+
+        for name, functions in _RENDERING:
+            module = sys.modules.get(name)
+            for function in functions:
+                if hasattr(module, function):
+                    setattr(module, function, self._unseen(getattr(module, function)))
         self._noted(self.probe.start())
+
+    def _unseen(self, function):
+        """The function, what it executes left out."""
+
+        def unseen(*args, **named):
+            before, self.seen = self.seen, None
+            try:
+                return function(*args, **named)
+            finally:
+                self.seen = before
+
+        return unseen
 
     def begin(self, test):
         self.test = test
-        self.seen = set()
+        self._test = set()
         self._children = _children()
         self.probe.begin()
 
     def resume(self):
-        if self.seen is not None:
+        if self._test is not None:
+            self.seen = self._test
             self._noted(self.probe.resume())
 
     def pause(self):
-        if self.seen is not None:
+        if self._test is not None:
+            self.seen = None
             self._noted(self.probe.pause())
 
     def end(self, number):
         self._noted(self.probe.end())
-        seen, self.seen = self.seen or set(), None
+        seen, self._test, self.seen = self._test or set(), None, None
         if _children() != self._children:
             self.gap("child processes")
         known = self._bits
@@ -317,15 +345,13 @@ class _State:
 
         def local(frame, event, arg):
             if event == "line":
-                todo = self.todo
-                if todo:
+                todo, seen = self.todo, owner.seen
+                if todo and seen is not None:
                     line = frame.f_lineno
                     if line in todo:
                         todo.discard(line)
                         self.left = IDLE_EVENTS
-                        seen = owner.seen
-                        if seen is not None:
-                            seen.add((path, line))
+                        seen.add((path, line))
                     else:
                         self.left -= 1
                         if self.left <= 0:

@@ -1,0 +1,103 @@
+"""What recording executions costs, and how fast the ranking is."""
+
+from __future__ import annotations
+
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import _libraries, real_project
+from benchmarks._libraries import Library, record
+from heal_bot.locate import spectrum
+
+ROUNDS = 2
+TESTS, FUNCTIONS = 10_000, 50_000
+
+
+def pythons() -> tuple[str, ...]:
+    """This interpreter and the newest other one found of those with `sys.monitoring`."""
+    found = [sys.executable]
+    versions = Path.home() / ".pyenv" / "versions"
+    for minor in (14, 13, 12):
+        name = f"python3.{minor}"
+        for one in (shutil.which(name), *map(str, versions.glob(f"3.{minor}.*/bin/{name}"))):
+            if one and _runs(one):
+                return tuple(dict.fromkeys([*found, one]))
+    return tuple(found)
+
+
+def _runs(python: str) -> bool:
+    return real_project.call([python, "-c", "import venv"], Path.cwd()).returncode == 0
+
+
+def overheads(libraries: Sequence[Library], chosen: Sequence[str]) -> dict[str, object]:
+    """`overhead_ratio` from Python 3.12 on, `overhead_ratio_old` before; medians of libraries.
+
+    A library's ratio is that of processor seconds of the whole pytest process with and without the
+    recording, the least of several rounds that take turns: other load on the machine changes it
+    less than wall time.
+    """
+    found: dict[str, dict[str, float]] = {"overhead_ratio": {}, "overhead_ratio_old": {}}
+    used: dict[str, str] = {}
+    for asked in chosen:
+        python = _libraries.environment(asked)
+        version = python.parent.parent.name.removeprefix("venv-")
+        old = tuple(map(int, version.split(".")[:2])) < (3, 12)
+        name = "overhead_ratio_old" if old else "overhead_ratio"
+        used[name] = version
+        for library in libraries:
+            found[name][library.name] = round(_ratio(library, python), 2)
+    medians = {
+        name: round(statistics.median(ratios.values()), 2) if ratios else None
+        for name, ratios in found.items()
+    }
+    return {**medians, "overhead": {"pythons": used, **found}}
+
+
+def _ratio(library: Library, python: Path) -> float:
+    least: dict[bool, float] = {}
+    with tempfile.TemporaryDirectory(prefix="overhead-") as parent:
+        folder = Path(parent) / "library"
+        shutil.copytree(library.release, folder)
+        for _ in range(ROUNDS):
+            for traced in (False, True):
+                before = _spent()
+                if record(library, folder, python=python, traced=traced) is None:
+                    raise real_project.Failed(f"the suite of {library.name} did not end")
+                least[traced] = min(least.get(traced, 1e9), _spent() - before)
+    return least[True] / least[False]
+
+
+def _spent() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def ranking_speed() -> dict[str, float]:
+    """Seconds and MiB beyond the recording itself for the scores of a large random spectrum."""
+    rng = random.Random(1)
+    few = [rng.getrandbits(FUNCTIONS) & rng.getrandbits(FUNCTIONS) for _ in range(200)]
+    tests = [few[at % 200] ^ 1 << at % FUNCTIONS for at in range(TESTS)]
+    seconds = _ranked(tests)
+    tracemalloc.start()
+    _ranked(tests)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {"ranking_seconds": round(seconds, 2), "ranking_mib": round(peak / 2**20, 1)}
+
+
+def _ranked(tests: Sequence[int]) -> float:
+    start = time.process_time()
+    failing = tests[:100]
+    failed = spectrum.counts(failing, FUNCTIONS)
+    passed = spectrum.counts(tests[100:], FUNCTIONS)
+    scores = [(spectrum.cause(len(failing), failed[at], passed[at]), at) for at in range(FUNCTIONS)]
+    sorted(scores, reverse=True)
+    return time.process_time() - start
