@@ -16,6 +16,8 @@ VERBS = {
     "publish": "Open or update the pull request of a bundle.",
     "apply": "Write the patch of a bundle into a working tree.",
     "verify": "Repeat the verification of a bundle, and say whether it comes out equal.",
+    "plan": "Deal the failing tests of a report to the jobs of a matrix.",
+    "merge": "Make one verified bundle of those of several jobs.",
     "explain": "Tell in words what a bundle holds.",
     "action": "Run as a GitHub Action: read the event, heal, publish.",
     "doctor": "Show what the sandbox of this machine holds.",

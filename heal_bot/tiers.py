@@ -20,10 +20,14 @@ GROUP = "heal_bot.models"
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a program brings: models that lead the chain, proposers between rules and models."""
+    """What a program brings: models that lead the chain, proposers between rules and models.
+
+    With `alone` its proposers are the only ones.
+    """
 
     models: tuple[Model, ...] = ()
     proposers: tuple[Proposer, ...] = ()
+    alone: bool = False
 
 
 NOTHING = Own()
@@ -42,6 +46,8 @@ def tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -> Tie
 
     Raises UsageError for a missing key, or an installed model that cannot be had.
     """
+    if own.alone:
+        return Tiers(own.proposers)
     names = settings.tiers()
     named = tuple(_model(name, settings, repo) for name in names if name != "rules")
     models = (*own.models, *named)

@@ -212,14 +212,14 @@ def _request(
         base_sha=repository.head,
         base_ref=repository.branch,
         tested_sha=repository.head,
-        reports=tuple(_pattern(pattern, job.repo) for pattern in job.junit),
+        reports=tuple(pattern(given, job.repo) for given in job.junit),
         only=job.only,
         targets=job.targets,
         instruction=settings.instruction,
     )
 
 
-def _pattern(pattern: str, repo: Path) -> str:
+def located(pattern: str, repo: Path) -> str:
     """A pattern as an absolute one: relative to here when that matches, else to the repository."""
     if Path(pattern).is_absolute():
         return pattern

@@ -118,7 +118,7 @@ def command(
         request_file=request_file, memory=memory, replies=replies,
     )  # fmt: skip
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
-    record = api.heal(job, chosen, _sink(quiet, as_json), _stop_on_signals())
+    record = api.heal(job, chosen, sink(quiet, as_json), stop_on_signals())
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return
@@ -126,7 +126,7 @@ def command(
         click.echo(line)
 
 
-def _sink(quiet: bool, as_json: bool) -> Callable[[Event], None]:
+def sink(quiet: bool, as_json: bool) -> Callable[[Event], None]:
     """Where events are printed."""
 
     def show(event: Event) -> None:
@@ -137,7 +137,7 @@ def _sink(quiet: bool, as_json: bool) -> Callable[[Event], None]:
     return (lambda event: None) if quiet else show
 
 
-def _stop_on_signals() -> Callable[[], bool]:
+def stop_on_signals() -> Callable[[], bool]:
     """Whether the user asked to end; the first signal ends the search, the second the program."""
     asked: list[int] = []
 

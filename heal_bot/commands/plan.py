@@ -1,0 +1,102 @@
+"""`heal-bot plan`: red tests dealt to the jobs of a matrix, without running anything."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from heal_bot import settings, wiring
+from heal_bot.errors import UsageError
+from heal_bot.events import Run
+from heal_bot.intake import junit, tests
+from heal_bot.intake import request as requests
+from heal_bot.locate.signatures import signature
+from heal_bot.model import Collection, Failure, HealRequest, Origin
+from heal_bot.report import console
+from heal_bot.workspace.repository import Repository
+from heal_bot.workspace.tree import checkout
+
+# GitHub runs at most this many jobs of one matrix.
+_MOST = 256
+PLAN = "plan.json"
+
+
+@click.command("plan")
+@click.option("--repo", type=click.Path(path_type=Path), default=Path(), show_default="here",
+              help="The git repository whose tests are red.")  # fmt: skip
+@click.option("--junit", "patterns", multiple=True, required=True, metavar="GLOB",
+              help="JUnit XML of the failed run; repeatable.")  # fmt: skip
+@click.option("--shards", type=click.IntRange(1, _MOST), default=8, show_default=True,
+              help="How many jobs at most.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), required=True,
+              help="Folder for one request per job.")  # fmt: skip
+def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> None:
+    """Deal the failing tests of a report to jobs, and print the matrix as one line of JSON.
+
+    Failures that look alike (exception, place, message) go to one job, which finds out whether
+    they have one cause. OUT gets `shard-N.json` for `heal-bot heal --request`: names of tests
+    travel in files alone, the matrix holds numbers. Nothing of the repository is run.
+    """
+    run = Run(lambda event: click.echo(console.line(event), err=True))
+    failures, request = _failures(run, repo, patterns)
+    dealt = deal(failures, shards)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for number, part in enumerate(dealt):
+            only = tuple(failure.test for failure in part)
+            text = requests.dump(replace(request, only=only))
+            (out / f"shard-{number}.json").write_text(text, encoding="utf-8")
+        summary = {"base_sha": request.base_sha, "failures": len(failures), "shards": len(dealt)}
+        (out / PLAN).write_text(json.dumps(summary), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}; give a writable folder") from error
+    click.echo(json.dumps({"shard": list(range(len(dealt)))}))
+
+
+def deal(failures: Sequence[Failure], shards: int) -> tuple[tuple[Failure, ...], ...]:
+    """At most `shards` parts of about equal size; failures that look alike stay together.
+
+    The largest group goes to the emptiest part (longest processing time first). The order of the
+    failures decides ties, so that equal reports are dealt equally.
+    """
+    groups: dict[str, list[Failure]] = defaultdict(list)
+    for failure in failures:
+        groups[signature(failure, _site(failure))].append(failure)
+    parts: list[list[Failure]] = [[] for _ in range(min(shards, len(groups)))]
+    for group in sorted(groups.values(), key=len, reverse=True):
+        min(parts, key=len).extend(group)
+    return tuple(tuple(part) for part in parts)
+
+
+def _site(failure: Failure) -> str:
+    """Where it was raised: the innermost function of the project, else the test's file."""
+    inner = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
+    if inner:
+        return f"{inner[-1].path}:{inner[-1].function}"
+    return failure.test.partition("::")[0]
+
+
+def _failures(
+    run: Run, repo: Path, patterns: tuple[str, ...]
+) -> tuple[tuple[Failure, ...], HealRequest]:
+    """The report's failures by what can be read off the sources, and the request they are for."""
+    chosen = settings.from_process(None, {})
+    found = [wiring.located(pattern, repo) for pattern in patterns]
+    report = junit.read(run, repo.resolve(), found, absolute=True)
+    with tempfile.TemporaryDirectory(prefix="heal-bot-plan-") as name:
+        repository = Repository.of(run, repo, Path(name))
+        tree = checkout(run, repository, repository.head, Path(name))
+        resolved = tests.resolve(run, report, Collection(()), tree.paths(), tree.read)
+    request = HealRequest(
+        repo=chosen.github_repository,
+        base_sha=repository.head,
+        base_ref=repository.branch,
+        tested_sha=repository.head,
+    )
+    return resolved.failures, request
