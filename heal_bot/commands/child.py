@@ -97,6 +97,8 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
             argv += [f"--{option}={job.inputs[option]}"]
     if request.trust is Trust.KEYLESS:
         argv += ["--proposers=rules"]
+    if "freeze" in job.inputs:
+        argv += [f"--freeze={job.workspace / job.inputs['freeze']}"]
     if (config := fetched.read(fetched.config, CONFIG)) is not None:
         (scratch / "config.yml").write_bytes(config)
         argv += [f"--config={scratch / 'config.yml'}"]
@@ -150,11 +152,12 @@ def _pointed(place: Place | None, base_sha: str, fetched: Fetched) -> tuple[str,
 
 
 def _keys(chosen: Settings) -> dict[str, str]:
-    """The model keys; the token is not among them."""
+    """The model keys and the index with its credentials; the token is not among them."""
     keys = {
         "ANTHROPIC_API_KEY": chosen.anthropic_api_key,
         "GEMINI_API_KEY": chosen.gemini_api_key,
         "OPENAI_API_KEY": chosen.openai_api_key,
+        "HEAL_BOT_INDEX_URL": chosen.index_url,
     }
     return {name: key.reveal() for name, key in keys.items() if key}
 
@@ -171,6 +174,8 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
         "GEMINI_BASE_URL": chosen.gemini_base_url,
         "GITHUB_REPOSITORY": chosen.github_repository,
         "VIRTUAL_ENV": chosen.virtual_env,
+        "SSL_CERT_FILE": chosen.ca_file,
+        "HEAL_BOT_WORKSPACE": chosen.workspace,
         "HEAL_BOT_CACHE": chosen.cache_dir,
         "HEAL_BOT_SCRATCH": chosen.scratch_dir,
         "HEAL_BOT_SANDBOX": chosen.sandbox,

@@ -21,12 +21,14 @@ from heal_bot.settings import Settings
 from heal_bot.text import Secret
 
 # Inputs that are options of `heal` too.
-HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox")
-_SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key"})
+HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox",
+           "python-version", "setup")  # fmt: skip
+_SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key",
+                     "index-url"})  # fmt: skip
 _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",
                        "reviewers", "draft", "signoff"})  # fmt: skip
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
-                    "allow", "bots", "artifacts", "run-id", "app"})  # fmt: skip
+                    "allow", "bots", "artifacts", "run-id", "app", "freeze"})  # fmt: skip
 _DOWNLOADED = "junit-*"
 
 
