@@ -85,7 +85,7 @@ class Step:
             "log": done.stdout + done.stderr,
             "outputs": _outputs((self.folder / f"_commands/set_output_{mark}").read_text()),
             "summary": (self.folder / f"_commands/step_summary_{mark}").read_text(),
-            "changed": self._git("status", "--porcelain")
+            "changed": self._git("--no-optional-locks", "status", "--porcelain")
             if (self.workspace / ".git").exists()
             else "",
             "foreign": [
