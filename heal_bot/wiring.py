@@ -212,7 +212,7 @@ def _request(
         base_sha=repository.head,
         base_ref=repository.branch,
         tested_sha=repository.head,
-        reports=tuple(pattern(given, job.repo) for given in job.junit),
+        reports=tuple(located(given, job.repo) for given in job.junit),
         only=job.only,
         targets=job.targets,
         instruction=settings.instruction,
