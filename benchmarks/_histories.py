@@ -1,10 +1,10 @@
 """Small histories of two commits: half of them change behaviour on purpose, half break it.
 
-# ruff: noqa: E501 - a table: one case a line
-
 In each the second commit turns a test red that it did not touch. What is right: an intended change
 is called a stale test, or its repair is labelled as undoing the commit; a regression is repaired.
 """
+
+# ruff: noqa: E501 - a table: one case a line
 
 from __future__ import annotations
 

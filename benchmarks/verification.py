@@ -32,6 +32,7 @@ from heal_bot.model import (
     Edit,
     Environment,
     Failure,
+    PatchedFile,
     Proposal,
     RunHints,
     Verdict,
@@ -130,61 +131,73 @@ def forgeries(python: Path, few: bool) -> dict[str, Any]:
 
 
 def honest(python: Path, few: bool) -> dict[str, Any]:
-    """Each honest repair through baseline, rails and confirmation."""
+    """Each honest repair through rails and confirmation; all cases are modules of one project."""
     cases = HONEST[::9] if few else HONEST
     fixed, outside, missed = 0, 0, []
-    for case in cases:
-        verified = _honest(python, case)
-        if isinstance(verified, Confirmed):
-            fixed += 1
-            by_oracle = verified.certificate.methods[0][1] == "oracle"
-            outside += by_oracle and case.plain
-            if case.plain and not by_oracle:
-                missed.append(f"{case.name}: {dict(verified.certificate.gates).get('oracle')}")
-        else:
-            missed.append(f"{case.name}: {_told(verified)}")
-        _say(f"honest {case.name}: {_told(verified)}")
+    files: dict[str, str] = {}
+    for number, case in enumerate(cases):
+        files |= _module(number, case)
+    with project(python, files) as made:
+        baseline = made.baseline()
+        for number, case in enumerate(cases):
+            verified = _honest(made, baseline, f"case{number}.py", case)
+            if isinstance(verified, Confirmed):
+                fixed += 1
+                by_oracle = verified.certificate.methods[0][1] == "oracle"
+                outside += by_oracle and case.plain
+                if case.plain and not by_oracle:
+                    gate = dict(verified.certificate.gates).get("oracle")
+                    missed.append(f"{case.name}: {gate}")
+            else:
+                missed.append(f"{case.name}: {_told(verified)}")
+            _say(f"honest {case.name}: {_told(verified)}")
     plain = sum(case.plain for case in cases)
     told = {"cases": len(cases), "fixed": fixed, "plain_data": plain, "by_oracle": outside}
     return {"honest": {**told, "missed": missed}}
 
 
-def _honest(python: Path, case: Honest) -> Confirmed | Verdict:
+def _module(number: int, case: Honest) -> dict[str, str]:
+    """The module of a case and its tests, which know it as `m`."""
+    name = f"case{number}"
     bodies = [f"def test_{n}():\n    {body}\n" for n, body in enumerate(case.tests)]
     tests = "\n\n".join(["from m import *\n", *bodies])
-    with project(python, {"m.py": case.code, "tests/test_m.py": tests}) as made:
-        index = functions.index("m.py", case.code)
-        at = case.code[: case.code.index(case.wrong)].count("\n") + 1
-        target = functions.at(index, at)
-        assert target is not None, case.name
-        source = target.source.replace(case.wrong, case.right)
-        candidate = made.edit(target.qualname, source)
-        if reason := rails.check(candidate, made.tree):
-            return Verdict("rejected", detail=reason)
-        baseline = made.baseline()
-        assert baseline.confirmed, (case.name, baseline.reproduced)
-        return made.confirm(candidate, baseline)
+    named = tests.replace("from m import", f"from {name} import")
+    named = named.replace("import pytest, m\n", f"import pytest, {name} as m\n")
+    return {f"{name}.py": case.code, f"tests/test_{name}.py": named}
+
+
+def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confirmed | Verdict:
+    at = case.code[: case.code.index(case.wrong)].count("\n") + 1
+    target = functions.at(functions.index(path, case.code), at)
+    assert target is not None, case.name
+    edit = Edit(target, target.source.replace(case.wrong, case.right))
+    candidate = Candidate((edit,), "benchmark", "case")
+    if reason := rails.check(candidate, made.tree):
+        return Verdict("rejected", detail=reason)
+    return made.confirm(candidate, baseline)
 
 
 def flaky(python: Path, few: bool) -> dict[str, Any]:
     """Each unsteady suite through the baseline."""
     cases = UNSTEADY[::7] if few else UNSTEADY
-    wrong = [said for case in cases if (said := _unsteady(python, case))]
+    with project(python, {"tests/test_m.py": "# The tests of a case.\n"}) as made:
+        wrong = [said for case in cases if (said := _unsteady(made, case))]
     right = len(cases) - len(wrong)
     return {"flaky": {"cases": len(cases), "right": right, "wrong": wrong}}
 
 
-def _unsteady(python: Path, case: Unsteady) -> str:
+def _unsteady(made: Project, case: Unsteady) -> str:
     """What the baseline gets wrong; '' when it is right."""
-    test = f"tests/test_m.py::{case.test}"
+    path = "tests/test_m.py"
     kind, _, message = case.message.partition(": ")
-    with project(python, {"m.py": "", "tests/test_m.py": case.text}) as made:
-        failure = Failure(test, kind, message)
-        baseline = reproduce(made.run, (failure,), made.tree, made.env, made.bench.runner)
-        (found,) = baseline.reproduced
+    failure = Failure(f"{path}::{case.test}", kind, message)
+    file = PatchedFile(path, made.tree.blob(path), case.text)
+    tree = made.bench.workspace.patched(made.run, made.tree, (file,))
+    baseline = reproduce(made.run, (failure,), tree, made.env, made.bench.runner)
+    (found,) = baseline.reproduced
     _say(f"flaky {case.kind}: {found.status}: {found.failure.reason}")
-    first = case.text.strip().splitlines()[-1].strip()
-    return "" if found.status in case.right else f"{case.kind} ({first}): {found.status}"
+    last = case.text.strip().splitlines()[-1].strip()
+    return "" if found.status in case.right else f"{case.kind} ({last}): {found.status}"
 
 
 def intent(python: Path, few: bool) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""What a history of two commits says of a red test and of its repair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from heal_bot.model import CaseResult, Edit, Failure, Reproduced, Spectrum
+from heal_bot.source import functions
+from heal_bot.verify import intent
+from tests.fakes import FolderTree, suite
+
+OLD = "def price(n):\n    # net\n    return n + 19\n\n\ndef other(n):\n    return n\n"
+NEW = "def price(n):\n    return n + 20\n\n\ndef other(n):\n    return n\n"
+TESTS = "def test_a():\n    assert price(1) == 20\n\n\ndef test_b():\n    assert price(2) == 21\n"
+A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
+COMMIT = "c" * 40
+
+
+@dataclass(frozen=True)
+class Tree(FolderTree):
+    """A commit that changed line 2 of m.py, and the lines of the tests that are named."""
+
+    tests: frozenset[int] = frozenset()
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        lines = {"m.py": frozenset({2}), "tests/test_m.py": self.tests}
+        return {path: found for path, found in lines.items() if found}
+
+    def former(self, path: str) -> bytes | None:
+        return OLD.encode() if path == "m.py" else None
+
+    def changed_by(self, path: str) -> str:
+        return COMMIT
+
+
+def _tree(tmp_path: Path, tests: frozenset[int] = frozenset()) -> Tree:
+    made = FolderTree.of(tmp_path, {"m.py": NEW, "tests/test_m.py": TESTS})
+    return replace(Tree(made.root), tests=tests)
+
+
+def _statuses(tree: Tree, kinds: dict[str, str], ran: int = 2) -> list[str]:
+    spectrum = Spectrum((("m.py", ran), ("tests/test_m.py", 2)), dict.fromkeys(kinds, 0b11))
+    results = [CaseResult(t, "failed", kind=k, message="assert 21 == 20") for t, k in kinds.items()]
+    red = tuple(Reproduced(Failure(r.test, r.kind, r.message), "confirmed") for r in results)
+    return [
+        f"{item.status} {item.failure.reason}".strip()
+        for item in intent.told(red, replace(suite(*results), spectrum=spectrum), tree)
+    ]
+
+
+def test_an_assertion_on_a_changed_function_by_a_test_left_alone_is_stale_and_both_claims_are_shown(
+    tmp_path: Path,
+) -> None:
+    (said,) = _statuses(_tree(tmp_path), {A: "AssertionError"})
+    assert said.startswith(f"stale_test commit {COMMIT[:12]} changed price")
+    assert "assert 21 == 20" in said
+    assert "`return n + 20`, before: `return n + 19`" in said
+
+
+@pytest.mark.parametrize(
+    ("tests", "kinds", "ran"),
+    [
+        ((), {A: "TypeError"}, 2),
+        ((), {A: "AssertionError", B: "AssertionError"}, 2),
+        ((2,), {A: "AssertionError"}, 2),
+        ((), {A: "AssertionError"}, 6),
+    ],
+    ids=["an exception", "a second test", "a test of the commit", "another function"],
+)
+def test_what_contradicts_a_stale_test_leaves_it_confirmed(
+    tmp_path: Path, tests: tuple[int, ...], kinds: dict[str, str], ran: int
+) -> None:
+    assert set(_statuses(_tree(tmp_path, frozenset(tests)), kinds, ran)) == {"confirmed"}
+
+
+def test_cases_of_one_parametrized_test_are_one_witness(tmp_path: Path) -> None:
+    kinds = dict.fromkeys((f"{A}[1]", f"{A}[2]"), "AssertionError")
+    assert all(s.startswith("stale_test") for s in _statuses(_tree(tmp_path), kinds))
+
+
+@pytest.mark.parametrize(
+    ("new", "undone"),
+    [
+        ("    return n + 19\n", True),
+        ("    return (n+19)  # as before\n", True),
+        ("    return n + 18\n", False),
+        ("    n = max(n, 0)\n    return n + 19\n", False),
+        ("    return n + 20\n", False),
+    ],
+)
+def test_an_edit_that_restores_what_the_commit_changed_undoes_it(
+    tmp_path: Path, new: str, undone: bool
+) -> None:
+    target = functions.find(functions.index("m.py", NEW), "price")
+    assert target is not None
+    edit = Edit(target, f"def price(n):\n{new}")
+    assert intent.undone((edit,), _tree(tmp_path)) == (COMMIT if undone else "")
+
+
+def test_without_history_nothing_is_stale_and_nothing_is_undone(tmp_path: Path) -> None:
+    made = FolderTree.of(tmp_path, {"m.py": NEW, "tests/test_m.py": TESTS})
+    red = (Reproduced(Failure(A, "AssertionError", ""), "confirmed"),)
+    assert intent.told(red, suite(), made) == red  # type: ignore[arg-type]
+    target = functions.find(functions.index("m.py", NEW), "price")
+    assert target is not None
+    assert intent.undone((Edit(target, OLD),), made) == ""  # type: ignore[arg-type]

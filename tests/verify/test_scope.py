@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heal_bot.events import Noted, Planned
+from heal_bot.model import (
+    Baseline,
+    Collection,
+    Edit,
+    Failure,
+    Report,
+    Reproduced,
+    RunHints,
+    Spectrum,
+)
+from heal_bot.source import functions
+from heal_bot.verify import scope
+from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
+
+RED, NEAR, FAR = "a.py::t1", "a.py::t2", "b.py::t3"
+ALL = Collection((RED, NEAR, FAR))
+
+
+def _report(seconds: float) -> Report:
+    return Report((), hints=RunHints(seconds=seconds))
+
+
+@pytest.mark.parametrize(("seconds", "fits"), [(0.0, True), (10.0, True), (600.0, False)])
+def test_the_plan_is_told_before_any_test_runs_where_the_report_has_times(
+    seconds: float, fits: bool
+) -> None:
+    run, events = quiet_run(clock=lambda: 0.0, deadline=600.0)
+    assert scope.plan(run, _report(seconds)) is fits
+    planned = [e for e in events if isinstance(e, Planned)]
+    assert [e.suite_seconds for e in planned] == ([seconds] if seconds else [])
+    assert any(isinstance(e, Noted) for e in events) is not fits
+
+
+def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path: Path) -> None:
+    class Runner(ScriptedRunner):
+        def collect(self, *args: object) -> Collection:
+            return ALL
+
+    for seconds, runs in ((5.0, 1), (200.0, 0), (0.0, 0)):
+        run, _ = quiet_run(clock=lambda: 0.0, deadline=1200.0)
+        runner = Runner([suite(failed(RED), passed(NEAR), passed(FAR))])
+        tree = FolderTree(tmp_path)
+        look = scope.look(run, _report(seconds), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+        assert set(look.collection.tests) == set(ALL.tests)
+        assert (len(runner.asked), look.suite is not None) == (runs, bool(runs))
+
+
+@pytest.mark.parametrize(
+    ("left", "tests"), [(30.0, (RED,)), (650.0, (RED, NEAR)), (920.0, (RED, NEAR, FAR))]
+)
+def test_failing_tests_come_first_then_their_files_then_what_fits(
+    left: float, tests: tuple[str, ...]
+) -> None:
+    run, _ = quiet_run(clock=lambda: 0.0, deadline=left)
+    chosen = scope.chosen(run, _report(300.0), ALL, (Failure(RED, "", ""),))
+    assert chosen == tests
+
+
+def test_a_confirmation_that_does_not_fit_runs_the_impacted_tests(tmp_path: Path) -> None:
+    source = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+    target = functions.find(functions.index("m.py", source), "f")
+    assert target is not None
+    spectrum = Spectrum((("m.py", 2), ("m.py", 6)), {RED: 1, NEAR: 2, FAR: 1, "c.py::t4": 2})
+    before = suite(failed(RED), passed(NEAR), passed(FAR), passed("c.py::t4"))
+    before = replace(before, spectrum=spectrum, seconds=100.0)
+    baseline = Baseline((Reproduced(Failure(RED, "", ""), "confirmed"),), before, 3)
+    edits = (Edit(target, "def f():\n    return 3\n"),)
+    plenty, _ = quiet_run(clock=lambda: 0.0, deadline=200.0)
+    assert scope.narrowed(plenty, baseline, edits) is baseline
+    little, _ = quiet_run(clock=lambda: 0.0, deadline=50.0)
+    reduced = scope.narrowed(little, baseline, edits)
+    assert reduced.selected == (RED, NEAR, FAR)
+    assert not reduced.whole
+    assert reduced.passed == {NEAR, FAR}
