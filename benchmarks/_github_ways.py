@@ -105,6 +105,13 @@ def suggested_on_lines(stage: Stage) -> None:
     ] or stage.github.world.line_comments
 
 
+def another_base(stage: Stage) -> None:
+    stage.github.world.git.set_ref("refs/heads/release", stage.base)
+    stage.inputs["base"] = "release"
+    stage.act(stage.pushed())
+    assert [pull.base for pull in stage.ours()] == ["release"], stage.said
+
+
 def inputs(stage: Stage) -> None:
     stage.inputs |= {"labels": "bot, red", "reviewers": "ada,codeowners", "draft": "true",
                      "title": "Repair it", "signoff": "true", "branch-prefix": "fix/"}  # fmt: skip
@@ -247,6 +254,7 @@ WAYS = (
     no_artifacts,
     pushed_to_the_head,
     suggested_on_lines,
+    another_base,
     inputs,
     long_diff,
     many_failures,

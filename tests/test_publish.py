@@ -59,7 +59,8 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
         source = records.write(tmp_path / "source", records.FILES)
         yield Scene(github, github.world.git.import_folder(source, "First"))
         assert github.violations == []
-        assert all(pull.head.startswith("heal-bot/") for pull in github.world.pulls.values())
+        ours = [pull for pull in github.world.pulls.values() if pull.user != "mallory"]
+        assert all(pull.head.startswith("heal-bot/") for pull in ours)
 
 
 def test_a_new_fix_becomes_a_branch_and_a_pull_request(scene: Scene, tmp_path: Path) -> None:
@@ -205,6 +206,34 @@ def test_a_doubt_makes_the_pull_request_a_draft(scene: Scene) -> None:
     values["certificate"]["doubts"] = ["total changes its signature"]
     scene.publish(values)
     assert scene.github.world.pulls[1].draft
+
+
+def test_a_change_for_a_fork_is_only_said(scene: Scene) -> None:
+    world = scene.github.world
+    pull = world.add_pull(title="t", body="", head="patch-1", base="main", user="mallory",
+                          head_repo="mallory/shop", head_sha=scene.base)  # fmt: skip
+    asked = {"head_repo": "mallory/shop", "base_ref": "patch-1", "pull_number": pull.number}
+    for _ in range(2):
+        done = scene.publish(**asked)
+        assert (done.status, done.number) == ("commented", pull.number)
+    assert {e.operation for e in scene.github.writes()} == {"issues/create-comment"}
+    (comment,) = world.comments.values()
+    assert "git apply --index" in comment.body
+    assert "+    return sum(prices)" in comment.body
+    assert list(world.git.refs()) == ["refs/heads/main"]
+
+
+@pytest.mark.parametrize("state", ["closed", "moved", "another fork"])
+def test_a_fork_must_hold_the_commit_in_an_open_pull_request(scene: Scene, state: str) -> None:
+    world = scene.github.world
+    pull = world.add_pull(title="t", body="", head="patch-1", base="main", user="mallory",
+                          head_repo="mallory/shop", head_sha=scene.base)  # fmt: skip
+    pull.state = "closed" if state == "closed" else "open"
+    pull.head_sha = scene.commit("main", "x.py", "X = 1\n") if state == "moved" else scene.base
+    head_repo = "eve/shop" if state == "another fork" else "mallory/shop"
+    done = scene.publish(head_repo=head_repo, base_ref="patch-1", pull_number=pull.number)
+    assert done.status == ("stale" if state == "moved" else "refused")
+    assert scene.github.writes() == []
 
 
 def test_an_outcome_without_a_patch_publishes_nothing(scene: Scene) -> None:

@@ -77,6 +77,8 @@ def serve(job: Job, name: str, path: Path, heal: Healer = child.heal) -> None:
         return
     admitted = admission.admit(job.run, located.request, forge, job.allow, job.bots)
     request = admitted.request
+    if request.pull_number is None and (base := job.inputs.get("base")):
+        request = replace(request, base_ref=base)
     if admitted.refusal:
         job.refuse(admitted.refusal)
         _reply(job, forge, request.pull_number, request.reply_to, admitted.refusal)

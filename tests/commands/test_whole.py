@@ -1,0 +1,102 @@
+"""The action as the container starts it: a red run's artifact in, a pull request out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks._github_stage import JUNIT, TOKEN, Stage, staged
+
+MORE = """from shop.pricing import total
+
+
+def test_nothing():
+    assert total([]) == 0
+
+
+def test_one():
+    assert total([5]) == 5
+
+
+def test_many():
+    assert total([3, 4, 5]) == 12
+"""
+
+
+def pin(stage: Stage) -> None:
+    """More tests, so that one repair alone makes all of them pass."""
+    stage.base = stage.commit("main", "tests/test_more.py", MORE)
+
+
+def start(stage: Stage, name: str, payload: dict[str, object], **inputs: str) -> str:
+    """Run the program with the environment of a runner; what it printed."""
+    event = stage.folder / "event.json"
+    event.write_text(json.dumps(payload))
+    (stage.folder / "output").unlink(missing_ok=True)
+    stage.inputs = {"sandbox": "reduced", "proposers": "rules", **inputs}
+    environ = stage.environ(name) | {
+        "GITHUB_EVENT_PATH": str(event),
+        "VIRTUAL_ENV": str(Path(sys.executable).parents[1]),
+        "ANTHROPIC_API_KEY": "sk-ant-" + "hidden" * 5,
+    }
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "heal_bot", "action"],
+        env=environ,
+        cwd=stage.folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    stage.read_outputs()
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_red_run_becomes_a_pull_request() -> None:
+    with staged() as stage:
+        pin(stage)
+        name, payload = stage.finished(stage.red())
+        said = start(stage, name, payload)
+        assert (stage.status, stage.delivery) == ("healed", "created"), said
+        (pull,) = stage.ours()
+        assert "sum(prices)" in pull.body
+        assert TOKEN not in said.replace(f"::add-mask::{TOKEN}", "")
+        assert "hiddenhidden" not in said.replace("::add-mask::sk-ant-", "", 1).replace(
+            "hidden" * 5, "", 1
+        )
+        full = len(stage.github.exchanges)
+        start(stage, name, payload)
+        assert stage.delivery == "unchanged"
+        assert full <= 20
+        assert len(stage.github.exchanges) - full <= 6
+        assert stage.github.violations == []
+
+
+@pytest.mark.slow
+def test_a_step_reads_the_report_of_its_workspace() -> None:
+    with staged() as stage:
+        pin(stage)
+        reports = stage.folder / "reports"
+        reports.mkdir()
+        (reports / "junit.xml").write_text(JUNIT)
+        said = start(stage, *stage.pushed(), junit="reports/*.xml")
+        assert (stage.status, stage.delivery) == ("healed", "created"), said
+        assert (stage.folder / ".heal-bot/bundle/outcome.json").exists()
+
+
+@pytest.mark.slow
+def test_the_line_of_a_review_and_the_configuration_of_the_base_count() -> None:
+    with staged() as stage:
+        pin(stage)
+        pull = stage.pull()
+        stage.commit("main", ".heal-bot.yml", "max-minutes: 7\n")
+        stage.commit("feature", ".heal-bot.yml", "max-minutes: nonsense\n")
+        pull.head_sha = stage.github.world.branch("feature") or ""
+        said = start(stage, *stage.line_comment(pull, "shop/pricing.py", 8))
+        assert (stage.status, stage.delivery) == ("healed", "created"), said
+        assert stage.ours()[0].base == "feature"
