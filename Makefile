@@ -11,7 +11,7 @@ AIMOCK := $(VENV)/aimock/.ready-1.43.0
 BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
 .DELETE_ON_ERROR:
-.PHONY: dev demo test slow lint check full bench clean
+.PHONY: dev demo test slow lint check full bench clean action-test locks
 
 dev: $(STAMP)
 
@@ -47,6 +47,10 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/zizmor --offline --no-progress --quiet --config .github/zizmor.yml . $(wildcard docs/workflows/*.yml)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 
 # What CI runs on every commit; `full` adds the container, the other runners, aimock and Chromium.
 check: $(STAMP)
@@ -58,6 +62,17 @@ full: check slow
 
 bench: $(RUNNERS)
 	@for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python -m benchmarks $$name || exit 1; done
+
+# The action in a real container; which engine ran is printed, none is a failure.
+action-test: $(STAMP)
+	$(BIN)/python -m benchmarks action
+
+# The locks of the image, made anew from pyproject.toml.
+locks: $(STAMP)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--no-config --extra uv --custom-compile-command "make locks" pyproject.toml -o locks/image.txt
+	echo 'hatchling>=1.27' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-config --custom-compile-command "make locks" - -o locks/build.txt
 
 clean:
 	rm -rf $(VENV) build dist

@@ -56,6 +56,7 @@ class Settings(BaseModel):
     github_server_url: str = "https://github.com"
     github_repository: str = ""
     github_run_id: str = ""
+    github_ref_name: str = ""
     virtual_env: str = ""
     cache_dir: str = ""
     scratch_dir: str = ""
@@ -111,6 +112,7 @@ _FROM_ENVIRONMENT = {
     "github_server_url": ("GITHUB_SERVER_URL",),
     "github_repository": ("GITHUB_REPOSITORY",),
     "github_run_id": ("GITHUB_RUN_ID",),
+    "github_ref_name": ("GITHUB_HEAD_REF", "GITHUB_REF_NAME"),
     "virtual_env": ("VIRTUAL_ENV",),
     "index_url": ("HEAL_BOT_INDEX_URL",),
     "ca_file": ("SSL_CERT_FILE",),

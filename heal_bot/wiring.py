@@ -27,6 +27,7 @@ from heal_bot.settings import Settings
 from heal_bot.text import Secret, redact
 from heal_bot.tiers import NOTHING, Own, tiers
 from heal_bot.workspace.assembly import Wanted
+from heal_bot.workspace.index import Access
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import checkout, dirty
@@ -150,6 +151,8 @@ def bench(
         run = replace(run, deadline=run.clock() + settings.max_minutes * 60)
         repository = Repository.of(run, repo, Path(scratch))
         workspace = _workspace(settings, sandbox, repository, Path(scratch), python)
+        wanted = _wanted(settings, repository.source, Trust.KEYLESS)
+        workspace = replace(workspace, wanted=wanted)
         yield Bench(run, workspace, SuiteRunner(sandbox, loopback=settings.loopback))
 
 
@@ -244,8 +247,11 @@ def _wanted(settings: Settings, source: Path, trust: Trust) -> Wanted:
         setup=settings.setup,
         freeze=Path(settings.freeze).absolute() if settings.freeze else None,
         folder=Path(settings.workspace) if settings.workspace else source,
-        index=settings.index_url if trust is Trust.TRUSTED else Secret(""),
-        ca_file=settings.ca_file,
+        access=Access(
+            settings.index_url if trust is Trust.TRUSTED else Secret(""),
+            settings.ca_file,
+            settings.proxy,
+        ),
     )
 
 

@@ -175,6 +175,7 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
         "GITHUB_REPOSITORY": chosen.github_repository,
         "VIRTUAL_ENV": chosen.virtual_env,
         "SSL_CERT_FILE": chosen.ca_file,
+        "HTTPS_PROXY": chosen.proxy,
         "HEAL_BOT_WORKSPACE": chosen.workspace,
         "HEAL_BOT_CACHE": chosen.cache_dir,
         "HEAL_BOT_SCRATCH": chosen.scratch_dir,

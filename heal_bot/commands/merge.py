@@ -19,11 +19,16 @@ _RED = frozenset({"fixed", "still_failing", "not_attempted"})
 
 
 @click.command("merge")
-@click.argument("bundles", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("bundles", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--repo", type=click.Path(path_type=Path), default=Path(), show_default="here",
               help="The repository at the commit that was healed.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), default=Path("heal-bot-bundle"),
               show_default=True, help="The bundle to write.")  # fmt: skip
+@click.option(
+    "--below",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Take every folder in this one as a BUNDLE too.",
+)
 @click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
 @click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
 @click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for heal.")
@@ -35,6 +40,7 @@ def command(
     bundles: tuple[Path, ...],
     repo: Path,
     out: Path,
+    below: Path | None,
     python: Path | None,
     quiet: bool,
     **options: object,
@@ -45,6 +51,10 @@ def command(
     A BUNDLE that is no bundle (its job failed) is told and passed over. Runs code in the sandbox.
     """
     bundle.check_writable(out)
+    if below is not None:
+        bundles += tuple(sorted(path for path in below.iterdir() if path.is_dir()))
+    if not bundles:
+        raise UsageError("no bundle is given: name their folders, or the folder above with --below")
     records = _records(bundles)
     tests = tuple(dict.fromkeys(f.test for r in records for f in r.failures if f.status in _RED))
     if not tests:

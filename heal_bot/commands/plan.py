@@ -14,6 +14,7 @@ import click
 from heal_bot import settings, wiring
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
+from heal_bot.forge import actions
 from heal_bot.intake import junit, tests
 from heal_bot.intake import request as requests
 from heal_bot.locate.signatures import signature
@@ -41,7 +42,8 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
 
     Failures that look alike (exception, place, message) go to one job, which finds out whether
     they have one cause. OUT gets `shard-N.json` for `heal-bot heal --request`: names of tests
-    travel in files alone, the matrix holds numbers. Nothing of the repository is run.
+    travel in files alone, the matrix holds numbers. In a workflow it is the output `matrix` too,
+    and the number of jobs the output `shards`. Nothing of the repository is run.
     """
     run = Run(lambda event: click.echo(console.line(event), err=True))
     failures, request = _failures(run, repo, patterns)
@@ -56,7 +58,10 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
         (out / PLAN).write_text(json.dumps(summary), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a writable folder") from error
-    click.echo(json.dumps({"shard": list(range(len(dealt)))}))
+    matrix = json.dumps({"shard": list(range(len(dealt)))})
+    if told := settings.environment().get("GITHUB_OUTPUT"):
+        actions.write_outputs(Path(told), {"matrix": matrix, "shards": str(len(dealt))})
+    click.echo(matrix)
 
 
 def deal(failures: Sequence[Failure], shards: int) -> tuple[tuple[Failure, ...], ...]:

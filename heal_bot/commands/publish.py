@@ -38,7 +38,8 @@ from heal_bot.text import for_log, one_line
     "--base-ref",
     default="",
     metavar="BRANCH",
-    help="The branch to target; by default the repository's default branch.",
+    help="The branch to target; by default with --base-sha that of the workflow's run, else the"
+    " repository's default branch.",
 )
 @click.option(
     "--pull",
@@ -75,6 +76,8 @@ def command(
     server = chosen.github_server_url
     forge = GitHub.open(chosen.github_token, chosen.github_api_url, name, server_url=server)
     run = Run(lambda event: click.echo(console.line(event), err=True))
+    if base_sha and not base_ref:
+        base_ref = chosen.github_ref_name
     request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")
     if pull is not None:
         request = _of_pull(run, request, forge, pull)

@@ -33,6 +33,9 @@ from heal_bot.verify.replay import Row, replay
 )
 @click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
 @click.option("--max-minutes", type=float, help="When to give up (20).")
+@click.option("--python-version", metavar="3.N", help="As for `heal`.")
+@click.option("--setup", metavar="TEXT", help="As for `heal`.")
+@click.option("--freeze", metavar="FILE", help="As for `heal`.")
 @click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for `heal`.")
 @click.option("--quiet", is_flag=True, help="Print the comparison alone.")
 @click.pass_context

@@ -13,10 +13,10 @@ from heal_bot.errors import ProvisionError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Environment, RunHints
 from heal_bot.ports import Builder, Tree
-from heal_bot.text import Secret, one_line
+from heal_bot.text import one_line
 from heal_bot.workspace import beneath, pins, plugins, project
 from heal_bot.workspace.declared import Declared, declared
-from heal_bot.workspace.index import NO_URL, Index
+from heal_bot.workspace.index import Access, Index
 from heal_bot.workspace.installation import build_environment
 from heal_bot.workspace.interpreter import Interpreter, configuration
 from heal_bot.workspace.provision import key_of, place, provision
@@ -34,17 +34,15 @@ class Wanted:
     """What the user says of the environment, and where the failing run may have left traces.
 
     `setup` are lines as `pip install` takes them, `freeze` the output of `pip freeze`, `folder`
-    the workspace of the failing run (its `.venv` is read), `until` hides later uploads. `index`
-    may hold credentials: it must be empty for code of an untrusted head.
+    the workspace of the failing run (its `.venv` is read). `access` must hold no credentials for
+    code of an untrusted head.
     """
 
     python: str = ""
     setup: str = ""
     freeze: Path | None = None
     folder: Path | None = None
-    index: Secret = NO_URL
-    ca_file: str = ""
-    until: str = ""
+    access: Access = field(default_factory=Access)
 
     @property
     def explicit(self) -> bool:
@@ -85,7 +83,7 @@ def assemble(
     _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
     store = Store.at(cache)
     short = ".".join(python.version.split(".")[:2])
-    index = Index.at(scratch / "index", short, wanted.index, wanted.ca_file, wanted.until)
+    index = Index.at(scratch / "index", short, wanted.access)
     wheels = Wheels(index, builder, lambda r, tools: _tools(python, tools, source, store))
     lock = wheels.lock(run, plan.requirements, plan.bounds, exact=plan.exact)
     version = pins.version_of(left, str(found.project.get("name", ""))) if left else ""

@@ -42,24 +42,30 @@ class NoWheelError(ProvisionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """One index and where uv may write; `python` is the target's version, as in 3.12.
+class Access:
+    """How an index is reached.
 
-    `url` (empty for the public index) may hold credentials; it is the only address that is asked.
+    `url` (empty for the public one) may hold credentials and is the only address that is asked.
     `until` (a time as RFC 3339 writes it) hides what was uploaded later.
     """
+
+    url: Secret = NO_URL
+    ca_file: str = ""
+    proxy: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One index and where uv may write; `python` is the target's version, as in 3.12."""
 
     uv: Path
     folder: Path
     python: str
-    url: Secret = NO_URL
-    ca_file: str = ""
-    until: str = ""
+    access: Access
 
     @classmethod
-    def at(
-        cls, folder: Path, python: str, url: Secret = NO_URL, ca_file: str = "", until: str = ""
-    ) -> Index:
+    def at(cls, folder: Path, python: str, access: Access) -> Index:
         """Find uv; ProvisionError without it, or for an index that is not reached safely."""
         places = (Path(sys.prefix, "bin/uv"), Path(sys.base_prefix, "bin/uv"), *map(Path, _UV))
         uv = next((place for place in places if place.is_file()), None)
@@ -68,15 +74,15 @@ class Index:
                 "uv is not installed, so no environment can be made: install it beside heal-bot, "
                 f"{MAKE_ONE}"
             )
-        if url:
-            parts = urlsplit(url.reveal())
+        if access.url:
+            parts = urlsplit(access.url.reveal())
             if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
                 raise ProvisionError(
                     f"the index {parts.scheme}://{parts.hostname} is not reached by https: "
                     "credentials and packages would travel in the open"
                 )
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return cls(uv, folder, python, url, ca_file, until)
+        return cls(uv, folder, python, access)
 
     def resolve(
         self,
@@ -136,13 +142,17 @@ class Index:
         return urlsplit(url).path.rpartition("/")[2], data
 
     def _download(self, url: str) -> bytes:
-        ours = urlsplit(self.url.reveal()) if self.url else None
+        ours = urlsplit(self.access.url.reveal()) if self.access.url else None
         there = urlsplit(url)
         if there.scheme != "https" and (ours is None or there.netloc != ours.netloc.split("@")[-1]):
             raise ProvisionError(f"{one_line(url)} is not reached by https")
-        trust = ssl.create_default_context(cafile=self.ca_file or None)
+        trust = ssl.create_default_context(cafile=self.access.ca_file or None)
+        opener = urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=trust),
+            urllib.request.ProxyHandler({"https": self.access.proxy} if self.access.proxy else {}),
+        )
         try:
-            with urllib.request.urlopen(url, timeout=60, context=trust) as answer:  # noqa: S310
+            with opener.open(url, timeout=60) as answer:
                 data: bytes = answer.read(_SDIST_CAP + 1)
         except (urllib.error.URLError, TimeoutError, OSError) as error:
             raise ProvisionError(f"{one_line(url)} cannot be read: {error}") from error
@@ -165,7 +175,9 @@ class Index:
         )  # fmt: skip
         if done.ok:
             return done.stdout
-        said = redact(done.stderr.decode(errors="replace"), (self.url,) if self.url else ())
+        said = redact(
+            done.stderr.decode(errors="replace"), (self.access.url,) if self.access.url else ()
+        )
         if match := _NO_WHEEL.search(said):
             raise NoWheelError(match[1], f"{match[1]} has no wheel for Python {self.python}")
         raise ProvisionError(_reason(done.ended, said))
@@ -176,9 +188,10 @@ class Index:
             "HOME": str(self.folder),
             "UV_CACHE_DIR": str(self.folder / "cache"),
             "UV_SYSTEM_CERTS": "1",
-            "UV_DEFAULT_INDEX": self.url.reveal(),
-            "SSL_CERT_FILE": self.ca_file,
-            "UV_EXCLUDE_NEWER": self.until,
+            "UV_DEFAULT_INDEX": self.access.url.reveal(),
+            "SSL_CERT_FILE": self.access.ca_file,
+            "HTTPS_PROXY": self.access.proxy,
+            "UV_EXCLUDE_NEWER": self.access.until,
         }
         return {name: value for name, value in known.items() if value}
 

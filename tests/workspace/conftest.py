@@ -18,6 +18,7 @@ from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.text import Secret
 from heal_bot.workspace.assembly import Wanted
+from heal_bot.workspace.index import Access
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from tests.workspace.warehouse import Warehouse
@@ -151,7 +152,7 @@ def assembled(run, source, git, tmp_path, reachable, warehouse, sandbox):
         workspace = LocalWorkspace(
             Repository.of(run, source, scratch), scratch, reachable / "cache",
             builder=SandboxBuilder(sandbox),
-            wanted=Wanted(index=Secret(warehouse.url), **wanted),
+            wanted=Wanted(access=Access(Secret(warehouse.url)), **wanted),
         )  # fmt: skip
         return workspace.provision(run, workspace.checkout(run, "HEAD"), hints or RunHints())
 

@@ -172,7 +172,8 @@ def build_wheel(out, settings=None, metadata=None):
     with zipfile.ZipFile(os.path.join(out, "{name}-1.0-py3-none-any.whl"), "w") as wheel:
         wheel.writestr("{name}.py", "built = True\\n")
         wheel.writestr(info + "/METADATA", "Metadata-Version: 2.1\\nName: {name}\\nVersion: 1.0\\n")
-        wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\n"
+                       "Tag: py3-none-any\\n")
         wheel.writestr(info + "/RECORD", "")
     return "{name}-1.0-py3-none-any.whl"
 """
@@ -196,10 +197,13 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(assembled, warehouse,
 
 def test_resolving_runs_no_code_of_a_source_archive(assembled, warehouse, tmp_path):
     trap = f"pathlib.Path({str(tmp_path / 'sprung')!r}).write_text('x')"
-    (tmp_path / "open").mkdir(mode=0o777)
     own = BACKEND.format(name="raw", before="raise SystemExit('no gcc here')")
-    warehouse.sdist("raw", files={"pyproject.toml": SYSTEM, "own.py": "import pathlib\n" + trap + own,
-                                  "setup.py": "import pathlib\n" + trap})  # fmt: skip
+    files = {
+        "pyproject.toml": SYSTEM,
+        "own.py": f"import pathlib\n{trap}{own}",
+        "setup.py": f"import pathlib\n{trap}",
+    }
+    warehouse.sdist("raw", files=files)
     with pytest.raises(ProvisionError, match=r"raw has no wheel .*cannot be built here"):
         assembled({"requirements.txt": "raw\n"})
     assert not (tmp_path / "sprung").exists()

@@ -1,0 +1,106 @@
+"""`heal-bot plan` and `merge`: red tests dealt to jobs, their bundles made one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heal_bot.commands.plan import deal
+from heal_bot.model import Failure, Frame, Origin
+
+ROOT = Path(__file__).parents[2]
+CASE = '<testcase classname="{}" name="{}"><failure message="{}">x</failure></testcase>'
+
+
+def failure(test: str, message: str = "m", function: str = "f") -> Failure:
+    frame = Frame("shop/cart.py", 3, function, Origin.PROJECT)
+    return Failure(test, "AssertionError", message, (frame,))
+
+
+def program(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "heal_bot", *arguments], cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", **environ}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+
+
+def commit(folder: Path) -> None:
+    who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
+    for arguments in (("init", "-qb", "main"), ("add", "-A"), ("commit", "-qm", "First")):
+        subprocess.run(["git", *who, *arguments], cwd=folder, check=True)
+
+
+def test_failures_that_look_alike_stay_together_and_parts_are_balanced() -> None:
+    alike = [failure(f"t.py::a[{n}]", f"expected {n}") for n in range(4)]
+    others = [failure(f"t.py::b{n}", function=f"g{n}") for n in range(4)]
+    parts = deal([*others, *alike], 2)
+    assert sorted(len(part) for part in parts) == [4, 4]
+    assert set(alike) in [set(part) for part in parts]
+
+
+@pytest.mark.parametrize(("shards", "expected"), [(1, 1), (3, 3), (256, 4)])
+def test_there_are_no_more_parts_than_causes(shards: int, expected: int) -> None:
+    failures = [failure(f"t.py::{n}", function=f"f{n}") for n in range(4)]
+    assert len(deal(failures, shards)) == expected
+
+
+def test_nothing_to_deal_is_no_part() -> None:
+    assert deal([], 8) == ()
+
+
+def test_a_plan_runs_nothing_and_keeps_names_of_tests_out_of_the_matrix(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    trap = "import pathlib; pathlib.Path('/tmp/heal-bot-plan-sprung').touch()\n"
+    (repo / "conftest.py").write_text(trap)
+    (repo / "test_it.py").write_text(trap + "def test_a(): pass\ndef test_b(): pass\n")
+    commit(repo)
+    cases = CASE.format("test_it", "test_a", "one") + CASE.format("test_it", "test_b", "other")
+    (tmp_path / "r.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    done = program("plan", "--repo", "repo", "--junit", "r.xml", "--shards", "9", "--out", "plan",
+                   cwd=tmp_path, GITHUB_OUTPUT=str(tmp_path / "told"))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '{"shard": [0, 1]}\n'
+    assert "test_" not in (tmp_path / "told").read_text()
+    requests = [json.loads((tmp_path / f"plan/shard-{n}.json").read_text()) for n in range(2)]
+    assert sorted(r["only"][0] for r in requests) == ["test_it.py::test_a", "test_it.py::test_b"]
+    assert not Path("/tmp/heal-bot-plan-sprung").exists()
+
+
+def test_bundles_of_nothing_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = program("merge", "empty", "--out", "merged", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "heal-bot: none of the 1 folders is a bundle"
+    assert not (tmp_path / "merged").exists()
+
+
+@pytest.mark.slow
+def test_the_shards_of_the_shop_merge_to_what_one_job_finds(tmp_path: Path) -> None:
+    repo = tmp_path / "shop"
+    shutil.copytree(
+        ROOT / "examples/shop", repo, ignore=shutil.ignore_patterns("__pycache__", ".*")
+    )
+    commit(repo)
+    report = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+              "--junitxml=../r.xml"]  # fmt: skip
+    subprocess.run(report, cwd=repo, capture_output=True)
+    dealt = ("--junit", "r.xml", "--shards", "2", "--out", "plan")
+    planned = program("plan", "--repo", "shop", *dealt, cwd=tmp_path)
+    shared = ("--repo", "shop", "--python", sys.executable, "--quiet")
+    for shard in json.loads(planned.stdout)["shard"]:
+        program("heal", *shared, "--request", f"plan/shard-{shard}.json", "--proposers", "rules",
+                "--out", f"shards/{shard}", cwd=tmp_path)  # fmt: skip
+    done = program("merge", *shared, "--below", "shards", "--out", "merged", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    merged = json.loads((tmp_path / "merged/outcome.json").read_text())
+    single = [json.loads(p.read_text()) for p in tmp_path.glob("shards/*/outcome.json")]
+    fixed = {t for o in single if o["patch"] for t in o["patch"]["fixed"]}
+    assert merged["status"] == "partly_healed"
+    assert set(merged["patch"]["fixed"]) == fixed
+    assert len(merged["patch"]["still_failing"]) == 1

@@ -1,0 +1,129 @@
+"""The files that GitHub reads: action, workflows, image; they agree with the program."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from heal_bot.commands.job import INPUTS
+from heal_bot.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+OURS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+SNIPPETS = sorted((ROOT / "docs/workflows").glob("*.yml"))
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+# Settings that the runner's environment gives, and that no input may say.
+FROM_RUNNER = {
+    "github_api_url", "github_server_url", "github_repository", "github_run_id", "virtual_env",
+    "cache_dir", "scratch_dir", "anthropic_base_url", "gemini_base_url", "ca_file", "workspace",
+    "github_ref_name", "proxy",
+}  # fmt: skip
+
+
+def load(path: Path):
+    """A workflow; YAML 1.1 reads the key `on` as true."""
+    data = yaml.safe_load(path.read_text())
+    return {("on" if key is True else key): value for key, value in data.items()}
+
+
+def steps(path: Path):
+    return [s for job in load(path)["jobs"].values() for s in job.get("steps", ())]
+
+
+def test_every_setting_is_an_input_or_comes_from_the_runner() -> None:
+    settings = {name.replace("_", "-") for name in Settings.model_fields if name not in FROM_RUNNER}
+    # Local servers for the tests are the repository's or the command line's to ask for.
+    assert settings - INPUTS == {"loopback"}
+    assert set(ACTION["inputs"]) == INPUTS
+
+
+def test_every_input_has_a_description_and_a_default() -> None:
+    for name, given in ACTION["inputs"].items():
+        assert len(given["description"]) > 20, name
+        assert "default" in given, name
+
+
+def test_the_table_of_inputs_is_that_of_the_action() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \| ", (ROOT / "docs/inputs.md").read_text(), re.MULTILINE)
+    assert rows == [*ACTION["inputs"], *ACTION["outputs"]]
+
+
+def test_the_action_names_the_dockerfile_or_a_digest() -> None:
+    image = ACTION["runs"]["image"]
+    assert image == "Dockerfile" or re.fullmatch(r"docker://[\w./-]+@sha256:[0-9a-f]{64}", image)
+
+
+def test_the_image_installs_only_what_its_lock_holds_with_hashes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["uv"]
+    locked = dict(
+        re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "locks/image.txt").read_text(), re.MULTILINE)
+    )
+    for line in map(Requirement, wanted):
+        name = line.name.lower()
+        assert name in locked, f"{name}: run make locks"
+        assert line.specifier.contains(locked[name]), f"{name} {locked[name]}: run make locks"
+    text = (ROOT / "Dockerfile").read_text()
+    assert text.count("--require-hashes -r locks/") == 2
+    assert "USER" not in re.findall(r"^([A-Z]+) ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", [*OURS, *SNIPPETS], ids=lambda path: path.name)
+def test_a_workflow_gives_no_right_by_default(path: Path) -> None:
+    workflow = load(path)
+    assert workflow["permissions"] == {}
+    assert all(job.get("permissions") for job in workflow["jobs"].values())
+
+
+@pytest.mark.parametrize("path", [*OURS, *SNIPPETS], ids=lambda path: path.name)
+def test_foreign_actions_are_pinned_and_scripts_hold_no_expression(path: Path) -> None:
+    for step in steps(path):
+        if "uses" in step and not step["uses"].startswith(
+            ("heal-bot/heal-bot@v1", "docker://ghcr.io/heal-bot/heal-bot:v1", "./")
+        ):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step["uses"]), step["uses"]
+        assert "${{" not in step.get("run", "")
+
+
+@pytest.mark.parametrize("path", [*OURS, *SNIPPETS], ids=lambda path: path.name)
+def test_a_job_with_rights_to_write_runs_no_code_of_a_foreign_head(path: Path) -> None:
+    for job in load(path)["jobs"].values():
+        writes = any(v == "write" for v in (job.get("permissions") or {}).values())
+        checkouts = [s for s in job.get("steps", ()) if "checkout" in s.get("uses", "")]
+        refs = [step["with"].get("ref", "") for step in checkouts]
+        assert not (writes and any("head" in str(ref) for ref in refs))
+
+
+@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.name)
+def test_what_a_snippet_hands_to_the_action_or_a_workflow_is_known_there(path: Path) -> None:
+    for step in steps(path):
+        if step.get("uses", "").startswith("heal-bot/heal-bot@"):
+            assert set(step.get("with", {})) <= INPUTS
+    for job in load(path)["jobs"].values():
+        if called := job.get("uses"):
+            name = called.rpartition("/")[2].partition("@")[0]
+            takes = load(ROOT / ".github/workflows" / name)["on"]["workflow_call"]
+            assert set(job.get("with", {})) <= set(takes.get("inputs", {}))
+            assert set(job.get("secrets", {})) <= set(takes.get("secrets", {}))
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
+def test_commands_in_a_container_step_are_verbs_with_known_options(path: Path) -> None:
+    from click import Context
+
+    from heal_bot.cli import cli
+
+    for step in steps(path):
+        if not step.get("uses", "").startswith("docker://"):
+            continue
+        words = re.sub(r"\$\{\{.*?\}\}", "1", step["with"]["args"]).split()
+        assert words[:3] == ["-I", "-m", "heal_bot"]
+        command = cli.get_command(Context(cli), words[3])
+        assert command is not None
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words[4:] if word.startswith("--")} <= known
