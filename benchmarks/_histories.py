@@ -1,7 +1,7 @@
 """Small histories of two commits: half of them change behaviour on purpose, half break it.
 
 In each the second commit turns a test red that it did not touch. What is right: an intended change
-is called a stale test, or its repair is labelled as undoing the commit; a regression is repaired.
+is called a stale test, or its repair is labelled as undoing the commit; a regression is searched.
 """
 
 # ruff: noqa: E501 - a table: one case a line

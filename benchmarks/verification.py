@@ -223,7 +223,7 @@ def _history(python: Path, case: History) -> str:
     stale = any(failure.status == "stale_test" for failure in record.failures)
     said = f"{record.status}{', undoes' if undoes else ''}"
     _say(f"intent {case.name}: {said}: {record.reason[:120]}")
-    right = stale or bool(undoes) if case.intended else record.status == "healed"
+    right = stale or bool(undoes) if case.intended else not stale
     return "" if right else f"{case.name}: {said}"
 
 

@@ -24,7 +24,8 @@ _SERVICE = re.compile(
     r"^(?:\w+\.)*(?:ConnectionRefusedError|ConnectionError|ConnectError|ConnectTimeout|gaierror"
     r"|NewConnectionError|MaxRetryError|URLError|ServerSelectionTimeoutError|NoBrokersAvailable"
     r"|OperationalError): .*(?:refused|resolution|resolve|not permitted|unreachable|connect|Errno)"
-    r"|^PermissionError: \[Errno 1\] Operation not permitted$"
+    # Where no path is named, a socket was asked for, or another right of the process.
+    r"|^PermissionError: \[Errno (?:1\] Operation not permitted|13\] Permission denied)\Z"
     r"|^OSError: \[Errno (?:99|101|113)\]",
     re.DOTALL,
 )
@@ -43,8 +44,7 @@ def stale(seen: CaseResult) -> str:
 
 
 def _service(seen: CaseResult, reported: Failure) -> str:
-    said = f"{seen.kind}: {seen.message}"
-    told = f"{reported.kind}: {reported.message}"
+    said, told = _said(seen), _said(reported)
     if _WITHHELD.search(said) and told.strip(": ") and not _WITHHELD.search(told):
         return (
             "it fails here for what the sandbox withholds (network, a file or a permission),"
@@ -56,6 +56,13 @@ def _service(seen: CaseResult, reported: Failure) -> str:
             " have here: replace it by a fake, or leave the test out with --only"
         )
     return ""
+
+
+def _said(failure: CaseResult | Failure) -> str:
+    """Kind and message, whether or not the message repeats the kind."""
+    name = failure.kind.rpartition(".")[2]
+    message = failure.message.removeprefix(f"{failure.kind}: ").removeprefix(f"{name}: ")
+    return f"{name}: {message}"
 
 
 def _package(kind: str, message: str, tree: Tree) -> str:

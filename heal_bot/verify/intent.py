@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.model import Edit, Failure, Reproduced, Spectrum, SuiteRun, Target
+from heal_bot.model import Edit, Failure, Origin, Reproduced, Spectrum, SuiteRun, Target
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, rails
 from heal_bot.text import clip, one_line
@@ -37,6 +37,15 @@ class _History:
             return True
         return any(target.first_line <= line <= target.last_line for line in changed)
 
+    def refuses(self, failure: Failure) -> bool:
+        """Whether what fails is a `raise` that the commits wrote: a claim, and no accident."""
+        frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
+        if not frames or frames[-1].line not in self.lines.get(frames[-1].path, ()):
+            return False
+        text = self.tree.read(frames[-1].path).decode(errors="replace").splitlines()
+        line = text[frames[-1].line - 1] if frames[-1].line <= len(text) else ""
+        return line.lstrip().startswith("raise ")
+
     def functions_of(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:
         """The changed functions, outside of tests, whose changed lines or body the test ran."""
         hits = spectrum.hits.get(test, 0)
@@ -58,8 +67,8 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
     """The same, with confirmed failures that are the test's fault marked `stale_test`.
 
     A test is stale when the commits under test left it alone and changed a function it runs, and
-    all that fails is what it asserts. Two things contradict that: an exception of the code's own,
-    and a second such test function that fails on the same function.
+    all that fails is what it asserts, or a `raise` that the commits wrote. Two things contradict
+    that: any other exception, and a second such test function that fails on the same function.
     """
     confirmed = [item for item in reproduced if item.status == "confirmed"]
     changed = tree.changed_lines() if confirmed else {}
@@ -79,7 +88,7 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
 def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...]]) -> Reproduced:
     failure = item.failure
     mine = ran.get(failure.test, ())
-    if not mine or failure.kind not in _CLAIMS:
+    if not mine or not (failure.kind in _CLAIMS or history.refuses(failure)):
         return item
     if any(
         set(others) & set(mine) and _function(test) != _function(failure.test)

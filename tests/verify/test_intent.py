@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import CaseResult, Edit, Failure, Reproduced, Spectrum
+from heal_bot.model import CaseResult, Edit, Failure, Frame, Origin, Reproduced, Spectrum
 from heal_bot.source import functions
 from heal_bot.verify import intent
 from tests.fakes import FolderTree, suite
@@ -74,6 +74,17 @@ def test_what_contradicts_a_stale_test_leaves_it_confirmed(
     tmp_path: Path, tests: tuple[int, ...], kinds: dict[str, str], ran: int
 ) -> None:
     assert set(_statuses(_tree(tmp_path, frozenset(tests)), kinds, ran)) == {"confirmed"}
+
+
+def test_a_raise_that_the_commit_wrote_is_a_claim_and_no_accident(tmp_path: Path) -> None:
+    tree = _tree(tmp_path)
+    (tree.root / "m.py").write_text("def price(n):\n    raise ValueError(n)\n")
+    spectrum = Spectrum((("m.py", 2),), {A: 1})
+    for line, status in ((2, "stale_test"), (1, "confirmed")):
+        frame = Frame("m.py", line, "price", Origin.PROJECT)
+        red = Reproduced(Failure(A, "ValueError", "1", (frame,)), "confirmed")
+        (found,) = intent.told((red,), replace(suite(), spectrum=spectrum), tree)
+        assert found.status == status
 
 
 def test_cases_of_one_parametrized_test_are_one_witness(tmp_path: Path) -> None:
