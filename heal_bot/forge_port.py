@@ -8,6 +8,11 @@ from typing import Protocol
 
 from heal_bot.events import Run
 
+# The label by which people stop heal-bot on a pull request.
+STOPPED = "heal-bot-stop"
+# GITHUB_TOKEN writes as this account; the API does not say so to the token itself.
+ACTIONS = "github-actions[bot]"
+
 
 @dataclass(frozen=True, slots=True)
 class ForgeFile:

@@ -9,14 +9,13 @@ from heal_bot.delivery.ladder import deliver
 from heal_bot.delivery.options import DEFAULT, Options, Published
 from heal_bot.errors import ForgeForbiddenError
 from heal_bot.events import Noted, Run
-from heal_bot.forge_port import Annotation, Check, Forge, ForgePull
+from heal_bot.forge_port import ACTIONS, Annotation, Check, Forge, ForgePull
 from heal_bot.model import HealRequest
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.recompute import Change, Refused, Stale, recompute
 from heal_bot.report import markdown, status, summary
 from heal_bot.text import one_line, printable
 
-_ACTIONS = "github-actions[bot]"
 _PROPOSED = frozenset({"created", "updated"})
 _QUIET = frozenset({"unchanged", "stale", "refused", "dry_run"})
 
@@ -81,7 +80,7 @@ def _publish(
     except Refused as error:
         return Published("refused", str(error)), None
     if not change.foreign and options.mode != "dry-run":
-        waiting = forge.me(run) == _ACTIONS
+        waiting = forge.me(run) == ACTIONS
         change = replace(change, shown=replace(change.shown, waiting=waiting))
     return deliver(run, record, change, request, known, forge, options), change
 

@@ -18,7 +18,7 @@ from heal_bot.intake.event import Facts
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.report import console, summary
 from heal_bot.settings import Settings
-from heal_bot.text import Secret
+from heal_bot.text import Secret, for_log, for_markdown
 
 # Inputs that are options of `heal` too.
 HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox",
@@ -141,6 +141,11 @@ class Job:
         """Tell the runner that this is not done, and why."""
         click.echo(actions.annotation("warning", "heal-bot", reason))
         self.tell({"status": "refused"}, summary.failed(reason))
+
+    def nothing(self, reason: str) -> None:
+        """Tell the runner that there is nothing to do, and why."""
+        click.echo(for_log(f"nothing to do: {reason}"))
+        self.tell({"status": "nothing_to_do"}, for_markdown(reason, 1_000))
 
     def fail(self, reason: str) -> None:
         """Tell the runner that the run broke."""

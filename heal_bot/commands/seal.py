@@ -15,10 +15,10 @@ _MAX_BYTES = 60_000
 _SECRETS = frozenset({
     "INPUT_GITHUB-TOKEN", "INPUT_ANTHROPIC-API-KEY", "INPUT_GEMINI-API-KEY", "INPUT_OPENAI-API-KEY",
     "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN",
-    "GH_TOKEN",
+    "GH_TOKEN", "INPUT_INDEX-URL", "HEAL_BOT_INDEX_URL",
 })  # fmt: skip
-# Proxies, CA files, the runner's own tokens and everything else stays behind.
-_KEPT = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV",
+# Proxies, the runner's own tokens and everything else stays behind.
+_KEPT = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE",
                    "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL"})  # fmt: skip
 _PREFIXES = ("INPUT_", "GITHUB_", "HEAL_BOT_")
 

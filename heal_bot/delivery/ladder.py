@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from heal_bot.delivery import branch as branches
 from heal_bot.delivery import owners, review
-from heal_bot.delivery.options import MOST_OPEN, STOPPED, Options, Published
+from heal_bot.delivery.options import MOST_OPEN, Options, Published
 from heal_bot.errors import ForgeForbiddenError
 from heal_bot.events import Noted, Run
-from heal_bot.forge_port import Forge, ForgePull
+from heal_bot.forge_port import STOPPED, Forge, ForgePull
 from heal_bot.model import HealRequest
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.recompute import Change

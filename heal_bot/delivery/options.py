@@ -9,7 +9,6 @@ from heal_bot.errors import UsageError
 from heal_bot.text import one_line
 
 MODES = ("pull-request", "push", "suggest", "comment", "dry-run")
-STOPPED = "heal-bot-stop"
 MOST_OPEN = 3
 _PREFIX = re.compile(r"(?!.*(?:\.\.|//|\.lock/))[A-Za-z0-9_][A-Za-z0-9._/-]{0,60}\Z")
 
@@ -46,8 +45,8 @@ class Published:
     """What came of publishing.
 
     status: created | updated | unchanged | pushed | suggested | commented | branch_only | summary |
-    dry_run | declined | closed | stale | refused | nothing. `reason` is one plain sentence;
-    `head` is the commit that made a patch stale.
+    dry_run | declined | stale | refused | nothing. `reason` is one plain sentence; `head` is the
+    commit that made a patch stale.
     """
 
     status: str

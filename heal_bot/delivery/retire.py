@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from heal_bot.delivery.branch import all_ours
 from heal_bot.delivery.ladder import mine
-from heal_bot.delivery.options import STOPPED
 from heal_bot.events import Noted, Run
-from heal_bot.forge_port import Forge
+from heal_bot.forge_port import STOPPED, Forge
 from heal_bot.report import notebook
 
 _SAID = "The tests pass on `{base}` at `{sha}` without this change, so it is closed."

@@ -6,11 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from heal_bot.events import Run
-from heal_bot.forge_port import Forge, ForgePull
+from heal_bot.forge_port import STOPPED, Forge, ForgePull
 from heal_bot.model import HealRequest, Trust
 
 LEVELS = ("read", "triage", "write", "maintain", "admin")
-STOPPED = "heal-bot-stop"
 # Verbs that say something about the pull request and start nothing.
 _TALK = frozenset({"help", "explain", "stop"})
 

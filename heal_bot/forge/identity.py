@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from heal_bot.forge.client import speaking
+from heal_bot.forge_port import ACTIONS
 
 if TYPE_CHECKING:
     from github import Github
-
-# GITHUB_TOKEN writes as this account; the API does not say so to the token itself.
-ACTIONS = "github-actions[bot]"
 
 
 @dataclass(frozen=True, slots=True)

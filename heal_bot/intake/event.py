@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from heal_bot.errors import UsageError
+from heal_bot.forge_port import STOPPED
 from heal_bot.intake import command, payload
 from heal_bot.model import HealRequest
 from heal_bot.text import one_line
@@ -18,7 +19,6 @@ from heal_bot.text import one_line
 _MAX_BYTES = 8 << 20
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
 _DISPATCHES = frozenset({"heal", "heal-bot"})
-STOPPED = "heal-bot-stop"
 
 
 @dataclass(frozen=True, slots=True)

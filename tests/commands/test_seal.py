@@ -26,7 +26,7 @@ print(json.dumps({"inside": inside, "shown": dict(os.environ), "dumpable": [befo
 
 def test_what_is_kept_is_on_a_list() -> None:
     environ = {"PATH": "/bin", "INPUT_MODE": "push", "INPUT_GITHUB-TOKEN": "t", "GH_TOKEN": "u",
-               "ACTIONS_RUNTIME_TOKEN": "v", "HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/x",
+               "ACTIONS_RUNTIME_TOKEN": "v", "HTTPS_PROXY": "http://proxy", "CURL_CA_BUNDLE": "/x",
                "GITHUB_REPOSITORY": "octo/shop"}  # fmt: skip
     assert seal.plain(environ) == {
         "PATH": "/bin", "INPUT_MODE": "push", "GITHUB_REPOSITORY": "octo/shop",
