@@ -33,8 +33,9 @@ def test_help_lists_every_verb_and_loads_none() -> None:
     assert all(verb in done.stdout for verb in VERBS)
 
 
-def test_every_verb_has_its_module_and_every_module_its_verb() -> None:
-    assert {p.stem for p in COMMANDS.glob("*.py")} - {"__init__"} == set(VERBS)
+def test_every_verb_has_its_module_and_every_module_with_a_command_its_verb() -> None:
+    commands = {p.stem for p in COMMANDS.glob("*.py") if "\ndef command(" in p.read_text()}
+    assert commands == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
