@@ -15,7 +15,8 @@ from pathlib import Path
 
 from benchmarks import _libraries, real_project
 from benchmarks._libraries import Library, record
-from heal_bot.locate import spectrum
+from heal_bot.locate import clusters, spectrum
+from heal_bot.model import Failure
 
 ROUNDS = 2
 TESTS, FUNCTIONS = 10_000, 50_000
@@ -81,7 +82,7 @@ def _spent() -> float:
 
 
 def ranking_speed() -> dict[str, float]:
-    """Seconds and MiB beyond the recording itself for the scores of a large random spectrum."""
+    """Seconds and MiB beyond the recording itself for clusters and scores of a random spectrum."""
     rng = random.Random(1)
     few = [rng.getrandbits(FUNCTIONS) & rng.getrandbits(FUNCTIONS) for _ in range(200)]
     tests = [few[at % 200] ^ 1 << at % FUNCTIONS for at in range(TESTS)]
@@ -95,9 +96,13 @@ def ranking_speed() -> dict[str, float]:
 
 def _ranked(tests: Sequence[int]) -> float:
     start = time.process_time()
-    failing = tests[:100]
+    failing = tests[:500]
     failed = spectrum.counts(failing, FUNCTIONS)
-    passed = spectrum.counts(tests[100:], FUNCTIONS)
+    passed = spectrum.counts(tests[500:], FUNCTIONS)
     scores = [(spectrum.cause(len(failing), failed[at], passed[at]), at) for at in range(FUNCTIONS)]
     sorted(scores, reverse=True)
+    hits = {str(at): bits for at, bits in enumerate(failing)}
+    levels = clusters.levels(passed, (1 << FUNCTIONS) - 1)
+    failures = [Failure(test, "AssertionError", "") for test in hits]
+    clusters.group(failures, hits, levels, FUNCTIONS, lambda failure: "")
     return time.process_time() - start

@@ -91,9 +91,10 @@ def group(
         return _cost(one, known, prior, site)
 
     start = _start([f for f in failures if hits.get(f.test)], hits, site)
+    single, alike = start[:MAX_GROUPS], _alike(start[:MAX_GROUPS], site)
     found = (
         _joined(_covered(first, known, prior), cost)
-        for first in (start[:MAX_GROUPS], _alike(start[:MAX_GROUPS], site))
+        for first in ((single, alike) if len(alike) < len(single) else (single,))
     )
     groups = _single(min(found, key=lambda groups: sum(map(cost, groups))), cost)
     for late in start[MAX_GROUPS:]:
@@ -131,18 +132,19 @@ def _alike(groups: Sequence[Group], site: Callable[[Failure], str]) -> list[Grou
 def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group]:
     """A greedy cover: again and again the line that explains failures at the least cost each."""
     columns = _columns(groups, known)
+    sizes = _planes([len(one.failures) for one in groups])
     left = (1 << len(groups)) - 1
     found: list[Group] = []
     while left:
         best, chosen = 0.0, 0
         for column, passed in columns.items():
-            if not column & left:
+            members = column & left
+            if not members:
                 continue
-            members = spectrum.indices(column & left)
-            failed = sum(len(groups[member].failures) for member in members)
+            failed = sum((members & plane).bit_count() << at for at, plane in enumerate(sizes))
             price = (prior + _surprise(failed, passed)) / failed
             if not chosen or (price, -failed) < (best, -chosen.bit_count()):
-                best, chosen = price, column & left
+                best, chosen = price, members
         if not chosen:
             found.extend(groups[member] for member in spectrum.indices(left))
             break
@@ -153,15 +155,25 @@ def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group
 
 def _columns(groups: Sequence[Group], known: Levels) -> dict[int, int]:
     """Per set of groups (as bits) that some line is common to: the fewest passing tests on it."""
-    executed: dict[int, int] = {}
-    for number, one in enumerate(groups):
-        for line in spectrum.indices(one.common):
-            executed[line] = executed.get(line, 0) | 1 << number
+    width = max((one.common.bit_length() for one in groups), default=0)
+    # Each group is a row of binary digits, the last line first; read downwards they are columns.
+    rows = [format(one.common, f"0{width}b").encode() for one in reversed(groups)]
     columns: dict[int, int] = {}
-    for line, column in executed.items():
-        passed = known.count(line)
-        columns[column] = min(columns.get(column, passed), passed)
+    for place, digits in enumerate(zip(*rows, strict=True), 1):
+        column = int(bytes(digits), 2)
+        if column:
+            passed = known.count(width - place)
+            columns[column] = min(columns.get(column, passed), passed)
     return columns
+
+
+def _planes(numbers: Sequence[int]) -> list[int]:
+    """Plane k holds bit k of every number, so that sums over some of them are bit counts."""
+    height = max(numbers, default=0).bit_length()
+    return [
+        sum(1 << at for at, number in enumerate(numbers) if number >> level & 1)
+        for level in range(height)
+    ]
 
 
 def _joined(groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
