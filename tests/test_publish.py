@@ -389,3 +389,16 @@ def test_what_the_bundle_says_about_repository_and_diff_is_not_believed(scene: S
     assert pull.base == "main"
     assert "nothing to see" not in pull.body
     assert "+    return sum(prices)" in pull.body
+
+
+def test_what_undoes_a_commit_of_a_pull_request_is_only_ever_a_comment(scene: Scene) -> None:
+    pull = scene.github.world.add_pull(
+        title="t", body="", head="heal-bot/other", base="main", user="ada", head_repo="octo/shop",
+        head_sha=scene.base,
+    )  # fmt: skip
+    values = records.data(scene.base)
+    values["certificate"]["undoes"] = "c" * 40
+    done = scene.publish(values, pull_number=pull.number)
+    assert (done.status, "takes commit cccccccccccc back" in done.reason) == ("commented", True)
+    (comment,) = scene.github.world.comments.values()
+    assert f"**undoes {'c' * 40}.**" in comment.body

@@ -33,6 +33,10 @@ def deliver(
     if change.foreign or options.mode == "comment":
         why = "the code is from a fork, where nothing is pushed" if change.foreign else ""
         return _comment(run, record, change, request, forge, why)
+    undoes = record.certificate.undoes if record.certificate else ""
+    if undoes and request.pull_number:
+        why = f"it takes commit {undoes[:12]} back, which this pull request may have meant"
+        return _comment(run, record, change, request, forge, why)
     if options.mode == "suggest" and request.pull_number:
         return review.suggest(run, record, change, request.pull_number, forge)
     try:

@@ -36,7 +36,8 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
         runs = count(certificate.verify_runs, "cold run")
         how = f"verified by {runs} of the suite in a fresh checkout"
         how += f" of `{certificate.base_sha[:12]}`"
-    return f"**{head}.** {count(changed, 'function')} changed: {told}; {how}."
+    undoes = f"**undoes {certificate.undoes}.** " if certificate and certificate.undoes else ""
+    return f"{undoes}**{head}.** {count(changed, 'function')} changed: {told}; {how}."
 
 
 def causes(record: OutcomeRecord) -> str:
