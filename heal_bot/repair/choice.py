@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.model import Attempt, CallResult, Calls
+from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
@@ -20,6 +20,13 @@ _SHARE = 0.5
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
+# What a patch loses that changes all that worked: much where the fault was a crash, since what
+# did not crash was right; less where results were wrong, since some of the others may be too.
+_NEW, _OTHER = 3.0, 1.0
+# And one that crashes on all varied calls as the tests did.
+_CRASH = 3.0
+_FEW = 1 / 3
+_ASSERTIONS = {"AssertionError", "Failed", ""}
 _SHOWN = 3
 
 
@@ -44,32 +51,35 @@ class _Group:
     row: tuple[CallResult, ...]
 
 
-def choose(session: Session, fixes: Sequence[Attempt], tests: int) -> Choice:
-    """Rank the patches for one cluster that pass all of its tests; `tests` of them failed."""
+def choose(session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure]) -> Choice:
+    """Rank the patches that pass all tests of a cluster, of which these failed before."""
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
     if len(few) < 2:
         return Choice(few)
     calls = session.call([fix.candidate for fix in few])
-    groups = _groups(few, calls)
+    groups = _groups(few, calls, frozenset(f.kind for f in failures) - _ASSERTIONS)
     best = groups[0]
     total = sum(group.weight for group in groups)
     difference = _difference(groups, calls)
     others = len(fixes) - len(best.members)
     ranked = tuple(member for group in groups for member in group.members)
-    if others and best.weight < _SHARE * total and not _settled(groups, tests):
+    if others and best.weight < _SHARE * total and not _settled(groups):
         why = f"{len(fixes)} changes pass the same tests and behave in {len(groups)} ways"
         return Choice(ranked, why, difference)
     doubts = _doubts(len(fixes), others, difference)
     return Choice((replace(ranked[0], doubts=doubts), *ranked[1:]), "", difference)
 
 
-def _settled(groups: Sequence[_Group], tests: int) -> bool:
+def _settled(groups: Sequence[_Group]) -> bool:
     """Whether the best group stands out although others weigh much together."""
     return groups[0].weight > 2 * groups[1].weight
 
 
-def _groups(fixes: Sequence[Attempt], calls: Calls) -> list[_Group]:
-    """Patches by behaviour, the heaviest group first; without calls each is on its own."""
+def _groups(fixes: Sequence[Attempt], calls: Calls, crashes: frozenset[str]) -> list[_Group]:
+    """Patches by behaviour, the heaviest group first; without calls each is on its own.
+
+    `crashes` are the exceptions other than assertions that the tests failed with.
+    """
     unchanged = calls.rows[0] if calls.rows else ()
     rows = calls.rows[1:] if len(calls.rows) == len(fixes) + 1 else ((),) * len(fixes)
     # What one of them had no time for tells nobody apart.
@@ -79,12 +89,32 @@ def _groups(fixes: Sequence[Attempt], calls: Calls) -> list[_Group]:
         key = tuple(r.mark for place, r in enumerate(row) if place not in unknown) or at
         found.setdefault(key, []).append(at)
     groups = []
+    least = min((_crashing(row, crashes) for row in rows), default=0.0)
     for members in found.values():
         row = rows[members[0]]
         strange = _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
+        strange += (_NEW if crashes else _OTHER) * _felt(_share(unchanged, row))
+        strange += _CRASH * _felt(_crashing(row, crashes) - least)
         weight = sum(math.exp(-fixes[at].candidate.prior - strange) for at in members)
         groups.append(_Group(tuple(fixes[at] for at in members), weight, row))
     return sorted(groups, key=lambda group: -group.weight)
+
+
+def _felt(share: float) -> float:
+    """How bad a share of the calls is: a few are already much worse than none."""
+    return _FEW + (1 - _FEW) * share if share > 0 else 0.0
+
+
+def _share(before: Sequence[CallResult], after: Sequence[CallResult]) -> float:
+    """Of the calls that returned before, the share that does something else now."""
+    pairs = [(a, b) for a, b in zip(before, after, strict=False) if a.how == "returned"]
+    return sum(a.mark != b.mark for a, b in pairs) / len(pairs) if pairs else 0.0
+
+
+def _crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
+    """The share of calls that still end as the tests did, or do not end."""
+    bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)
+    return bad / len(row) if row else 0.0
 
 
 def _is_strange(before: Sequence[CallResult], after: Sequence[CallResult], recorded: int) -> bool:

@@ -189,7 +189,7 @@ def _chosen(
     run: Run, cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
 ) -> Iterator[Attempt]:
     """The full fixes, the best one first; none where they contradict each other."""
-    choice = choose(session, fixes, len(cluster.failures))
+    choice = choose(session, fixes, cluster.failures)
     if choice.refused:
         ledger.doubt(run, choice.ranked, f"{choice.refused}: {choice.difference}".rstrip(": "))
     else:

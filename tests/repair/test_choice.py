@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Target, Verdict
+from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Failure, Target, Verdict
 from heal_bot.repair.choice import choose
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
+FAILURES = (Failure("t", "AssertionError", ""),)
 
 
 class Called:
@@ -39,7 +40,7 @@ def _rows(*rows: str, recorded: int = 1) -> Calls:
 
 def _choose(priors: Sequence[float], *rows: str, **more: int) -> tuple[list[int], str, tuple]:
     fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
-    choice = choose(Called(_rows(*rows, **more)), fixes, 1)  # type: ignore[arg-type]
+    choice = choose(Called(_rows(*rows, **more)), fixes, FAILURES)  # type: ignore[arg-type]
     doubts = choice.ranked[0].doubts
     return [fix.number for fix in choice.ranked], choice.refused, doubts
 

@@ -1,29 +1,37 @@
 """How much less a change is to be believed, once it passes, than its cost says.
 
-What a change adds can fit the failing tests by accident, what it takes away hardly: a sum with
-`+ 1` after it passes a single assertion as well as the whole list does. A value that the test
-expects, written into the code, passes that test whatever the code is for.
+What a change adds can fit the failing tests by accident: a sum with `+ 1` after it passes a single
+assertion as well as the whole list does. So can what takes a name out of use: a recursion that is
+not entered any more raises nothing. A value that the test expects, written into the code, passes
+that test whatever the code is for.
 """
 
 from __future__ import annotations
 
+import re
+
 from heal_bot.repair.rules.evidence import literals
 from heal_bot.repair.rules.queue import Idea
+from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.text import Change
 
 _PER_CHARACTER = 0.06
-_MOST = 12
+_MOST, _LEAST = 12, -6
 _FITTED = 1.5
+_LOST, _LOST_PARAMETER = 0.7, 1.5
 # Where a constant takes the place of another one, an expected value may well be the right one.
 _CONSTANTS = {"number": 0.3, "text": 0.3, "boolean constant": 0.0, "f-string": 0.3, "pattern": 0.3}
 _COMMON = (0, 1, -1, True, False, None, "")
+_NAME = re.compile(r"[^\W\d]\w*")
+_STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 
 
 def doubt(idea: Idea) -> float:
     """A number to add to the cost, negative for changes that only take away."""
     growth = sum(len(cut.text) - (cut.end - cut.start) for cut in idea.change.cuts)
-    size = _PER_CHARACTER * max(-_MOST, min(_MOST, growth))
+    size = _PER_CHARACTER * max(_LEAST, min(_MOST, growth))
     fitted = _CONSTANTS.get(idea.family.name, _FITTED) if _is_fitted(idea) else 0.0
-    return idea.family.doubt + size + fitted
+    return idea.family.doubt + size + fitted + _lost(idea.scope.site, idea.change)
 
 
 def _is_fitted(idea: Idea) -> bool:
@@ -34,3 +42,26 @@ def _is_fitted(idea: Idea) -> bool:
     known = {(type(value), value) for value in literals(idea.scope.site.source.decode())}
     new = [v for cut in idea.change.cuts for v in literals(cut.text) if (type(v), v) not in known]
     return any(type(value) is type(other) and value == other for value in new for other in shown)
+
+
+def _lost(site: Site, change: Change) -> float:
+    """What the names cost that the body does not use any more."""
+    function = site.function
+    begin = site.start(function.body[0]) if function is not None else 0
+    old = _names(b" ".join(site.source[cut.start : cut.end] for cut in change.cuts))
+    kept: set[str] = set()
+    at = begin
+    for cut in sorted(change.cuts, key=lambda cut: cut.start):
+        kept |= _names(site.source[at : cut.start]) | _names(cut.text.encode())
+        at = max(at, cut.end)
+    lost = old - kept - _names(site.source[at:])
+    if function is None or not lost:
+        return _LOST * len(lost)
+    spec = function.args
+    parameters = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+    return sum(_LOST_PARAMETER if name in parameters else _LOST for name in lost)
+
+
+def _names(source: bytes) -> set[str]:
+    """The words of a source, texts left out."""
+    return set(_NAME.findall(_STRING.sub("", source.decode(errors="replace"))))

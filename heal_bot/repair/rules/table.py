@@ -37,7 +37,9 @@ from heal_bot.repair.rules.text import Change
 class Family:
     """A named generator of changes; none of them costs less than `floor`.
 
-    `doubt` says how much less its changes are to be believed once they pass, than their cost says.
+    `doubt` says how much less its changes are to be believed once they pass, than their cost says:
+    of calls that were dropped, conditions that were extended, terms and ingredients only a quarter
+    to a half were right in 115 searches, of operators and names three quarters and more.
     """
 
     name: str
@@ -81,8 +83,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("missing argument", 2.4, argument.additions),
     Family("attribute drop", 2.4, attribute.receivers),
     Family("filter", 2.4, boolean.fixed_conditions),
-    Family("guard", 2.2, guards.early),
-    Family("superfluous call", 2.5, wrapping.removals),
+    Family("guard", 2.2, guards.early, 0.3),
+    Family("superfluous call", 2.5, wrapping.removals, 0.5),
     Family("operand order", 2.6, comparison.swapped_operands),
     Family("constant for name", 2.6, constant.named),
     Family("pattern", 2.6, constant.patterns),
@@ -105,11 +107,11 @@ FAMILIES: tuple[Family, ...] = (
     Family("statement order", 2.8, statement.exchanges),
     Family("step", 3.0, loop.steps),
     Family("comprehension filter", 3.0, condition.filters),
-    Family("never filled", 2.2, unfilled.fills),
-    Family("term", 3.0, ingredient.sums),
-    Family("predicate", 2.2, condition.extended),
+    Family("never filled", 2.2, unfilled.fills, -0.7),
+    Family("term", 3.0, ingredient.sums, 0.3),
+    Family("predicate", 2.2, condition.extended, 0.3),
     Family("last round", 3.0, loop.flushes),
-    Family("ingredient", 3.2, ingredient.own),
+    Family("ingredient", 3.2, ingredient.own, 0.3),
     Family("item of container", 3.2, lookup.indexed),
     Family("accumulator", 3.5, loop.accumulators),
     Family("statement copy", 3.6, statement.copies),
