@@ -197,7 +197,10 @@ IGNORED: dict[str, tuple[str, dict[str, Any], bool]] = {
     "a run of a deleted fork": ("workflow_run", finished(head_branch=None), False),
     "a run that was cancelled": ("workflow_run", finished("cancelled"), False),
     "a run on code of others with write rights": (
-        "workflow_run", finished(event="pull_request_target"), False),
+        "workflow_run",
+        finished(event="pull_request_target"),
+        False,
+    ),
     "a review on a fork": ("pull_request_review", review("/heal", "mallory/x"), True),
     "a review without a text": ("pull_request_review", example("pull_request_review"), False),
     "a comment about something else": ("issue_comment", comment("please /heal"), False),
