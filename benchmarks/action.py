@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _engine
+from benchmarks import _engine, _shards
 from benchmarks._engine import Engine
 from benchmarks._step import Step
 from tests.github import records
@@ -282,6 +282,9 @@ def main(argv: list[str]) -> int:
             result["escapes_in_container"] = escapes(engine)
             result["problems"] = problems
             result["complete"] = not problems and not result["escapes_in_container"]
+        if "--no-shards" not in argv:
+            result["shards"] = _shards.measure()
+            result["complete"] = result["complete"] and result["shards"]["equal"]
     except _engine.NoEngineError as error:
         print(f"action: {error}", file=sys.stderr)
     print(json.dumps(result))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,8 @@ import pytest
 
 from heal_bot.commands.plan import deal
 from heal_bot.model import Failure, Frame, Origin
+from tests.github import records
 
-ROOT = Path(__file__).parents[2]
 CASE = '<testcase classname="{}" name="{}"><failure message="{}">x</failure></testcase>'
 
 
@@ -80,27 +79,38 @@ def test_bundles_of_nothing_are_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "merged").exists()
 
 
+FILES = {
+    "shop/__init__.py": "",
+    "shop/price.py": "def total(prices):\n    return sum(prices[1:])\n",
+    "shop/stock.py": "def enough(have, wanted):\n    return have > wanted\n",
+    "tests/test_price.py": "import pytest\nfrom shop.price import total\n\n\n"
+    "@pytest.mark.parametrize(('given', 'sum'), [([], 0), ([5], 5), ([4, 2], 6), ([1, 2, 4], 7)])\n"
+    "def test_total(given, sum):\n    assert total(given) == sum\n",
+    "tests/test_stock.py": "import pytest\nfrom shop.stock import enough\n\n\n"
+    "@pytest.mark.parametrize(('have', 'wanted'), [(1, 1), (2, 2), (7, 7), (3, 2)])\n"
+    "def test_enough(have, wanted):\n    assert enough(have, wanted)\n\n\n"
+    "@pytest.mark.parametrize(('have', 'wanted'), [(0, 1), (2, 3), (1, 9)])\n"
+    "def test_short(have, wanted):\n    assert not enough(have, wanted)\n",
+}
+
+
 @pytest.mark.slow
-def test_the_shards_of_the_shop_merge_to_what_one_job_finds(tmp_path: Path) -> None:
-    repo = tmp_path / "shop"
-    shutil.copytree(
-        ROOT / "examples/shop", repo, ignore=shutil.ignore_patterns("__pycache__", ".*")
-    )
+def test_two_shards_merge_to_one_patch_of_both(tmp_path: Path) -> None:
+    repo = records.write(tmp_path / "repo", FILES)
     commit(repo)
-    report = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
-              "--junitxml=../r.xml"]  # fmt: skip
-    subprocess.run(report, cwd=repo, capture_output=True)
+    report = ("-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=../r.xml")
+    subprocess.run([sys.executable, *report], cwd=repo, capture_output=True)
     dealt = ("--junit", "r.xml", "--shards", "2", "--out", "plan")
-    planned = program("plan", "--repo", "shop", *dealt, cwd=tmp_path)
-    shared = ("--repo", "shop", "--python", sys.executable, "--quiet")
+    planned = program("plan", "--repo", "repo", *dealt, cwd=tmp_path)
+    shared = ("--repo", "repo", "--python", sys.executable, "--quiet")
     for shard in json.loads(planned.stdout)["shard"]:
         program("heal", *shared, "--request", f"plan/shard-{shard}.json", "--proposers", "rules",
                 "--out", f"shards/{shard}", cwd=tmp_path)  # fmt: skip
+    (tmp_path / "shards/broken").mkdir()
     done = program("merge", *shared, "--below", "shards", "--out", "merged", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "left out: no bundle in shards/broken" in done.stderr
     merged = json.loads((tmp_path / "merged/outcome.json").read_text())
-    single = [json.loads(p.read_text()) for p in tmp_path.glob("shards/*/outcome.json")]
-    fixed = {t for o in single if o["patch"] for t in o["patch"]["fixed"]}
-    assert merged["status"] == "partly_healed"
-    assert set(merged["patch"]["fixed"]) == fixed
-    assert len(merged["patch"]["still_failing"]) == 1
+    assert merged["status"] == "healed"
+    assert [f["path"] for f in merged["patch"]["files"]] == ["shop/price.py", "shop/stock.py"]
+    assert {a["proposer"] for a in merged["attempts"]} == {"bundle"}
