@@ -73,6 +73,9 @@ def closed(stage: Stage) -> None:
     stage.ours()[0].state = "closed"
     stage.act(event)
     assert stage.delivery == "declined", stage.said
+    stage.github.exchanges.clear()
+    stage.act(event)
+    assert stage.github.writes() == []
     assert not stage.ours()
 
 
@@ -84,6 +87,9 @@ def reverted(stage: Stage) -> None:
     stage.github.world.git.delete_ref(f"refs/heads/{BRANCH}")
     stage.act(event)
     assert stage.delivery == "declined", stage.said
+    stage.github.exchanges.clear()
+    stage.act(event)
+    assert stage.github.writes() == []
     assert not stage.ours()
 
 

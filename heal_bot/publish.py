@@ -17,6 +17,8 @@ from heal_bot.report import markdown, status, summary
 from heal_bot.text import one_line, printable
 
 _PROPOSED = frozenset({"created", "updated"})
+# What cannot have been said before in the same words.
+_NEWS = frozenset({"created", "updated", "pushed", "suggested"})
 _QUIET = frozenset({"unchanged", "stale", "refused", "dry_run"})
 
 
@@ -122,7 +124,7 @@ def _check(
         request.base_sha, conclusion, title, summary.fit(text, 60_000), _annotations(record)
     )
     try:
-        forge.talk.check(run, found, new=done.status != "nothing")
+        forge.talk.check(run, found, new=done.status in _NEWS)
     except ForgeForbiddenError as error:
         run.emit(Noted(stage="publish", message=str(error), level="warning"))
 
