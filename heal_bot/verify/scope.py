@@ -76,13 +76,13 @@ def chosen(
 
     How many fit is told by the average time of a test in the report.
     """
-    red = {failure.test for failure in failures}
+    red = dict.fromkeys(failure.test for failure in failures)
     files = {test.partition("::")[0] for test in red}
     near = [t for t in collection.tests if t not in red and t.partition("::")[0] in files]
     far = [t for t in collection.tests if t.partition("::")[0] not in files]
     each = report.hints.seconds / max(1, len(collection.tests))
     room = int(max(0.0, run.left() - _START) / _RUNS / max(each, 1e-6))
-    ordered = [*(t for t in collection.tests if t in red), *near, *far]
+    ordered = [*red, *near, *far]
     return tuple(ordered[: max(room, len(red))])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,55 +12,29 @@ import pytest
 
 # Each run is a whole baseline and confirmation.
 pytestmark = pytest.mark.slow
-TESTS = """\
-from prices import total
-
-
-def test_total():
-    assert total(2, 3) == 5
-
-
-def test_other():
-    assert total(7, -4) == 3
-
-
-def test_none():
-    assert total(4, 0) == 4
-"""
-FILES = {"prices.py": "def total(net, tax):\n    return net - tax\n", "test_prices.py": TESTS}
-
-
-def _call(*argv: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-I", "-m", "heal_bot", *map(str, argv)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 @pytest.fixture(scope="module")
-def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def healed(tmp_path_factory: pytest.TempPathFactory, planted: Callable, heal_bot: Callable) -> Path:
     """A folder with a repository and the bundle that repairs it."""
     place = tmp_path_factory.mktemp("verify")
-    repo = place / "repo"
-    repo.mkdir()
-    for name, text in FILES.items():
-        (repo / name).write_text(text)
-    who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "First")):
-        subprocess.run(["git", *who, *words], cwd=repo, check=True)
-    done = _call("heal", "--repo", repo, "--python", sys.executable, "--proposers", "rules",
-                 "--out", place / "bundle", cwd=place)  # fmt: skip
+    repo = planted(place / "repo")
+    done = heal_bot(place, "heal", "--repo", repo, "--python", sys.executable,
+                    "--proposers", "rules", "--out", place / "bundle")  # fmt: skip
     assert done.stdout.count("healed:") == 1, done.stdout + done.stderr
     return place
 
 
-def _verify(healed: Path, bundle: Path) -> tuple[int, str]:
-    done = _call("verify", "--bundle", bundle, "--repo", healed / "repo",
-                 "--python", sys.executable, "--quiet", cwd=healed)  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
+@pytest.fixture
+def verify(healed: Path, heal_bot: Callable) -> Callable[[Path], tuple[int, str]]:
+    """Exit code and words of `heal-bot verify` for a bundle."""
+
+    def call(bundle: Path) -> tuple[int, str]:
+        done = heal_bot(healed, "verify", "--bundle", bundle, "--repo", healed / "repo",
+                        "--python", sys.executable, "--quiet")  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    return call
 
 
 def _changed(healed: Path, tmp_path: Path, change: Callable[[Any], None]) -> Path:
@@ -71,8 +44,10 @@ def _changed(healed: Path, tmp_path: Path, change: Callable[[Any], None]) -> Pat
     return tmp_path
 
 
-def test_a_verification_comes_out_equal_when_nothing_changed(healed: Path) -> None:
-    code, said = _verify(healed, healed / "bundle")
+def test_a_verification_comes_out_equal_when_nothing_changed(
+    healed: Path, verify: Callable
+) -> None:
+    code, said = verify(healed / "bundle")
     assert code == 0, said
     assert "\nequal: the verification was repeated with the same result" in said
 
@@ -83,16 +58,16 @@ def _claim(record: Any) -> None:
 
 def _worse(record: Any) -> None:
     file = record["patch"]["files"][0]
-    file["content"] = FILES["prices.py"].replace("net - tax", "net + tax + 1")
+    file["content"] = file["content"].replace("net + tax", "net + tax + 1")
 
 
 @pytest.mark.parametrize(
     ("change", "word"), [(_claim, "DIFFERS   suite"), (_worse, "DIFFERS   confirmation")]
 )
 def test_a_claim_that_does_not_hold_is_not_equal(
-    healed: Path, tmp_path: Path, change: Callable[[Any], None], word: str
+    healed: Path, verify: Callable, tmp_path: Path, change: Callable[[Any], None], word: str
 ) -> None:
-    code, said = _verify(healed, _changed(healed, tmp_path, change))
+    code, said = verify(_changed(healed, tmp_path, change))
     assert (code, word in said) == (1, True), said
     assert said.rstrip().endswith("NOT equal")
 
@@ -123,7 +98,7 @@ def _none(record: Any) -> None:
     ],
 )
 def test_a_bundle_that_does_not_fit_is_one_line(
-    healed: Path, tmp_path: Path, change: Callable[[Any], None], word: str
+    healed: Path, verify: Callable, tmp_path: Path, change: Callable[[Any], None], word: str
 ) -> None:
-    code, said = _verify(healed, _changed(healed, tmp_path, change))
+    code, said = verify(_changed(healed, tmp_path, change))
     assert (code, word in said, said.count("\n")) == (2, True, 1), said
