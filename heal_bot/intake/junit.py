@@ -52,6 +52,7 @@ class _Gathered:
     named: Counter[tuple[str, str]] = field(default_factory=Counter)
     stopped: set[tuple[str, str]] = field(default_factory=set)
     not_before: float = 0.0
+    started: float = 0.0
 
 
 def read(
@@ -123,7 +124,10 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     if not suites.cases:
         gathered.flags["empty"] = None
         gathered.remarks.append(f"{document.name} holds no test case")
-    if "stale" not in gathered.flags and _epoch(suites.written) < gathered.not_before:
+    written = _epoch(suites.written)
+    if math.isfinite(written):
+        gathered.started = max(gathered.started, written)
+    if "stale" not in gathered.flags and written < gathered.not_before:
         _stale(gathered, document.name)
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)
@@ -235,7 +239,9 @@ def _report(gathered: _Gathered) -> Report:
         cases=cases,
         passed=gathered.passed,
         flags=tuple(flags),
-        hints=hints_of(cases, gathered.properties, gathered.seconds),
+        hints=replace(
+            hints_of(cases, gathered.properties, gathered.seconds), started=gathered.started
+        ),
         skipped=tuple(remarks),
         stopped=tuple(gathered.named[kind] for kind in sorted(gathered.stopped)),
     )

@@ -92,12 +92,16 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class RunHints:
-    """What the report tells of the failing run: interpreter version, plugins, command, seconds."""
+    """What the report tells of the failing run: interpreter version, plugins, command, seconds.
+
+    `started` is the latest moment at which it can have started, in epoch seconds; 0 if unknown.
+    """
 
     python: str = ""
     plugins: tuple[str, ...] = ()
     command: str = ""
     seconds: float = 0.0
+    started: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

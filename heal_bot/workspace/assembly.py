@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ def assemble(
     _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
     store = Store.at(cache)
     short = ".".join(python.version.split(".")[:2])
-    index = Index.at(scratch / "index", short, wanted.access)
+    access = wanted.access if plan.exact else as_of(wanted.access, hints.started)
+    index = Index.at(scratch / "index", short, access)
     wheels = Wheels(index, builder, lambda r, tools: _tools(python, tools, source, store))
     lock = wheels.lock(run, plan.requirements, plan.bounds, exact=plan.exact)
     version = pins.version_of(left, str(found.project.get("name", ""))) if left else ""
@@ -103,6 +105,19 @@ def assemble(
     env = provision(run, made, source, tree, cache)
     notes = [*([note] if note else []), *(f"built here: {b}" for b in wheels.built), *plan.notes]
     return replace(env, notes=(*env.notes, *notes))
+
+
+def as_of(access: Access, started: float) -> Access:
+    """The index as the failing run found it; as it is now where that moment is not known.
+
+    Indexes other than the public one seldom tell when a file was uploaded: they are taken as
+    they are.
+    """
+    if access.url:
+        return access
+    now = datetime.now(UTC)
+    moment = datetime.fromtimestamp(started, UTC) if 0 < started < now.timestamp() else now
+    return replace(access, until=moment.strftime("%Y-%m-%dT%H:%M:%SZ")) if moment < now else access
 
 
 def _tools(python: Interpreter, packages: Path, source: Path, store: Store) -> Environment:

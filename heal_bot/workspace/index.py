@@ -33,6 +33,10 @@ NO_URL = Secret("")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
+class ResolveError(ProvisionError):
+    """The index has no set of versions that fits, or could not be asked."""
+
+
 class NoWheelError(ProvisionError):
     """A package that is needed has no wheel for this Python; `name` says which."""
 
@@ -180,7 +184,7 @@ class Index:
         )
         if match := _NO_WHEEL.search(said):
             raise NoWheelError(match[1], f"{match[1]} has no wheel for Python {self.python}")
-        raise ProvisionError(_reason(done.ended, said))
+        raise ResolveError(_reason(done.ended, said))
 
     def _environment(self) -> dict[str, str]:
         known = {

@@ -5,10 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
@@ -116,16 +115,14 @@ class Lines:
                 self._line(word, "setup", open_text, bounds=False, depth=0)
 
 
-def applies(requirement: Requirement, python: str, extras: Iterable[str] = ()) -> bool:
+def applies(requirement: Requirement, python: str) -> bool:
     """Whether a requirement's marker holds for a Python version on this machine."""
     if requirement.marker is None:
         return True
     short = ".".join(python.split(".")[:2])
-    return any(_evaluate(requirement.marker, python, short, extra) for extra in ("", *extras))
-
-
-def _evaluate(marker: Marker, python: str, short: str, extra: str) -> bool:
-    return marker.evaluate({"python_version": short, "python_full_version": python, "extra": extra})
+    return requirement.marker.evaluate(
+        {"python_version": short, "python_full_version": python, "extra": ""}
+    )
 
 
 def name_of(requirement: Requirement) -> str:

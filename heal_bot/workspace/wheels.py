@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import tarfile
 import tomllib
@@ -20,11 +19,12 @@ from heal_bot.events import Noted, Run
 from heal_bot.model import Environment
 from heal_bot.ports import Builder
 from heal_bot.text import one_line
-from heal_bot.workspace.index import Index, NoWheelError
+from heal_bot.workspace.index import Index, NoWheelError, ResolveError
 from heal_bot.workspace.pythons import IN_THE_JOB
 
 _MOST_BUILDS = 20
 _PYPROJECT_CAP = 1 << 20
+# Without a build-system table setup.py is run; old ones import what setuptools 81 dropped.
 _LEGACY = ("setuptools.build_meta:__legacy__", ("setuptools<81", "wheel"))
 _BACKEND = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?\Z")
 _BACKEND_PATH = re.compile(r"[\w./-]{1,200}\Z")
@@ -63,9 +63,7 @@ class Wheels:
         bounds = [f"{name}=={version}" for name, version in constraints.items()]
         try:
             return self._resolve(run, requirements, bounds, deps=True)
-        except NoWheelError:
-            raise
-        except ProvisionError as error:
+        except ResolveError as error:
             if not exact:
                 raise ProvisionError(
                     f"the dependencies cannot be had: {error}: {IN_THE_JOB}"
@@ -190,8 +188,3 @@ def _entries(lock: str) -> list[tuple[str, str]]:
     """The packages of a resolution: name, and its lines with the hashes."""
     joined = re.findall(r"^[^\s#-][^\n]*(?:\n[ \t]+[^\n]*)*\n?", lock, re.MULTILINE)
     return [(canonicalize_name(re.split(r"[=\[ ;]", text, maxsplit=1)[0]), text) for text in joined]
-
-
-def versions(lock: str) -> str:
-    """The resolution as one line of JSON, for a cache key."""
-    return json.dumps(sorted(lock.split()))

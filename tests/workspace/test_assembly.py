@@ -9,6 +9,9 @@ import pytest
 
 from heal_bot.errors import ProvisionError
 from heal_bot.model import RunHints
+from heal_bot.text import Secret
+from heal_bot.workspace.assembly import as_of
+from heal_bot.workspace.index import Access
 from heal_bot.workspace.pythons import installed
 
 PROJECT = '[project]\nname = "mine"\nversion = "3.1"\n'
@@ -232,6 +235,7 @@ def test_what_cannot_be_had_is_one_line_with_the_remedy(
     with pytest.raises(ProvisionError, match=message) as caught:
         assembled(files, **wanted)
     assert "\n" not in str(caught.value)
+    assert str(caught.value).count("test job itself") <= 1
 
 
 def test_an_index_without_tls_is_refused_beyond_this_machine(assembled, warehouse):
@@ -260,6 +264,20 @@ def test_an_absent_python_is_named_as_not_tested(assembled, events):
     assert ".python-version names Python 3.99, which is not on this machine: not tested" in said(
         events
     )
+
+
+@pytest.mark.parametrize(
+    ("access", "started", "until"),
+    [
+        (Access(), 1_700_000_000.0, "2023-11-14T22:13:20Z"),
+        (Access(), 0.0, ""),
+        (Access(), 4e9, ""),
+        (Access(Secret("https://index.invalid/simple")), 1_700_000_000.0, ""),
+    ],
+    ids=["known", "unknown", "in the future", "another index"],
+)
+def test_the_public_index_is_seen_as_the_failing_run_saw_it(access, started, until):
+    assert as_of(access, started).until == until
 
 
 @pytest.mark.slow
