@@ -67,10 +67,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         argv = _argv(job, request, scratch, fetched)
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
-        # An older bundle must not pass for this run's when the child fails.
-        shutil.rmtree(job.bundle, ignore_errors=True)
-        job.bundle.parent.mkdir(parents=True, exist_ok=True)
-        (job.bundle.parent / ".gitignore").write_text("*\n")
+        _make_room(job)
         stop, resume = actions.pause()
         click.echo(stop)
         done = process.run(
@@ -86,6 +83,19 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
     if not done.ok and not (job.bundle / bundle.OUTCOME).exists():
         raise HealBotError(f"the run that heals failed: {done.complaint()}")
     return bundle.read(job.bundle)
+
+
+def _make_room(job: Job) -> None:
+    """The place of the bundle, empty: an older one must not pass for this run's."""
+    try:
+        shutil.rmtree(job.bundle, ignore_errors=True)
+        job.bundle.parent.mkdir(parents=True, exist_ok=True)
+        (job.bundle.parent / ".gitignore").write_text("*\n")
+    except OSError as error:
+        raise UsageError(
+            f"the workspace {job.workspace} cannot be written ({error.strerror}): the bundle lies "
+            "below it; mount it writable and free space"
+        ) from error
 
 
 def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> list[str]:
