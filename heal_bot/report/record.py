@@ -220,7 +220,9 @@ def _certificate(certificate: Certificate | None, text: Clean) -> dict[str, Any]
         "full_suite": _suite(suite),
         "tests_unchanged": certificate.tests_unchanged,
         "methods": dict(certificate.methods),
-        "gates": tuple({"name": name, "result": result} for name, result in certificate.gates),
+        "gates": tuple(
+            {"name": name, "result": text(result, _NAME)} for name, result in certificate.gates
+        ),
         "doubts": tuple(text(doubt) for doubt in certificate.doubts),
         "suite_before": certificate.suite_before and _suite(certificate.suite_before),
         "undoes": certificate.undoes,

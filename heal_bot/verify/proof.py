@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.events import Run
+from heal_bot.events import Noted, Run
 from heal_bot.model import Baseline, Candidate, Environment, PatchedFile, Spectrum, SuiteRun
 from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
 from heal_bot.source import edit
@@ -52,16 +52,17 @@ class Proof:
         baseline: Baseline,
     ) -> Proof:
         """The runs for this change: covered lines, poison, and the oracle where it applies."""
-        tests = tuple(failure.test for failure in baseline.confirmed)[:_TESTS]
+        tests = tuple(f.test for f in baseline.confirmed if "::" in f.test)[:_TESTS]
+        if not tests:
+            return cls(tree, fresh, candidate, files, baseline, (), (), "no test was red by itself")
         seconds = _SECONDS + 10 * _time(tests, baseline)
         asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds)}
-        poison = evidence.poisoned(candidate.edits)
-        if poison is not None:
-            try:
+        try:
+            if (poison := evidence.poisoned(candidate.edits)) is not None:
                 spoilt = workspace.patched(run, tree, edit.patched(tree, poison))
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds)
-            except (edit.EditError, SourceRejected):
-                poison = None
+        except (edit.EditError, SourceRejected) as error:
+            run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
         inside = evidence.not_outside(candidate.edits)
         if not inside:
             called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
@@ -81,7 +82,8 @@ class Proof:
     ) -> Shown:
         """What the runs show for the tests that are fixed."""
         done = dict(zip(self.names, runs, strict=True))
-        fixed = tuple(fixed[:_TESTS])
+        asked_for = {test for ask in self.asks for test in ask.tests or ()}
+        fixed = tuple(test for test in fixed if test in asked_for)
         rows: list[tuple[str, str]] = []
         doubts: list[str] = []
         if "poison" in done:
@@ -97,7 +99,7 @@ class Proof:
         if refused := [finding.text for finding in found if finding.veto]:
             return Shown("in-process", (), (), refused[0])
         doubts += [finding.text for finding in found]
-        doubts += self._uncovered(fixed, done["coverage"].spectrum)
+        doubts += self._uncovered(fixed, done["coverage"].spectrum if done else None)
         said, asked = tools.asked(run, runner, self.tree, self.fresh, env, self.files)
         method = "in-process" if inside else "oracle"
         return Shown(method, (*rows, *said), (*doubts, *asked))
