@@ -67,7 +67,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         argv = _argv(job, request, scratch, fetched)
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
-        _make_room(job)
+        make_room(job)
         stop, resume = actions.pause()
         click.echo(stop)
         done = process.run(
@@ -85,7 +85,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
     return bundle.read(job.bundle)
 
 
-def _make_room(job: Job) -> None:
+def make_room(job: Job) -> None:
     """The place of the bundle, empty: an older one must not pass for this run's."""
     try:
         shutil.rmtree(job.bundle, ignore_errors=True)
