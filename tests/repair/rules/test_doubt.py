@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from heal_bot.model import Failure
+
+TOTAL = "def total(prices, rate):\n    return sum(prices[1:]) * rate\n"
+
+
+def _priors(bench, text: str, message: str = "") -> Iterator[tuple[str, float]]:
+    failure = Failure("test_shop.py::test_it", "AssertionError", message)
+    for candidate in bench.candidates(text, failures=(failure,)):
+        yield candidate.edits[0].new_source, candidate.prior
+
+
+def _prior(bench, text: str, line: str, message: str = "") -> float:
+    wanted = text.splitlines()[0] + f"\n    {line}\n"
+    return next(prior for source, prior in _priors(bench, text, message) if source == wanted)
+
+
+@pytest.mark.parametrize(
+    ("likely", "unlikely"),
+    [
+        ("return sum(prices) * rate", "return sum(prices[1:]) * rate + 1"),
+        ("return sum(prices) * rate", "return sum(prices[1:])"),
+        ("return sum(prices) * rate", "return 6"),
+        ("return sum(prices[1:]) / rate", "return rate"),
+    ],
+)
+def test_what_removes_little_is_believed_before_what_fits_or_forgets(
+    bench, likely: str, unlikely: str
+) -> None:
+    message = "assert 5 == 6\n +  where 5 = total([1, 2, 3], 1)"
+    assert _prior(bench, TOTAL, likely, message) < _prior(bench, TOTAL, unlikely, message) - 0.2
+
+
+def test_a_value_only_the_test_shows_is_doubted_in_place_of_an_expression(bench) -> None:
+    shown = _prior(bench, TOTAL, "return 6", "assert 5 == 6")
+    other = _prior(bench, TOTAL, "return 0", "assert 5 == 6")
+    assert shown > other + 1.0
+
+
+def test_an_expected_number_is_hardly_doubted_in_place_of_another_number(bench) -> None:
+    text = "def hours(days):\n    return days * 25\n"
+    assert _prior(bench, text, "return days * 24", "assert 25 == 24") < 2.0
