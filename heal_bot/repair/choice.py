@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
+from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
 _SHARE = 0.5
@@ -28,6 +29,7 @@ _CRASH = 3.0
 _FEW = 1 / 3
 _ASSERTIONS = {"AssertionError", "Failed", ""}
 _SHOWN = 3
+_CLIP = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def _difference(groups: Sequence[_Group], calls: Calls) -> str:
     told = [
         f"{_said(result)} with {_name(group)}" for result, group in zip(rows, groups, strict=False)
     ]
-    return f"{calls.calls[at]} {'; it '.join(told)}"
+    return f"{one_line(calls.calls[at], _CLIP)} {'; it '.join(told)}"
 
 
 def _is_late(*results: CallResult) -> bool:
@@ -146,13 +148,13 @@ def _is_late(*results: CallResult) -> bool:
 
 def _said(result: CallResult) -> str:
     if result.how == "returned":
-        return f"returns {result.text}"
+        return f"returns {one_line(result.text, _CLIP)}"
     return f"raises {result.kind}" if result.how == "raised" else "does not end"
 
 
 def _name(group: _Group) -> str:
     first = group.members[0]
-    return first.candidate.rationale or f"attempt {first.number}"
+    return one_line(first.candidate.rationale, _CLIP) or f"attempt {first.number}"
 
 
 def _doubts(passing: int, others: int, difference: str) -> tuple[str, ...]:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from heal_bot.model import (
     Attempt,
+    CallResult,
+    Calls,
     Candidate,
     Certificate,
     Cluster,
@@ -23,7 +25,7 @@ from heal_bot.model import (
 from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
-from heal_bot.repair.memory import digest
+from heal_bot.repair.memory import digest, extended
 from heal_bot.source.functions import find, index
 from tests.fakes import ENVIRONMENT, ISOLATION, ExecSession, FolderTree, ListProposer, quiet_run
 
@@ -59,10 +61,11 @@ def _confirmed(proposal: Proposal) -> Confirmed:
 def _search(
     tmp_path: Path,
     clusters: list[Cluster],
-    proposer: ListProposer,
+    proposer: ListProposer | list[ListProposer],
     checks: dict[str, dict[str, Callable[[dict[str, Any]], bool]]],
     confirm: Callable[[Proposal], Confirmed | Verdict] = _confirmed,
     memory: Memory | None = None,
+    calls: Callable[[Sequence[Candidate]], Calls] = lambda candidates: Calls(),
 ) -> tuple[Ledger, list[Proposal], list[ExecSession]]:
     tree = FolderTree.of(tmp_path, {"m.py": SOURCE})
     ledger = Ledger(tree, memory or Memory())
@@ -72,11 +75,12 @@ def _search(
     def judge(cluster: Cluster, base: tuple[Edit, ...]) -> ExecSession:
         meant = {failure.test for failure in cluster.failures}
         chosen = {t: c for t, c in checks[cluster.id.rstrip("+")].items() if t in meant}
-        sessions.append(ExecSession(tree, "m.py", chosen))
+        sessions.append(ExecSession(tree, "m.py", chosen, calls=calls))
         return sessions[-1]
 
     offered = []
-    for proposal in loop.proposals(run, clusters, [proposer], judge, ledger, Limits()):
+    tiers = proposer if isinstance(proposer, list) else [proposer]
+    for proposal in loop.proposals(run, clusters, tiers, judge, ledger, Limits()):
         offered.append(proposal)
         ledger.settle(run, proposal, confirm(proposal))
     return ledger, offered, sessions
@@ -208,3 +212,22 @@ def test_a_cluster_without_suspects_ends_with_the_reason(tmp_path: Path) -> None
     ledger, offered, _ = _search(tmp_path, [cluster], ListProposer([]), {})
     assert offered == []
     assert "no function" in ledger.notes[0]
+
+
+def test_fixes_that_contradict_each_other_are_handed_on_and_not_offered(tmp_path: Path) -> None:
+    def calls(candidates: Sequence[Candidate]) -> Calls:
+        values = [CallResult("returned", "int", str(n), str(n)) for n in range(1 + len(candidates))]
+        return Calls(("add(0, 3)",), 1, tuple((value,) for value in values))
+
+    checks = {"add": {"t::add": lambda m: m["add"](5, 0) == 5}}
+    fixes = [_change("add", "a - b", "a + b"), LUCKY_ADD, _change("add", "a - b", "a")]
+    asked = ListProposer([RIGHT_ADD], name="model", streams=False)
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", "t::add")], [ListProposer(fixes), asked], checks, calls=calls
+    )
+    assert [p.winners[0].candidate.edits for p in offered] == [RIGHT_ADD.edits]
+    handed = asked.recalled[0].attempts
+    assert [a.verdict.status for a in handed] == ["unconfirmed"] * 3
+    assert "behave in 3 ways: add(0, 3) returns 1" in handed[0].verdict.detail
+    assert "no patch is offered: 3 changes pass the same tests" in ledger.notes[0]
+    assert extended(Memory(), handed).tried == ()
