@@ -29,14 +29,17 @@ _CRASH = 3.0
 _FEW = 1 / 3
 _ASSERTIONS = {"AssertionError", "Failed", ""}
 _SHOWN = 3
+# What fails in the cold run is followed by a patch that behaves differently.
+_OFFERED = 3
 _CLIP = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The patches in the order to offer them; `refused` says why none of them is.
+    """One patch of each of the first groups, in the order to offer them.
 
-    `difference` is a call on which the first groups differ, in words.
+    With `refused` none is offered, and `ranked` are all of them. `difference` is a call on which
+    the first groups differ, in words.
     """
 
     ranked: tuple[Attempt, ...]
@@ -64,12 +67,12 @@ def choose(session: Session, fixes: Sequence[Attempt], failures: Sequence[Failur
     total = sum(group.weight for group in groups)
     difference = _difference(groups, calls)
     others = len(fixes) - len(best.members)
-    ranked = tuple(member for group in groups for member in group.members)
     if others and best.weight < _SHARE * total and not _settled(groups):
         why = f"{len(fixes)} changes pass the same tests and behave in {len(groups)} ways"
-        return Choice(ranked, why, difference)
-    doubts = _doubts(len(fixes), others, difference)
-    return Choice((replace(ranked[0], doubts=doubts), *ranked[1:]), "", difference)
+        return Choice(tuple(m for group in groups for m in group.members), why, difference)
+    doubts = _doubts(others, difference)
+    offered = tuple(replace(group.members[0], doubts=doubts) for group in groups[:_OFFERED])
+    return Choice(offered, "", difference)
 
 
 def _settled(groups: Sequence[_Group]) -> bool:
@@ -84,12 +87,9 @@ def _groups(fixes: Sequence[Attempt], calls: Calls, crashes: frozenset[str]) -> 
     """
     unchanged = calls.rows[0] if calls.rows else ()
     rows = calls.rows[1:] if len(calls.rows) == len(fixes) + 1 else ((),) * len(fixes)
-    # What one of them had no time for tells nobody apart.
-    unknown = {at for row in rows for at, result in enumerate(row) if result.how == "skipped"}
     found: dict[object, list[int]] = {}
-    for at, row in enumerate(rows):
-        key = tuple(r.mark for place, r in enumerate(row) if place not in unknown) or at
-        found.setdefault(key, []).append(at)
+    for at, key in enumerate(_keys(rows)):
+        found.setdefault(key or at, []).append(at)
     groups = []
     least = min((_crashing(row, crashes) for row in rows), default=0.0)
     for members in found.values():
@@ -97,9 +97,25 @@ def _groups(fixes: Sequence[Attempt], calls: Calls, crashes: frozenset[str]) -> 
         strange = _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
         strange += (_NEW if crashes else _OTHER) * _felt(_share(unchanged, row))
         strange += _CRASH * _felt(_crashing(row, crashes) - least)
-        weight = sum(math.exp(-fixes[at].candidate.prior - strange) for at in members)
+        # The members come cheapest first; each further one says less than the one before.
+        costs = (fixes[at].candidate.prior + strange for at in members)
+        weight = sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
         groups.append(_Group(tuple(fixes[at] for at in members), weight, row))
     return sorted(groups, key=lambda group: -group.weight)
+
+
+def _keys(rows: Sequence[Sequence[CallResult]]) -> list[tuple[str, ...]]:
+    """What each row did, equal for equal behaviour; empty for one that had no time for most.
+
+    What one of the others had no time for tells nobody apart.
+    """
+    skipped = [{n for n, r in enumerate(row) if r.how == "skipped"} for row in rows]
+    usable = [2 * len(s) <= len(row) for s, row in zip(skipped, rows, strict=True)]
+    unknown = {n for s, ok in zip(skipped, usable, strict=True) if ok for n in s}
+    return [
+        tuple(r.mark for n, r in enumerate(row) if n not in unknown) if ok else ()
+        for row, ok in zip(rows, usable, strict=True)
+    ]
 
 
 def _felt(share: float) -> float:
@@ -157,7 +173,7 @@ def _name(group: _Group) -> str:
     return one_line(first.candidate.rationale, _CLIP) or f"attempt {first.number}"
 
 
-def _doubts(passing: int, others: int, difference: str) -> tuple[str, ...]:
+def _doubts(others: int, difference: str) -> tuple[str, ...]:
     """What a reviewer should know of the patches that were not taken."""
     if not others:
         return ()

@@ -21,7 +21,7 @@ _TELL_EVERY = 250
 _PATIENCE = 300
 # Candidates and seconds to go on for other full fixes once there is one.
 _MORE = 200
-_MORE_SECONDS = 30.0
+_MORE_SECONDS = 20.0
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
 
@@ -188,7 +188,7 @@ def _pass(
 def _chosen(
     run: Run, cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
 ) -> Iterator[Attempt]:
-    """The full fixes, the best one first; none where they contradict each other."""
+    """Full fixes that behave differently, the best one first; none where no one stands out."""
     choice = choose(session, fixes, cluster.failures)
     if choice.refused:
         ledger.doubt(run, choice.ranked, f"{choice.refused}: {choice.difference}".rstrip(": "))
