@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -17,7 +18,7 @@ MODULES = frozenset(
     hypothesis nose builtins posix nt signal threading _thread multiprocessing shutil atexit
     faulthandler pty resource runpy pkgutil zipimport marshal pickle shelve pdb bdb code codeop http
     urllib ssl ftplib smtplib telnetlib webbrowser socketserver xmlrpc mmap fcntl tempfile
-    tracemalloc site sysconfig trace traceback linecache tokenize fileinput
+    tracemalloc site sysconfig trace traceback linecache tokenize fileinput timeit cProfile
     cffi requests httpx aiohttp paramiko
     """.split()  # noqa: SIM905
 )
@@ -29,6 +30,15 @@ HARMLESS = frozenset(
     http.HTTPStatus
     """.split()  # noqa: SIM905
 )
+# Parts of ordinary modules that open files, start programs, evaluate text or make code and classes.
+PARTS = frozenset(
+    """
+    io.open io.open_code io.FileIO codecs.open types.FunctionType types.CodeType types.new_class
+    dataclasses.make_dataclass typing.get_type_hints weakref.finalize contextvars.copy_context
+    asyncio.create_subprocess_exec asyncio.create_subprocess_shell
+    concurrent.futures.ProcessPoolExecutor
+    """.split()  # noqa: SIM905
+)
 NAMES = frozenset(
     """
     eval exec compile __import__ open input breakpoint globals locals vars exit quit help
@@ -38,9 +48,19 @@ NAMES = frozenset(
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller"})
 _FRAMES = re.compile(
     r"(?:f|tb|gi|cr|ag|co)_(?:back|globals|locals|builtins|code|consts|frame|lineno|next|trace)\Z"
+    r"|(?:_getframe|_current_frames|_exit|settrace|setprofile)\Z"
+)
+_FILES = frozenset(
+    """
+    read_text read_bytes write_text write_bytes iterdir rglob unlink touch symlink_to hardlink_to
+    """.split()  # noqa: SIM905
 )
 _DUNDER = re.compile(r"__\w+__")
-_TESTING = re.compile(r"pytest|unittest|sys\.modules", re.IGNORECASE)
+_TESTING = re.compile(
+    r"pytest|unittest|sys\.modules|conftest|\btests?[/\\]\w|\btest_\w+\.py"
+    r"|\b(?:tb|gi|cr|ag)_frame\b|\bf_(?:back|locals|globals)\b",
+    re.IGNORECASE,
+)
 
 
 def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
@@ -48,7 +68,8 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
 
     `aliases` maps the names that imports bind in the file to what they stand for.
     """
-    own = {**aliases, **imported(body)}
+    own = {name: full for name, full in {**aliases, **imported(body)}.items()
+           if name not in _parameters(body)}  # fmt: skip
     inner = {
         id(node.value)
         for node in ast.walk(body)
@@ -65,6 +86,14 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
         else:
             found.update(_other(node, own))
     return frozenset(found)
+
+
+def _parameters(body: ast.AST) -> set[str]:
+    """The parameters of the function that is all of the code: they hide imports of their name."""
+    for node in getattr(body, "body", ())[:1]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return {child.arg for child in ast.walk(node.args) if isinstance(child, ast.arg)}
+    return set()
 
 
 @lru_cache(maxsize=256)
@@ -101,7 +130,9 @@ def _is_risky(dotted: str) -> bool:
     for count in range(2, min(len(parts), 3) + 1):
         if ".".join(parts[:count]) in HARMLESS:
             return not MODULES.isdisjoint(parts[count:])
-    return not MODULES.isdisjoint(parts)
+    # What the standard library keeps to itself leads to everything: random._os, collections._sys.
+    private = parts[0] in sys.stdlib_module_names and any(p.startswith("_") for p in parts)
+    return dotted in PARTS or private or not MODULES.isdisjoint(parts)
 
 
 def _attribute(node: ast.Attribute | ast.Name) -> Iterator[str]:
@@ -109,14 +140,18 @@ def _attribute(node: ast.Attribute | ast.Name) -> Iterator[str]:
     if isinstance(node, ast.Name):
         if name in NAMES:
             yield f"uses {name}"
+        if not isinstance(node.ctx, ast.Load) and _DUNDER.fullmatch(name):
+            yield f"defines {name}"
     elif _DUNDER.fullmatch(name) or _FRAMES.match(name):
         yield f"uses .{name}"
+    if (name == "open" and isinstance(node, ast.Name)) or name in _FILES:
+        yield "opens files"
 
 
 def _chain(node: ast.Attribute | ast.Name, own: Mapping[str, str]) -> Iterator[str]:
     """A use of a risky module, however the import named it or whatever module leads to it."""
     dotted = _dotted(node, own)
-    if dotted and _is_risky(dotted):
+    if dotted and (_is_risky(dotted) or dotted in sys.stdlib_module_names):
         yield f"uses {dotted}"
     if dotted and not isinstance(node.ctx, ast.Load) and isinstance(node, ast.Attribute):
         yield f"changes {dotted}"
@@ -135,10 +170,7 @@ def _dotted(node: ast.expr, own: Mapping[str, str]) -> str:
 
 def _other(node: ast.AST, own: Mapping[str, str]) -> Iterator[str]:
     if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        name = node.func.id if isinstance(node.func, ast.Name) else name
-        if name in _BY_NAME and not _literal_name(node, name):
-            yield f"calls {name} with a computed name"
+        yield from _call(node, own)
     elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         dotted = _dotted(node.value, own)
         if dotted:
@@ -149,13 +181,30 @@ def _other(node: ast.AST, own: Mapping[str, str]) -> Iterator[str]:
         text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
         if _DUNDER.search(text) or _TESTING.search(text):
             yield f"holds the text {text[:40]!r}"
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        if _DUNDER.fullmatch(node.name):
-            yield f"defines {node.name}"
     elif isinstance(node, ast.Global):
         yield from (f"declares global {name}" for name in node.names)
+    for field in ("name", "asname", "arg", "rest"):
+        bound = getattr(node, field, None)
+        if isinstance(bound, str) and _DUNDER.fullmatch(bound):
+            yield f"defines {bound}"
 
 
-def _literal_name(node: ast.Call, name: str) -> bool:
-    names = node.args if name in {"attrgetter", "methodcaller"} else node.args[1:2]
-    return bool(names) and all(isinstance(n, ast.Constant) for n in names[:1])
+def _call(node: ast.Call, own: Mapping[str, str]) -> Iterator[str]:
+    """Attributes by their name, and classes made by a call."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    name = node.func.id if isinstance(node.func, ast.Name) else name
+    if name == "type" and len(node.args) > 1:
+        yield "calls type with three arguments"
+    if name not in _BY_NAME:
+        return
+    away = name in {"attrgetter", "methodcaller"}
+    names = node.args[:1] if away else node.args[1:2]
+    if not names or not isinstance(names[0], ast.Constant):
+        yield f"calls {name} with a computed name"
+        return
+    asked = str(names[0].value)
+    dotted = "" if away else _dotted(node.args[0], own)
+    if dotted and _is_risky(f"{dotted}.{asked}"):
+        yield f"uses {dotted}.{asked}"
+    if any(_FRAMES.match(part) for part in asked.split(".")):
+        yield f"calls {name} for {asked}"
