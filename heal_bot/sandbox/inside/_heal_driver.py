@@ -28,9 +28,10 @@ def main():
         from _heal_spectrum import Spectrum
 
         spectrum = Spectrum(order["repo"])
+    import pytest
+
     import _heal_oracle
     import _heal_session
-    import pytest
 
     sys.path[:] = [path for path in sys.path if path != here]
     sys.argv = [pytest.__file__]

@@ -94,7 +94,7 @@ def outcome(report):
 
 
 def fields(report, detail):
-    """The record of one phase report; `detail` is what `describe` said, if an exception was seen."""
+    """The record of one phase report; `detail` is what `describe` said of an exception."""
     told = {
         "w": report.when,
         "o": outcome(report),
@@ -113,4 +113,3 @@ def _plain(report):
     if isinstance(text, tuple) and len(text) == 3:
         text = text[2]
     return clip(str(text or ""))
-

@@ -10,9 +10,10 @@ import os
 import sys
 import types
 
+import pytest
+
 import _heal_plain
 import _heal_record
-import pytest
 
 _LINE = 8 << 20
 

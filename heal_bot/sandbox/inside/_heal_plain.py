@@ -55,7 +55,9 @@ def _encode(value, depth, left):
     if kind in _MANY:
         return {_MANY[kind]: [_encode(item, depth - 1, left) for item in value]}
     if kind is dict:
-        pairs = [[_encode(k, depth - 1, left), _encode(v, depth - 1, left)] for k, v in value.items()]
+        pairs = [
+            [_encode(k, depth - 1, left), _encode(v, depth - 1, left)] for k, v in value.items()
+        ]
         return {"dict": pairs}
     if kind is float:
         return {"float": value.hex()}
@@ -83,7 +85,7 @@ def decode(data):
         return [decode(item) for item in data]
     if type(data) is not dict or len(data) != 1:
         raise ValueError("no tagged value")
-    (tag, body), = data.items()
+    ((tag, body),) = data.items()
     try:
         if tag in _READ and type(body) is str:
             return _READ[tag](body)

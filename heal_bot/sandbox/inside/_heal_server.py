@@ -1,29 +1,25 @@
-"""The loops of the zygote: the root's, the warm server's, and one child's judgement."""
+"""The loops of the zygote: the root's and the warm server's."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
 import os
-import resource
-import select
 import signal
 import sys
 import threading
 import time
 
+import pytest
+
 import _heal_calls
 import _heal_canary
 import _heal_driver
+import _heal_importlog
+import _heal_judge
 import _heal_record
 import _heal_session
 import _heal_swap
-import pytest
-
-MEMORY = 1 << 30
-_ENOUGH_BROKEN = 3
-# How often its limit a child may take that got too little of a processor.
-_LOADED = 8
 
 
 class Root:
@@ -103,14 +99,14 @@ class Root:
         try:
             for path, text in order["files"].items():
                 _replace(os.path.join(self.order["repo"], path), text.encode("utf-8"))
-            fork_and_wait(self.records, order, lambda bell: self._collect(order, bell))
+            _heal_judge.fork_and_wait(self.records, order, lambda bell: self._collect(order, bell))
         finally:
             for name, data in kept.items():
                 _replace(name, data)
 
     def _collect(self, order, bell):
         def serve(plugin, session):
-            Judge(plugin, session, order, bell).run()
+            _heal_judge.Judge(plugin, session, order, bell).run()
             return True
 
         asked = {"mode": "run", "tests": self.order["tests"], "shuffle": None, "canaries": []}
@@ -127,7 +123,7 @@ class Warm:
         self.records = records
         self.down = down
         self.up = up
-        self.log = _heal_swap.CallLog(order["repo"])
+        self.log = _heal_importlog.CallLog(order["repo"])
 
     def run(self):
         asked = {"mode": "run", "tests": self.order["tests"], "shuffle": None, "canaries": []}
@@ -136,7 +132,7 @@ class Warm:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
-        with contextlib.suppress(_heal_swap.Unsound):
+        with contextlib.suppress(_heal_importlog.NoTool):
             with self.log:
                 pytest.main(_heal_driver.ARGUMENTS, plugins=plugin.all())
         self.records._exit(1)
@@ -174,14 +170,14 @@ class Warm:
             def child(bell, order=order):
                 os.close(self.down)
                 os.close(self.up)
-                judge = Judge(plugin, session, order, bell)
+                judge = _heal_judge.Judge(plugin, session, order, bell)
                 if order["kind"] == "calls":
                     _heal_calls.serve(judge.rerun, swapper, order, self.records)
                     self.records.send("judged")
                 elif self._swap(swapper, order["edits"]):
                     judge.run()
 
-            fork_and_wait(self.records, order, child)
+            _heal_judge.fork_and_wait(self.records, order, child)
             os.write(self.up, b".")
 
     def _swap(self, swapper, edits):
@@ -194,134 +190,6 @@ class Warm:
         else:
             return True
         return False
-
-
-class Judge:
-    """Runs the failing tests, the rest of them when one of those passes, then the guards."""
-
-    def __init__(self, plugin, session, order, bell):
-        self.plugin = plugin
-        self.order = order
-        self.bell = bell
-        self.session = session
-        self.bad = set()
-        self.good = set()
-        plugin.watch = self._watch
-
-    def run(self):
-        first, rest, guards = (self._items(self.order[k]) for k in ("first", "rest", "guards"))
-        every = first + rest + guards
-        follows = dict(zip(map(id, every), every[1:]))
-        for item in first:
-            self._one(item, follows)
-        if self.good or self.order["all"]:
-            os.write(self.bell, b"+")
-            for item in rest:
-                self._one(item, follows)
-            broken = 0
-            for item in guards:
-                broken += not self._one(item, follows)
-                if broken >= _ENOUGH_BROKEN and not self.order["all"]:
-                    break
-            self.plugin.canaries(self.session, self.order["canaries"], 0)
-        self.plugin.records.send("judged")
-
-    def rerun(self):
-        """Run every test of the order once, whatever comes of it."""
-        for name in ("first", "rest", "guards"):
-            for item in self._items(self.order[name]):
-                self._one(item, {})
-
-    def _items(self, tests):
-        """The items of these ids; an id of a file or class stands for all of its items."""
-        by_name = {item.nodeid: item for item in self.plugin.items}
-        found = []
-        for test in tests:
-            if test in by_name:
-                found.append(by_name[test])
-            else:
-                starts = (test + "::", test + "[")
-                found += [i for n, i in by_name.items() if n.startswith(starts)]
-        return list(dict.fromkeys(found))
-
-    def _one(self, item, follows):
-        """Run a test by pytest's own protocol; whether it passed (or failed as expected)."""
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=follows.get(id(item)))
-        number = self.plugin.numbers[id(item)]
-        if number in self.bad:
-            return False
-        self.good.add(number)
-        return True
-
-    def _watch(self, number, report):
-        if not report.passed and not hasattr(report, "wasxfail"):
-            self.bad.add(number)
-
-
-def fork_and_wait(records, order, work):
-    """Run `work(bell)` in a child under the order's limits; end all of it, then say `done`.
-
-    A byte on the bell says that the candidate is promising: it gets the longer limit from then on.
-    """
-    began = records.clock()
-    ring, bell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(ring)
-        _child(records, order, work, bell)
-    os.close(bell)
-    how, limit = "exited", order["limit"]
-    watched = os.pidfd_open(pid)
-    poll = select.poll()
-    poll.register(watched, select.POLLIN)
-    poll.register(ring, select.POLLIN)
-    deadline = began + limit
-    while True:
-        ready = poll.poll(max(0.0, deadline - records.clock()) * 1000 + 1)
-        if any(fd == watched for fd, _ in ready):
-            break
-        if ready and os.read(ring, 16):
-            deadline = records.clock() + order["longer"]
-        elif ready:
-            poll.unregister(ring)
-        elif records.clock() >= deadline:
-            # What a loaded machine withholds is given back, up to a point: a test may sleep.
-            owed = min(order["limit"] - _worked(pid), began + _LOADED * order["limit"] - deadline)
-            if owed > 0.01:
-                deadline += owed
-                continue
-            how = "timeout"
-            break
-    os.close(watched)
-    os.close(ring)
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError):
-            kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    # The child may have been ended inside of a record.
-    os.write(records.fd, b"\n")
-    records.nonce = order["nonce"]
-    records.send("done", st=status if how == "exited" else 0, how=how, s=records.clock() - began)
-
-
-def _worked(pid):
-    """Seconds of processor time that a child had: its own CPU clock, numbered as Linux does."""
-    try:
-        return time.clock_gettime((~pid << 3) | 2)
-    except OSError:
-        return 0.0
-
-
-def _child(records, order, work, bell):
-    code = 1
-    try:
-        os.setsid()
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-        records.adopt(order["nonce"])
-        work(bell)
-        code = 0
-    finally:
-        records._exit(code)
 
 
 def _replace(name, data):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import random
 
+import pytest
+
 import _heal_canary
 import _heal_failure
 import _heal_options
-import pytest
 
 _CHUNK = 200
 

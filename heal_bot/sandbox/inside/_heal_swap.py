@@ -1,20 +1,20 @@
 """New function bodies in place of old ones, in live function objects, where that is sound."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import gc
 import os
-import sys
 import types
 from importlib.machinery import SourceFileLoader
+
+import _heal_code
 
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _PLAIN = {"staticmethod", "classmethod", "property"}
-_DEF = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Unsound(Exception):
@@ -23,52 +23,6 @@ class Unsound(Exception):
 
 class Rejected(Exception):
     """The new source does not compile."""
-
-
-class CallLog:
-    """Which code below `root` ran while it was on: what an import computed, no swap computes anew.
-
-    Holds the code objects, so that their ids stay theirs.
-    """
-
-    def __init__(self, root):
-        self.root = root + "/"
-        self.codes = {}
-
-    def __enter__(self):
-        if hasattr(sys, "monitoring"):
-            monitoring = sys.monitoring
-            events = monitoring.events
-            self.tool = next((t for t in (4, 3, 2) if monitoring.get_tool(t) is None), None)
-            if self.tool is None:
-                raise Unsound("no free monitoring tool")
-            monitoring.use_tool_id(self.tool, "heal-bot")
-
-            def starts(code, offset):
-                self._note(code)
-                return monitoring.DISABLE
-
-            monitoring.register_callback(self.tool, events.PY_START, starts)
-            monitoring.set_events(self.tool, events.PY_START)
-        else:
-
-            def profile(frame, event, arg):
-                if event == "call":
-                    self._note(frame.f_code)
-
-            sys.setprofile(profile)
-        return self
-
-    def __exit__(self, *error):
-        if hasattr(sys, "monitoring"):
-            sys.monitoring.set_events(self.tool, 0)
-            sys.monitoring.free_tool_id(self.tool)
-        else:
-            sys.setprofile(None)
-
-    def _note(self, code):
-        if code.co_filename.startswith(self.root):
-            self.codes[id(code)] = code
 
 
 class Swapper:
@@ -156,15 +110,15 @@ class _Place:
             raise Unsound("the target is no function")
         tree, self.lines = swapper.tree(edit["path"])
         self.first, self.last = edit["first"], edit["last"]
-        chain = _chain(tree, edit["first"], edit["name"])
+        chain = _heal_code.chain_to(tree, edit["first"], edit["name"])
         if chain is None:
             raise Unsound("no such function at line %d" % edit["first"])
         self.node = chain[-1]
-        at = next(n for n, node in enumerate(chain) if isinstance(node, _DEF))
+        at = next(n for n, node in enumerate(chain) if isinstance(node, _heal_code.DEF))
         self.outer = chain[at]
         self.classes = [node.name for node in chain[:at] if isinstance(node, ast.ClassDef)]
         self.nested = self.outer is not self.node
-        self.outer_first = _first_line(self.outer)
+        self.outer_first = _heal_code.first_line(self.outer)
         self.filename = os.path.join(swapper.repo, edit["path"])
         live = swapper.functions.get(self.filename, {})
         self.roots = [
@@ -206,7 +160,7 @@ class _Place:
             code = compile(text, self.filename, "exec", flags=flags, dont_inherit=True)
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
             raise Rejected("%s: %s" % (type(error).__name__, error)) from error
-        found = _find_code(code, self.outer.name, self.outer_first)
+        found = _heal_code.find_code(code, self.outer.name, self.outer_first)
         if found is None:
             raise Unsound("the new source defines another name")
         return found, tree
@@ -214,25 +168,25 @@ class _Place:
     def plan(self, swapper, new, tree):
         """[(function, new code)] and [(function, (defaults, keyword defaults))]."""
         # Line numbers before the change's end agree, so the new node is found by its first line.
-        chain = _chain(tree, self.first, self.node.name)
+        chain = _heal_code.chain_to(tree, self.first, self.node.name)
         if chain is None:
             raise Unsound("the new source defines another name")
         fresh_defaults = self._compare(chain[-1])
         codes, defaults = [], []
         for functions in self.roots:
             mapping = {}
-            _pair(functions[0].__code__, new, mapping)
+            _heal_code.pair(functions[0].__code__, new, mapping)
             for old, fresh in mapping.values():
                 users = self.live.get(id(old), [])
                 if old.co_freevars != fresh.co_freevars and users:
                     raise Unsound("the closure changes")
-                if _own(old) != _own(fresh):
+                if _heal_code.own(old) != _heal_code.own(fresh):
                     if id(old) in swapper.called:
                         raise Unsound("it ran while the modules were imported")
                     if id(old) in swapper.running:
                         raise Unsound("a generator of it is running")
                 codes += [(function, fresh) for function in users]
-            for old in _descendants(functions[0].__code__):
+            for old in _heal_code.descendants(functions[0].__code__):
                 if id(old) not in mapping and self.live.get(id(old)):
                     raise Unsound("an inner function has no counterpart")
             if fresh_defaults:
@@ -247,21 +201,27 @@ class _Place:
         old = self.node
         if type(old) is not type(new):
             raise Unsound("async and plain functions are exchanged")
-        if _dumps(old.decorator_list) != _dumps(new.decorator_list):
+        if _heal_code.dumps(old.decorator_list) != _heal_code.dumps(new.decorator_list):
             raise Unsound("decorators change")
-        if _annotations(old) != _annotations(new):
+        if _heal_code.annotations(old) != _heal_code.annotations(new):
             raise Unsound("annotations change")
         plain = all(getattr(d, "id", None) in _PLAIN for d in old.decorator_list)
-        if not plain and _parameters(old) != _parameters(new):
+        if not plain and _heal_code.parameters(old) != _heal_code.parameters(new):
             raise Unsound("parameters of a decorated function change")
-        defaults = _dumps(old.args.defaults), _dumps(d for d in old.args.kw_defaults if d)
-        fresh = _dumps(new.args.defaults), _dumps(d for d in new.args.kw_defaults if d)
-        return defaults != fresh or _parameters(old) != _parameters(new)
+        defaults = (
+            _heal_code.dumps(old.args.defaults),
+            _heal_code.dumps(d for d in old.args.kw_defaults if d),
+        )
+        fresh = (
+            _heal_code.dumps(new.args.defaults),
+            _heal_code.dumps(d for d in new.args.kw_defaults if d),
+        )
+        return defaults != fresh or _heal_code.parameters(old) != _heal_code.parameters(new)
 
     def _defaults(self, tree, scope):
         """The defaults of the new function, evaluated in its module."""
         for node in ast.walk(tree):
-            if isinstance(node, _DEF) and _first_line(node) == self.first:
+            if isinstance(node, _heal_code.DEF) and _heal_code.first_line(node) == self.first:
                 node.decorator_list = []
                 break
         space = dict(scope)
@@ -276,108 +236,3 @@ class _Place:
         if type(function) is not types.FunctionType:
             raise Unsound("defaults cannot be evaluated")
         return function.__defaults__, function.__kwdefaults__
-
-
-def _first_line(node):
-    return min([node.lineno] + [d.lineno for d in node.decorator_list])
-
-
-def _chain(tree, first, name):
-    """The nodes from the outside to the function that starts at a line, or None."""
-
-    def walk(node, path):
-        for child in ast.iter_child_nodes(node):
-            inside = [*path, child] if isinstance(child, (*_DEF, ast.ClassDef)) else path
-            if isinstance(child, _DEF) and child.name == name and _first_line(child) == first:
-                return inside
-            found = walk(child, inside)
-            if found:
-                return found
-        return None
-
-    return walk(tree, [])
-
-
-def _find_code(code, name, first):
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            if const.co_name == name and const.co_firstlineno == first:
-                return const
-            found = _find_code(const, name, first)
-            if found is not None:
-                return found
-    return None
-
-
-def _inner(code):
-    """Code constants by name, in order."""
-    names = {}
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            names.setdefault(const.co_name, []).append(const)
-    return names
-
-
-def _pair(old, new, mapping):
-    """Old code to new code by name and position, as far as their numbers agree."""
-    mapping[id(old)] = old, new
-    olds, news = _inner(old), _inner(new)
-    for name, group in olds.items():
-        others = news.get(name, [])
-        if len(others) == len(group):
-            for one, other in zip(group, others):
-                _pair(one, other, mapping)
-
-
-def _descendants(code):
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield const
-            yield from _descendants(const)
-
-
-def _own(code):
-    """What a code object does itself, its inner ones and its line numbers left out."""
-    consts = [
-        const.co_name if isinstance(const, types.CodeType) else (type(const).__name__, repr(const))
-        for const in code.co_consts
-    ]
-    return (
-        code.co_code,
-        code.co_names,
-        code.co_varnames,
-        code.co_freevars,
-        code.co_cellvars,
-        code.co_argcount,
-        code.co_posonlyargcount,
-        code.co_kwonlyargcount,
-        code.co_flags,
-        consts,
-    )
-
-
-def _dumps(nodes):
-    return [ast.dump(node) for node in nodes]
-
-
-def _arguments(node):
-    args = node.args
-    every = args.posonlyargs + args.args + args.kwonlyargs
-    return every + [extra for extra in (args.vararg, args.kwarg) if extra]
-
-
-def _annotations(node):
-    notes = [(a.arg, ast.dump(a.annotation)) for a in _arguments(node) if a.annotation]
-    return notes, ast.dump(node.returns) if node.returns else None
-
-
-def _parameters(node):
-    args = node.args
-    return (
-        [a.arg for a in args.posonlyargs],
-        [a.arg for a in args.args],
-        [a.arg for a in args.kwonlyargs],
-        args.vararg and args.vararg.arg,
-        args.kwarg and args.kwarg.arg,
-        [d is None for d in args.kw_defaults],
-    )

@@ -22,11 +22,11 @@ def main():
     buffer = bytearray()
     order = _heal_record.read_line(source, buffer)
     records = _heal_record.Records(report, order["nonce"])
-    import _heal_server
-    import pytest
-
     # What every run needs anyway is loaded before the first fork.
     import _pytest.config
+    import pytest
+
+    import _heal_server
 
     for name in _pytest.config.default_plugins:
         if name not in ("pytester", "pytester_assertions"):

@@ -1,0 +1,55 @@
+"""Which functions ran while the project was imported."""
+
+from __future__ import annotations
+
+import sys
+
+
+class NoTool(Exception):
+    """Every monitoring tool of this interpreter is taken."""
+
+
+class CallLog:
+    """Which code below `root` ran while it was on: what an import computed, no swap computes anew.
+
+    Holds the code objects, so that their ids stay theirs.
+    """
+
+    def __init__(self, root):
+        self.root = root + "/"
+        self.codes = {}
+
+    def __enter__(self):
+        if hasattr(sys, "monitoring"):
+            monitoring = sys.monitoring
+            events = monitoring.events
+            self.tool = next((t for t in (4, 3, 2) if monitoring.get_tool(t) is None), None)
+            if self.tool is None:
+                raise NoTool("no free monitoring tool")
+            monitoring.use_tool_id(self.tool, "heal-bot")
+
+            def starts(code, offset):
+                self._note(code)
+                return monitoring.DISABLE
+
+            monitoring.register_callback(self.tool, events.PY_START, starts)
+            monitoring.set_events(self.tool, events.PY_START)
+        else:
+
+            def profile(frame, event, arg):
+                if event == "call":
+                    self._note(frame.f_code)
+
+            sys.setprofile(profile)
+        return self
+
+    def __exit__(self, *error):
+        if hasattr(sys, "monitoring"):
+            sys.monitoring.set_events(self.tool, 0)
+            sys.monitoring.free_tool_id(self.tool)
+        else:
+            sys.setprofile(None)
+
+    def _note(self, code):
+        if code.co_filename.startswith(self.root):
+            self.codes[id(code)] = code
