@@ -30,7 +30,7 @@ class SandboxBuilder:
     ) -> tuple[str, bytes]:
         """File name and bytes of the wheel; ProvisionError with the backend's last words."""
         wall = max(1.0, min(_SECONDS, run.left()))
-        with scratch.driver_files() as driver, self._sandbox.slot() as slot:
+        with scratch.driver_files(self._sandbox.scratch) as driver, self._sandbox.slot() as slot:
             archive, out = driver / "archive.tar.gz", slot.tmp / "wheel"
             archive.write_bytes(sdist)
             archive.chmod(0o644)

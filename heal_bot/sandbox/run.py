@@ -37,7 +37,7 @@ class Sandbox:
     def __init__(self, mode: Mode, links: list[Link], slots: list[Slot], scratch: Path) -> None:
         self._mode = mode
         self._links = links
-        self._scratch = scratch
+        self.scratch = scratch
         self._free = slots
         self._changed = threading.Condition()
         self._count = len(slots)
@@ -156,7 +156,7 @@ class Sandbox:
         for link in links:
             link.stop()
         if links:
-            remove_scratch(self._scratch)
+            remove_scratch(self.scratch)
 
     def __enter__(self) -> Self:
         return self

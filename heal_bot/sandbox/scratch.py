@@ -59,9 +59,12 @@ def environment(slot: Slot, env: Environment, passes: Mapping[str, str]) -> dict
 
 
 @contextlib.contextmanager
-def driver_files() -> Iterator[Path]:
-    """A folder with the driver that every uid can read: our package may lie in a closed home."""
-    folder = Path(tempfile.mkdtemp(prefix="heal-bot-driver-"))
+def driver_files(parent: Path) -> Iterator[Path]:
+    """A folder with the driver that every uid can read: our package may lie in a closed home.
+
+    Below a sandbox's scratch folder its supervisor removes it even when we are killed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="driver-", dir=parent))
     try:
         folder.chmod(0o755)
         for source in _INSIDE.glob("*.py"):

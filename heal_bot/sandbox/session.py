@@ -54,7 +54,7 @@ class WarmSession:
         self._make_room = make_room
         self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
         self._stack = contextlib.ExitStack()
-        self._driver = self._stack.enter_context(scratch.driver_files())
+        self._driver = self._stack.enter_context(scratch.driver_files(sandbox.scratch))
         self._lanes: list[Zygote] = []
         self._queue: deque[Work] = deque()
         self._based = False

@@ -151,7 +151,7 @@ class SuiteRunner:
         began = time.monotonic()
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
         with contextlib.ExitStack() as stack:
-            driver = stack.enter_context(scratch.driver_files())
+            driver = stack.enter_context(scratch.driver_files(self._sandbox.scratch))
             desk = NO_DESK
             if ask.oracle is not None:
                 worker = answering(

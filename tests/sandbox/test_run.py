@@ -184,8 +184,9 @@ def test_a_killed_client_takes_supervisor_jobs_and_scratch_with_it(tmp_path) -> 
     script = tmp_path / "client.py"
     script.write_text(
         "import time, os\nfrom heal_bot.sandbox.run import *\nfrom heal_bot.sandbox.job import *\n"
+        "from heal_bot.sandbox.scratch import driver_files\n"
         "s = Sandbox.start(slots=1)\n"
-        "with s.slot() as slot:\n"
+        "with driver_files(s.scratch), s.slot() as slot:\n"
         "    r = s.start_job(Job(('/bin/sleep', '60'), child_env(slot), slot.repo), slot)\n"
         "    print(slot.uid, slot.root, flush=True)\n    time.sleep(60)\n"
     )
