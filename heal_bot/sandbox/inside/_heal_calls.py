@@ -27,6 +27,9 @@ import _heal_vary
 
 # Seconds of processor time and of the clock that a call may take.
 _WORK, _WAIT = 0.1, 1.0
+# After so many calls of one candidate that took too long the rest is taken to do so too.
+_LATE = 8
+_ENDLESS = ["late", "", "", "endless"]
 _READ = 1000
 _CHUNK = 40
 
@@ -51,13 +54,14 @@ def serve(rerun, swapper, order, records):
     recorder = _recorded(rerun, swapper, candidates[0], roots)
     recorded = recorder.calls
     calls = recorded + _heal_vary.others(recorded, order["seed"])
+    used = recorder.used(order["seed"])
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
         records.send("calls", v=told, recorded=len(recorded))
     gc.freeze()
     for number, edits in enumerate([[], *candidates]):
         found = _forked(
-            lambda edits=edits: observed(swapper, edits, roots, recorder, calls, order["each"]),
+            lambda edits=edits: observed(swapper, edits, roots, used, calls, order["each"]),
             order["each"],
         )
         records.send("observed", i=number, v=found)
@@ -97,7 +101,7 @@ def described(roots, call):
     return ("%s(%s)" % (roots[where].__name__, ", ".join(parts)))[: 2 * _heal_shape.TEXT]
 
 
-def observed(swapper, edits, roots, recorder, calls, seconds):
+def observed(swapper, edits, roots, used, calls, seconds):
     """[how, type, text, digest] per call with the edits in place; [] where they do not go in."""
     try:
         swapper.apply(edits)
@@ -108,11 +112,15 @@ def observed(swapper, edits, roots, recorder, calls, seconds):
     found = []
     ends = time.monotonic() + 0.8 * seconds
     inner = {
-        code: recorder.inner.get((at, code.co_name), ())
+        code: used.get((at, code.co_name), ())
         for at, root in enumerate(roots)
         for code in _heal_code.descendants(root.__code__)
     }
+    late = 0
     for where, arguments in calls:
+        if late >= _LATE:
+            found.append(_ENDLESS)
+            continue
         try:
             if time.monotonic() > ends:
                 raise Late
@@ -127,6 +135,7 @@ def observed(swapper, edits, roots, recorder, calls, seconds):
             # The bell rang after the call had ended, and before it was silenced.
             _silence()
             found.append(["skipped", "", "", ""])
+        late += found[-1][0] == "late"
     return found
 
 
@@ -150,7 +159,7 @@ def _called(function, plain, keyed, inner):
         if isinstance(value, _Used):
             told = "returned", told[1], _heal_shape.text(value)
     except Late:
-        told, value = ("late", "", ""), None
+        return _ENDLESS
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:

@@ -7,9 +7,10 @@ import inspect
 
 import _heal_code
 import _heal_shape
+import _heal_vary
 
 _RECORDED = 40
-# Calls of a function inside: as many are made of each that is returned.
+# Calls kept of a function inside: as many, and as many like them, are made of each returned one.
 _INNER = 8
 
 
@@ -32,6 +33,15 @@ class Recorder:
         self.inner = {}
         self.seen = set()
         self.busy = False
+
+    def used(self, seed):
+        """The calls to make of a returned function, by its number and name."""
+        made = {}
+        for key, some in self.inner.items():
+            calls = [(key, given) for given in some]
+            calls += _heal_vary.others(calls, seed)[:_INNER]
+            made[key] = [given for _, given in calls]
+        return made
 
     def __call__(self, frame, event, arg):
         if event != "call" or self.busy:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from heal_bot.events import Run
 from heal_bot.model import CallResult, Calls, Environment, Failure
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.source import functions
 
 CODE = """\
 class Cart:
@@ -95,3 +97,79 @@ def test_what_becomes_of_the_arguments_counts(called: dict) -> None:
 
 def test_the_code_is_as_before_once_the_calls_are_recorded(called: dict) -> None:
     assert called["unchanged"][0].mark != called["right"][0].mark
+
+
+KINDS = """\
+import functools
+
+
+class Span:
+    __slots__ = ("low", "high")
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def widened(self, by):
+        return Span(self.low, self.high + by)
+
+
+def adder(n):
+    def add(m):
+        return n - m
+
+    return add
+
+
+async def later(n):
+    return n - 1
+
+
+async def counted(n):
+    for i in range(n - 1):
+        yield i
+
+
+def doubled(items):
+    return map(lambda x: x, items)
+"""
+KIND_TESTS = """\
+import asyncio
+import m
+
+async def listed(source): return [x async for x in source]
+
+def test_span(): assert m.Span(1, 2).widened(2).low == 0
+def test_adder(): assert m.adder(2)(0) == 3
+def test_later(): assert asyncio.run(m.later(2)) == 3
+def test_counted(): assert asyncio.run(listed(m.counted(0))) == [0]
+def test_doubled(): assert list(m.doubled([1])) == [2]
+"""
+# What is wrong, what passes the test, and what does too but behaves in another way.
+LUCKY = {
+    "Span.widened": ("self.low, self.high + by", "self.low - 1, self.high + by",
+                     "self.low - 1, self.high + 2 * by"),
+    "adder": ("n - m", "n + m + 1", "n - m + 1"),
+    "later": ("n - 1", "n + 1", "3 * n // 2"),
+    "counted": ("n - 1", "n + 1", "2 * n + 1"),
+    "doubled": ("lambda x: x", "lambda x: 2 * x", "lambda x: x + 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LUCKY)
+def test_two_ways_to_pass_are_told_apart(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str
+) -> None:
+    tree = folder(tmp_path / "tree", {"m.py": KINDS, "test_m.py": KIND_TESTS})
+    source = next(t.source for t in functions.index("m.py", KINDS) if t.qualname == name)
+    wrong, right, lucky = LUCKY[name]
+    sources = [source.replace(wrong, text) for text in (right, lucky, f"{right} + 0")]
+    candidates = [tree.candidate(name, text) for text in sources]
+    test = f"test_m.py::test_{name.rpartition('.')[0].lower() or name}"
+    failing = (Failure(test, "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        statuses = [verdict.status for verdict in session.judge(candidates)]
+        rows = session.call(candidates).rows
+    assert statuses[0] == "fixed"
+    marks = [tuple(result.mark for result in row) for row in rows]
+    assert marks[1] == marks[3]
+    assert len({marks[0], marks[1], marks[2]}) == 3
