@@ -10,7 +10,7 @@ from heal_bot.model import Baseline, Certificate, Environment, Patch, SuiteRun, 
 from heal_bot.ports import Tree
 from heal_bot.source import paths, rails
 
-_GREEN = frozenset({"passed", "xfailed"})
+_GREEN = frozenset({"passed", "xfailed", "xpassed"})
 _RED = frozenset({"failed", "error"})
 
 

@@ -26,7 +26,7 @@ from heal_bot.verify.certificate import Findings, certify, protected_hash
 from heal_bot.verify.proof import Proof, slower
 from heal_bot.verify.steadiness import broken_tests
 
-_GREEN = frozenset({"passed", "xfailed"})
+_GREEN = frozenset({"passed", "xfailed", "xpassed"})
 _RUNS = 2
 
 
@@ -166,19 +166,15 @@ def _unusable(suites: Sequence[SuiteRun], baseline: Baseline) -> str:
 
 def _fixed(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     """The confirmed failures that pass in every run."""
-    green = [{r.test for r in suite.results if r.outcome == "passed"} for suite in suites]
-    return tuple(
-        failure.test
-        for failure in baseline.confirmed
-        if all(_passes(failure.test, tests) for tests in green)
-    )
+    passing = [_passing(suite) for suite in suites]
+    return tuple(f.test for f in baseline.confirmed if all(f.test in tests for tests in passing))
 
 
-def _passes(test: str, green: set[str]) -> bool:
-    """Whether a node passes; a file that could not be collected passes when all of it does."""
-    return test in green or (
-        "::" not in test and any(other.startswith(f"{test}::") for other in green)
-    )
+def _passing(suite: SuiteRun) -> set[str]:
+    """The tests that pass, and the files of which some tests pass and none fails."""
+    passed = {result.test for result in suite.results if result.outcome == "passed"}
+    red = {r.test.partition("::")[0] for r in suite.results if r.outcome in {"failed", "error"}}
+    return passed | ({test.partition("::")[0] for test in passed} - red)
 
 
 def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from heal_bot.events import Run
 from heal_bot.model import Baseline, CaseResult, Environment, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
 
-_GREEN = frozenset({"passed", "xfailed"})
+# What a test may come to after the patch, by what it came to before.
+_HOLDS = {
+    "passed": frozenset({"passed"}),
+    "xfailed": frozenset({"passed", "xfailed", "xpassed"}),
+}
 _AGAIN = 3
 # More than this many are a regression; nobody re-runs them to find out that they are not.
 _MOST = 20
@@ -30,11 +35,9 @@ def broken_tests(
     times without it. It is flaky when it fails without the patch too, at least once, or when it
     failed in one run of the suite only and passes each time alone with the patch.
     """
+    held = _Held({r.test: r.outcome for r in baseline.suite.results})
     flaky = {item.failure.test for item in baseline.reproduced if item.status == "flaky"}
-    red = [
-        {r.test: r for r in s.results if r.test in baseline.passed and r.outcome not in _GREEN}
-        for s in suites
-    ]
+    red = [{result.test: result for result in held.broken(suite)} for suite in suites]
     failing = {test: result for results in red for test, result in results.items()}
     asked = tuple(sorted(set(failing) - flaky))
     doubts = [_known(test) for test in sorted(set(failing) & flaky)]
@@ -44,7 +47,7 @@ def broken_tests(
         return tuple(failing[test] for test in asked), ()
     trees = [tree] * _AGAIN + [fresh] * _AGAIN
     runs = runner.run_many(run, env, [Ask(one, asked) for one in trees])
-    before, after = _count(runs[:_AGAIN]), _count(runs[_AGAIN:])
+    before, after = held.count(runs[:_AGAIN]), held.count(runs[_AGAIN:])
     broken = []
     for test in asked:
         always = all(test in results for results in red)
@@ -54,7 +57,7 @@ def broken_tests(
                 f" by itself, with it in {after[test]} of {_AGAIN}"
             )
         elif always or after[test]:
-            broken.append(_latest(runs[_AGAIN:], test) or failing[test])
+            broken.append(held.latest(runs[_AGAIN:], test) or failing[test])
         else:
             doubts.append(
                 f"{test} passed before, failed in one of {len(suites)} runs of the suite after the"
@@ -67,12 +70,30 @@ def _known(test: str) -> str:
     return f"{test} failed after the patch as well as before: it is flaky, see the failures"
 
 
-def _count(runs: Sequence[SuiteRun]) -> Counter[str]:
-    """In how many runs each test failed."""
-    return Counter(r.test for run in runs for r in run.results if r.outcome not in _GREEN)
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What the tests came to before the patch, and with it what breaks them.
 
+    A test that passed and now is skipped or expected to fail is broken; one that was expected to
+    fail may pass.
+    """
 
-def _latest(runs: Sequence[SuiteRun], test: str) -> CaseResult | None:
-    """The last failing result of a test."""
-    found = [r for run in runs for r in run.results if r.test == test and r.outcome not in _GREEN]
-    return found[-1] if found else None
+    before: Mapping[str, str]
+
+    def broken(self, suite: SuiteRun) -> list[CaseResult]:
+        """The results of a run that are worse than before."""
+        return [
+            result
+            for result in suite.results
+            if (holds := _HOLDS.get(self.before.get(result.test, ""))) is not None
+            and result.outcome not in holds
+        ]
+
+    def count(self, runs: Sequence[SuiteRun]) -> Counter[str]:
+        """In how many runs each test was worse."""
+        return Counter(result.test for run in runs for result in self.broken(run))
+
+    def latest(self, runs: Sequence[SuiteRun], test: str) -> CaseResult | None:
+        """The last result of a test that is worse."""
+        found = [result for run in runs for result in self.broken(run) if result.test == test]
+        return found[-1] if found else None

@@ -76,6 +76,8 @@ def _confirm(
     tmp_path: Path,
     new: str = "a + b",
     baseline: Sequence[Reproduced] = (),
+    before: str = "passed",
+    errors: tuple[tuple[str, str], ...] = (),
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -83,7 +85,7 @@ def _confirm(
     assert target is not None
     edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
-    before = suite(failed(BAD), passed(GOOD))
+    observed = replace(suite(failed(BAD), CaseResult(GOOD, before)), errors=errors)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
     runner = Runner(
         tmp_path / "base",
@@ -105,7 +107,7 @@ def _confirm(
         tree,
         ENVIRONMENT,
         runner,  # type: ignore[arg-type]
-        Baseline((item, *baseline), before, 2),
+        Baseline((item, *baseline), observed, 2),
     )
     return verified, runner
 
@@ -182,6 +184,49 @@ def test_a_test_known_to_be_flaky_is_not_run_again(tmp_path: Path) -> None:
 def test_a_skip_is_no_pass(tmp_path: Path) -> None:
     verified, _ = _confirm(tmp_path, suite=suite(CaseResult(BAD, "skipped"), passed(GOOD)))
     assert isinstance(verified, Verdict)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "held"),
+    [
+        ("passed", "xfailed", False),
+        ("passed", "skipped", False),
+        ("xfailed", "xpassed", True),
+        ("xfailed", "passed", True),
+        ("xfailed", "failed", False),
+        ("xpassed", "xfailed", True),
+        ("skipped", "passed", True),
+    ],
+)
+def test_a_test_may_only_come_to_what_it_came_to_before_or_better(
+    tmp_path: Path, before: str, after: str, held: bool
+) -> None:
+    now = suite(CaseResult(GOOD, after))
+    verified, _ = _confirm(
+        tmp_path, before=before, suite=suite(passed(BAD), *now.results), alone=now,
+        base_alone=suite(CaseResult(GOOD, before)),
+    )  # fmt: skip
+    assert isinstance(verified, Confirmed) is held
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "fixed"),
+    [(("passed", "passed"), True), (("passed", "skipped"), True), (("passed", "failed"), False),
+     (("skipped", "skipped"), False), ((), False)],
+)  # fmt: skip
+def test_a_file_that_could_not_be_collected_is_fixed_when_none_of_its_tests_fails(
+    tmp_path: Path, outcomes: tuple[str, ...], fixed: bool
+) -> None:
+    broken = "tests/test_new.py"
+    inside = [CaseResult(f"{broken}::test_{n}", outcome) for n, outcome in enumerate(outcomes)]
+    item = Reproduced(Failure(broken, "", ""), "confirmed")
+    verified, _ = _confirm(
+        tmp_path, baseline=(item,), errors=((broken, "ImportError"),),
+        suite=suite(passed(BAD), passed(GOOD), *inside),
+    )  # fmt: skip
+    assert isinstance(verified, Confirmed), verified
+    assert (broken in verified.patch.fixed) is fixed
+    assert (broken in verified.patch.still_failing) is not fixed
 
 
 @pytest.mark.parametrize(
