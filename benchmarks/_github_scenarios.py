@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks._github_events import REFUSALS, TRIGGERS, Make, red_comment, red_of_pull
+from benchmarks._github_rare import RARE
 from benchmarks._github_stage import BOT, Stage
 from benchmarks._github_ways import WAYS, mode
 from benchmarks._github_worlds import WORLDS
@@ -132,7 +133,7 @@ def quick() -> dict[str, Scenario]:
         found[f"{name}: allowed"] = allowed(make)
     for name, (make, reason) in REFUSALS.items():
         found[f"{name}: refused"] = refused(make, reason)
-    for scenario in (*WORLDS, *WAYS):
+    for scenario in (*WORLDS, *WAYS, *RARE):
         found[scenario.__name__.replace("_", " ")] = scenario
     for name, delivery in MODES.items():
         found[f"mode {name}"] = mode(name, delivery)

@@ -208,11 +208,8 @@ class Stage:
         """Status and delivery as the runner would see them."""
         path = self.folder / "output"
         lines = path.read_text().splitlines() if path.exists() else []
-        pairs = dict(pairwise(lines))
-        self.status, self.delivery = (
-            next((v for k, v in pairs.items() if k.startswith(f"{name}<<")), "")
-            for name in ("status", "delivery")
-        )
+        pairs = {key.partition("<<")[0]: value for key, value in pairwise(lines) if "<<" in key}
+        self.status, self.delivery = pairs.get("status", ""), pairs.get("delivery", "")
 
     def start(self, event: Event, attempt: int = 1) -> subprocess.Popen[str]:
         """The same run as a process of its own."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.ladder import deliver
 from heal_bot.delivery.options import DEFAULT, Options, Published
-from heal_bot.errors import ForgeForbiddenError
-from heal_bot.events import Noted, Run
+from heal_bot.events import Run
 from heal_bot.forge_port import ACTIONS, Annotation, Check, Forge, ForgePull
 from heal_bot.model import HealRequest
 from heal_bot.outcome import OutcomeRecord
@@ -35,23 +35,24 @@ def publish(
 
     Only `request` and the forge say which repository, commit, branch and pull request this is
     about; the record is believed in nothing that they can say. `claimed` marks a record that no
-    trusted run has verified. Raises ForgeError when GitHub fails.
+    trusted run has verified. Raises ForgeError when GitHub fails before anything is delivered; what
+    fails beside or after that is a warning.
     """
     done, change = _publish(run, record, request, forge, options, claimed)
     if options.mode == "dry-run":
         return done
-    if done.status not in _QUIET:
-        _check(run, record, request, done, forge)
     shown = change.shown if change is not None and done.status in _PROPOSED else None
     number = request.pull_number
     if number is not None and request.reply_to is not None:
         mark = status.request_mark(request.reply_to)
         text = status.reply(mark, record, done.status, done.reason, done.url, shown)
-        forge.talk.comment(run, number, mark, text)
+        aside(run, lambda: forge.talk.comment(run, number, mark, text))
     elif number is not None and shown is not None:
         mark = f"<!-- heal-bot diff {record.fingerprint} -->"
         text = status.stacked(mark, record, shown, done.url)
-        forge.talk.comment(run, number, mark, text)
+        aside(run, lambda: forge.talk.comment(run, number, mark, text))
+    if done.status not in _QUIET:
+        aside(run, lambda: _check(run, record, request, done, forge))
     return done
 
 
@@ -123,10 +124,7 @@ def _check(
     found = Check(
         request.base_sha, conclusion, title, summary.fit(text, 60_000), _annotations(record)
     )
-    try:
-        forge.talk.check(run, found, new=done.status in _NEWS)
-    except ForgeForbiddenError as error:
-        run.emit(Noted(stage="publish", message=str(error), level="warning"))
+    forge.talk.check(run, found, new=done.status in _NEWS)
 
 
 def _annotations(record: OutcomeRecord) -> tuple[Annotation, ...]:

@@ -158,6 +158,8 @@ def _base(
     _agree(record, patch, sha)
     if request.reply_to is not None and head != sha:
         raise Stale(f"{base_ref} moved from {sha[:12]} to {head[:12] or 'nothing'} meanwhile", head)
+    if not head:
+        raise Refused(f"branch {base_ref} is gone; nothing was written")
     base = forge.objects.commit(run, sha)
     if base is None or not (head == sha or forge.objects.contains(run, base_ref, sha)):
         raise Refused(f"commit {sha[:12]} is not on branch {base_ref} of {forge.repo}")

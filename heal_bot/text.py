@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 # C0 and C1 controls without tab and newline, bidi controls (Unicode TR 36 lists them as spoofing
-# marks), zero-width characters, line separators, and lone surrogates.
+# marks), zero-width characters, line separators, lone surrogates, and the tags and selectors of
+# plane 14, which spell whole sentences that nobody sees.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # What is markup anywhere, a scheme's colon, and what is markup at the start of a line.

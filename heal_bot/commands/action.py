@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,13 @@ from heal_bot.forge.pulls import GitHub
 from heal_bot.forge.runs import Runs
 from heal_bot.intake import event as events
 from heal_bot.intake.event import Asked, Ignored
+from heal_bot.model import HealRequest
 from heal_bot.report import status
 
 if TYPE_CHECKING:
     from heal_bot.commands.served import Healer
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 
 
 @click.command("action")
@@ -65,6 +69,9 @@ def serve(job: Job, name: str, path: Path, heal: Healer | None = None) -> None:
     if isinstance(located, str):
         job.nothing(located)
         return
+    if own := _own(located.request, job):
+        job.nothing(own)
+        return
     admitted = admission.admit(job.run, located.request, forge, job.allow, job.bots)
     request = admitted.request
     if request.pull_number is None and (base := job.inputs.get("base")):
@@ -106,9 +113,17 @@ def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
     return replace(asked, request=known, artifacts=True)
 
 
+def _own(request: HealRequest, job: Job) -> str:
+    """Why a red run of a proposal of ours starts nothing: it would propose to itself for ever."""
+    asked = request.trigger in {"comment", "dispatch", "step:workflow_dispatch"}
+    name = request.base_ref.removeprefix(job.options().prefix)
+    if asked or name == request.base_ref or not _FINGERPRINT.fullmatch(name):
+        return ""
+    return f"branch {request.base_ref} is heal-bot's own; ask with a comment to repair it"
+
+
 def _reply(job: Job, forge: GitHub, number: int | None, reply_to: int | None, reason: str) -> None:
     """Answer a request that is not served in one sentence, once."""
     if number is None or reply_to is None:
         return
-    mark = status.request_mark(reply_to)
-    forge.talk.comment(job.run, number, mark, status.refused(mark, reason))
+    job.say(forge, number, reply_to, lambda mark: status.refused(mark, reason))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from heal_bot import settings
+from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.options import Options, Published
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
@@ -16,7 +18,7 @@ from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
 from heal_bot.intake.event import Facts
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.report import console, summary
+from heal_bot.report import console, status, summary
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, for_log, for_markdown
 
@@ -30,6 +32,7 @@ _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
                     "allow", "bots", "artifacts", "run-id", "app", "freeze"})  # fmt: skip
 _DOWNLOADED = "junit-*"
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +96,14 @@ class Job:
         patterns = self.inputs.get("junit", "").replace(",", "\n").splitlines()
         chosen, environ = self.settings, self.environ
         run_id = self.inputs.get("run-id", chosen.github_run_id)
-        if "run-id" in self.inputs and not run_id.isdigit():
+        numbered = _NUMBER.fullmatch(run_id) is not None
+        if "run-id" in self.inputs and not numbered:
             raise UsageError(f"input run-id is {run_id[:40]!r}; give the number of a workflow run")
         return Facts(
             chosen.github_repository,
             environ.get("GITHUB_SHA", ""),
             environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME", ""),
-            int(run_id) if run_id.isdigit() else None,
+            int(run_id) if numbered else None,
             tuple(p.strip() for p in patterns if p.strip()),
             chosen.instruction,
             self.bots,
@@ -130,6 +134,22 @@ class Job:
             app=self.inputs.get("app", ""),
         )
 
+    def say(
+        self,
+        forge: GitHub,
+        number: int,
+        request: int,
+        text: Callable[[str], str],
+        *,
+        new: bool = False,
+    ) -> None:
+        """Write the one comment that answers a request; `text` gets its mark.
+
+        Where the token may not comment that is a warning: the step summary says the same.
+        """
+        mark = status.request_mark(request)
+        aside(self.run, lambda: forge.talk.comment(self.run, number, mark, text(mark), new=new))
+
     def tell(self, outputs: Mapping[str, str], text: str) -> None:
         """Write to the runner's files, where there is a runner."""
         if path := self.environ.get("GITHUB_OUTPUT"):
@@ -155,10 +175,10 @@ class Job:
         """Outputs, step summary, and one line in the log."""
         fixed = sum(f.status == "fixed" for f in record.failures)
         failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
-        status = done.status if done.status in {"stale", "refused"} else record.status
+        told = done.status if done.status in {"stale", "refused"} else record.status
         patch = self.bundle / "patch.diff"
         outputs = {
-            "status": status,
+            "status": told,
             "delivery": done.status,
             "pull-request-url": done.url,
             "pull-request-number": str(done.number or ""),
@@ -170,8 +190,8 @@ class Job:
             "callback": callback,
         }
         self.tell(outputs, summary.step(record, done.status, done.reason, done.url))
-        level = "notice" if status not in {"stale", "refused"} else "warning"
-        said = f"{status}, {done.status}: {done.url} {done.reason}"
+        level = "notice" if told not in {"stale", "refused"} else "warning"
+        said = f"{told}, {done.status}: {done.url} {done.reason}"
         click.echo(actions.annotation(level, "heal-bot", said))
 
 

@@ -12,10 +12,12 @@ import click
 from heal_bot.commands.child import Task
 from heal_bot.commands.job import Job
 from heal_bot.delivery import accept, retire
+from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.ladder import mine
 from heal_bot.delivery.options import Options, Published
 from heal_bot.errors import ForgeError, HealBotError
 from heal_bot.events import Noted
+from heal_bot.forge import actions
 from heal_bot.forge.pulls import GitHub
 from heal_bot.forge.runs import Runs
 from heal_bot.forge_port import STOPPED
@@ -42,19 +44,37 @@ def healed(
         task = Task(request, memory, config_ref, asked.report, downloaded, asked.place)
         try:
             record = heal(job, task)
-            done = publish(job.run, record, request, forge, options)
+            done = _published(job, record, request, forge, options)
             if done.status == "stale" and done.head and request.reply_to is None:
                 job.run.emit(Noted(stage="publish", message=f"{done.reason}: healing once more"))
                 request = replace(request, base_sha=done.head, tested_sha=done.head)
                 record = heal(job, replace(task, request=request))
-                done = publish(job.run, record, request, forge, options)
-        except HealBotError as error:
-            if request.reply_to is not None and request.pull_number is not None:
-                mark = status.request_mark(request.reply_to)
-                text = status.failed(mark, str(error))
-                forge.talk.comment(job.run, request.pull_number, mark, text)
+                done = _published(job, record, request, forge, options)
+        except BaseException as error:
+            _ended(job, request, forge, error)
             raise
     job.finish(record, done, request.callback)
+
+
+def _published(
+    job: Job, record: OutcomeRecord, request: HealRequest, forge: GitHub, options: Options
+) -> Published:
+    """What came of it; where GitHub fails altogether the step summary and the outputs hold it."""
+    try:
+        return publish(job.run, record, request, forge, options)
+    except ForgeError as error:
+        job.finish(record, Published("summary", str(error)), request.callback)
+        raise
+
+
+def _ended(job: Job, request: HealRequest, forge: GitHub, error: BaseException) -> None:
+    """Tell whoever waits for the answer that the run broke, or was cancelled."""
+    if request.reply_to is None or request.pull_number is None:
+        return
+    told = str(error) if isinstance(error, HealBotError) else "its log says why"
+    if isinstance(error, KeyboardInterrupt):
+        told = "it was cancelled"
+    job.say(forge, request.pull_number, request.reply_to, lambda m: status.failed(m, told))
 
 
 def _begin(job: Job, asked: Asked, forge: GitHub) -> None:
@@ -63,10 +83,13 @@ def _begin(job: Job, asked: Asked, forge: GitHub) -> None:
     if request.reply_to is None or request.pull_number is None:
         return
     _seen(job, asked, forge)
-    mark = status.request_mark(request.reply_to)
-    text = status.working(mark, request.base_sha, job.run_url)
-    new = job.environ.get("GITHUB_RUN_ATTEMPT") == "1"
-    forge.talk.comment(job.run, request.pull_number, mark, text, new=new)
+    job.say(
+        forge,
+        request.pull_number,
+        request.reply_to,
+        lambda mark: status.working(mark, request.base_sha, job.run_url),
+        new=job.environ.get("GITHUB_RUN_ATTEMPT") == "1",
+    )
 
 
 def _seen(job: Job, asked: Asked, forge: GitHub) -> None:
@@ -75,10 +98,8 @@ def _seen(job: Job, asked: Asked, forge: GitHub) -> None:
         "review"
     ):
         return
-    try:
-        forge.talk.react(job.run, asked.request.reply_to, "eyes", review=asked.review)
-    except ForgeError as error:
-        job.run.emit(Noted(stage="forge", message=str(error), level="warning"))
+    number = asked.request.reply_to
+    aside(job.run, lambda: forge.talk.react(job.run, number, "eyes", review=asked.review))
 
 
 def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ...]:
@@ -127,22 +148,32 @@ def green(job: Job, request: HealRequest, forge: GitHub) -> None:
 
 def speak(job: Job, asked: Asked, forge: GitHub) -> None:
     """The verbs that start no run: apply, explain, stop, help."""
-    options = job.options()
-    request, run = asked.request, job.run
+    request = asked.request
     assert request.pull_number is not None
     assert request.reply_to is not None
-    done = Published("commented", request.verb)
-    if request.verb == "apply":
-        done = accept.accept(run, request.base_ref, request.base_sha, forge, options.prefix)
-        text = f"{for_markdown(done.reason, 400)}."
-    elif request.verb == "explain":
-        text = accept.explained(run, request.base_ref, forge, options.prefix)
-    elif request.verb == "stop":
-        forge.talk.label(run, request.pull_number, (STOPPED,))
-        text = f"heal-bot leaves this pull request alone until the label `{STOPPED}` is removed."
-    else:
-        text = status.HELP
-    mark = status.request_mark(request.reply_to)
-    forge.talk.comment(run, request.pull_number, mark, status.answer(mark, text))
+    try:
+        done, text = _spoken(job, request, request.pull_number, forge)
+    except ForgeError as error:
+        done = Published("refused", str(error))
+        text = f"Not done: {for_markdown(str(error), 400)}"
+        click.echo(actions.annotation("warning", "heal-bot", str(error)))
+    job.say(forge, request.pull_number, request.reply_to, lambda mark: status.answer(mark, text))
     job.tell({"status": "nothing_to_do", "delivery": done.status}, text)
     click.echo(for_log(f"{request.verb}: {done.status}"))
+
+
+def _spoken(job: Job, request: HealRequest, number: int, forge: GitHub) -> tuple[Published, str]:
+    """What came of a verb, and the answer as Markdown of our own words."""
+    prefix, run = job.options().prefix, job.run
+    done = Published("commented", request.verb)
+    match request.verb:
+        case "apply":
+            done = accept.accept(run, request.base_ref, request.base_sha, forge, prefix)
+            return done, f"{for_markdown(done.reason, 400)}."
+        case "explain":
+            return done, accept.explained(run, request.base_ref, forge, prefix)
+        case "stop":
+            forge.talk.label(run, number, (STOPPED,))
+            told = f"until the label `{STOPPED}` is removed"
+            return done, f"heal-bot leaves this pull request alone {told}."
+    return done, status.HELP

@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 from heal_bot.delivery import branch as branches
 from heal_bot.delivery import owners, review
+from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.options import MOST_OPEN, Options, Published
-from heal_bot.errors import ForgeForbiddenError
-from heal_bot.events import Noted, Run
+from heal_bot.errors import ForgeError, ForgeForbiddenError
+from heal_bot.events import Run
 from heal_bot.forge_port import STOPPED, Forge, ForgePull
 from heal_bot.model import HealRequest
 from heal_bot.outcome import OutcomeRecord
@@ -37,9 +38,9 @@ def deliver(
     if undoes and request.pull_number:
         why = f"it takes commit {undoes[:12]} back, which this pull request may have meant"
         return _comment(run, record, change, request, forge, why)
-    if options.mode == "suggest" and request.pull_number:
-        return review.suggest(run, record, change, request.pull_number, forge)
     try:
+        if options.mode == "suggest" and request.pull_number:
+            return review.suggest(run, record, change, request.pull_number, forge)
         if options.mode == "push" and request.pull_number:
             return _push(run, record, change, request, forge, options)
         return _pull_request(run, record, change, request, pulls, forge, options)
@@ -142,19 +143,21 @@ def _opened(
     draft = options.draft or bool(record.certificate and record.certificate.doubts)
     try:
         made = forge.open_pull(run, branch, change.base_ref, title, body, draft=draft)
-    except ForgeForbiddenError as error:
+    except ForgeError as error:
         base, head = quote(change.base_ref, safe="/"), quote(branch, safe="/")
         link = f"{forge.page}/compare/{base}...{head}?expand=1"
         return Published("branch_only", f"branch {branch} is pushed; {error}", link, branch=branch)
-    asked = owners.resolve(run, options.reviewers, change, forge)
-    try:
-        if options.labels:
-            forge.talk.label(run, made.number, options.labels)
-        if asked:
-            forge.talk.ask_review(run, made.number, asked)
-    except ForgeForbiddenError as error:
-        run.emit(Noted(stage="publish", message=str(error), level="warning"))
+    if options.labels:
+        aside(run, lambda: forge.talk.label(run, made.number, options.labels))
+    if options.reviewers:
+        aside(run, lambda: _ask(run, made.number, change, forge, options))
     return Published("created", "a new pull request", made.url, made.number, branch)
+
+
+def _ask(run: Run, number: int, change: Change, forge: Forge, options: Options) -> None:
+    """Ask whoever the options mean for a review."""
+    if asked := owners.resolve(run, options.reviewers, change, forge):
+        forge.talk.ask_review(run, number, asked)
 
 
 def _comment(
@@ -174,6 +177,6 @@ def _comment(
     text = status.by_hand(mark, record, shown, change.base.sha)
     try:
         url = forge.talk.comment(run, request.pull_number, mark, text)
-    except ForgeForbiddenError as error:
+    except ForgeError as error:
         return Published("summary", f"{reason}; {error}")
     return Published("commented", reason, url, request.pull_number)

@@ -41,7 +41,9 @@ def admit(
     the comment names the commit.
     """
     if request.trigger == "comment":
-        if request.actor not in bots and not _may(run, forge, request.actor, level):
+        # No person's login can end like this: a name in the list admits no one but an App.
+        listed = request.actor in bots and request.actor.endswith("[bot]")
+        if not listed and not _may(run, forge, request.actor, level):
             return _refused(request, f"@{request.actor} needs {level} permission to ask for this")
         return _of_pull(run, request, forge)
     if request.head_repo.lower() != forge.repo.lower():

@@ -22,12 +22,16 @@ T = TypeVar("T")
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE"})
 _TRANSIENT = frozenset({429, 500, 502, 503, 504})
 _LONGEST_WAIT = 60.0
+# GitHub asks for a minute after a secondary limit that names no time.
+_UNTOLD = 60.0
 _SECONDS = 20
 _TRIES = 3
 _READ_ONLY = (
     "the token may not write here: give the job `permissions:` with `contents: write`,"
     " `pull-requests: write`, `issues: write` and `checks: write`"
 )
+_UNSEEN = "GitHub answered 404 to a write"
+_MOVED = "the pull request's diff changed meanwhile and no longer shows this line"
 # What GitHub says, in lower case, and the setting that decides it.
 _REMEDIES = (
     (
@@ -43,6 +47,13 @@ _REMEDIES = (
         "protected branch",
         "Settings > Branches protects this branch; leave heal-bot's branches out of the rule",
     ),
+    (
+        "`workflows` permission",
+        "this branch differs in .github/workflows, which GITHUB_TOKEN may never push: merge the"
+        " default branch into it, or give the token of a GitHub App that has `workflows: write`",
+    ),
+    ("line could not be resolved", _MOVED),
+    ("must be part of the diff", _MOVED),
     ("resource not accessible", _READ_ONLY),
 )
 
@@ -110,15 +121,33 @@ def _translated(what: str, error: GithubException) -> ForgeError:
     remedy = next((cure for mark, cure in _REMEDIES if mark in text.lower()), "")
     if remedy and error.status in {403, 404, 409, 422}:
         return ForgeForbiddenError(f"{what}: not allowed: {text}; {remedy}")
-    if error.status == 403 and not _limited(error):
+    if _limited(error):
+        return ForgeError(f"{what}: {_spent(error)}: {text}")
+    if error.status == 403:
         return ForgeForbiddenError(f"{what}: not allowed: {text}; {_READ_ONLY}")
     return ForgeError(f"{what}: GitHub answered {error.status}: {text}")
 
 
 def _limited(error: GithubException) -> bool:
     """Whether a refusal is a rate limit."""
-    headers = {key.lower() for key in error.headers or {}}
-    return "retry-after" in headers or "rate limit" in str(error.data).lower()
+    told = bool(_header(error, "retry-after")) or "rate limit" in str(error.data).lower()
+    return error.status == 429 or (error.status == 403 and told)
+
+
+def _spent(error: GithubException) -> str:
+    """When the rate limit lets requests through again."""
+    reset = _header(error, "x-ratelimit-reset")
+    if _header(error, "x-ratelimit-remaining") == "0" and reset.isdecimal():
+        at = time.strftime("%H:%M:%S", time.gmtime(int(reset[:12])))
+        return f"GitHub's rate limit is used up until {at} UTC; run again then"
+    seconds = _header(error, "retry-after")
+    when = f"{seconds} s" if seconds.isdecimal() else "some minutes"
+    return f"GitHub's rate limit asks to wait; run again in {when}"
+
+
+def _header(error: Exception, name: str) -> str:
+    headers = getattr(error, "headers", None) or {}
+    return str(next((v for k, v in headers.items() if k.lower() == name), ""))
 
 
 def found(what: str, look: Callable[[], T]) -> T | None:
@@ -139,7 +168,7 @@ def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[],
     """Make something that is not there yet: after a lost answer look before trying again.
 
     Waits out a rate limit when it is short enough for the run; `look` may always answer None
-    for what may exist twice without harm.
+    for what may exist twice without harm. GitHub answers 404 where a token may read and not write.
     """
     from github.GithubException import GithubException
     from requests import RequestException
@@ -150,6 +179,8 @@ def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[],
         except (GithubException, RequestException) as error:
             status = error.status if isinstance(error, GithubException) else 0
             limited = isinstance(error, GithubException) and _limited(error)
+            if status == 404:
+                raise ForgeForbiddenError(f"{what}: {_UNSEEN}; {_READ_ONLY}") from error
             if status not in {0, 422, *_TRANSIENT} and not limited:
                 raise
             there = look()
@@ -166,6 +197,12 @@ def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[],
 
 def _wait(error: Exception, attempt: int) -> float:
     """Seconds until the next try: what GitHub asks for, else a short growing pause."""
-    headers = getattr(error, "headers", None) or {}
-    asked = next((v for k, v in headers.items() if k.lower() == "retry-after"), "")
-    return float(asked) if str(asked).isdigit() else 0.2 * attempt * attempt
+    asked = _header(error, "retry-after")
+    if asked.isdecimal():
+        return float(asked[:9])
+    reset = _header(error, "x-ratelimit-reset")
+    if _header(error, "x-ratelimit-remaining") == "0" and reset.isdecimal():
+        return max(1.0, int(reset[:12]) - time.time() + 1)
+    if "rate limit" in str(getattr(error, "data", "")).lower():
+        return _UNTOLD
+    return 0.2 * attempt * attempt

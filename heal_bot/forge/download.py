@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _TRIES = 3
 _SECONDS = 30.0
 _CAP = 256 << 20
+_READ = "give the job `actions: read`"
+_GONE = "it has expired or was deleted; run the tests again"
+_WHY = {401: _READ, 403: _READ, 404: _GONE, 410: _GONE}
 
 
 def download(what: str, url: str, token: Secret, path: Path) -> None:
@@ -41,9 +44,8 @@ def download(what: str, url: str, token: Secret, path: Path) -> None:
             if answer.status_code == httpx.codes.OK and path.exists():
                 return
             if last or not (answer.status_code == 429 or answer.is_server_error):
-                raise ForgeError(
-                    f"{what}: GitHub answered {answer.status_code}; give the job `actions: read`"
-                )
+                why = _WHY.get(answer.status_code, "run again when GitHub is well")
+                raise ForgeError(f"{what}: GitHub answered {answer.status_code}; {why}")
         time.sleep(0.2 * attempt * attempt)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 REPO = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}\Z")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?\Z")
+_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
 _LISTED = 300
 # How GitHub begins the tokens of installations, GITHUB_TOKEN among them.
 _INSTALLED = "ghs_"
@@ -76,15 +77,21 @@ class GitHub:
             return self.repository.default_branch
 
     def permission(self, run: Run, login: str) -> str:
-        """The role of a user as the API says, never as a name or an event says."""
+        """The role of a user as the API says, never as a name or an event says.
+
+        A role that an organization made itself counts as the one it is built on.
+        """
         del run
         if not _LOGIN.match(login):
             return "none"
-        role = found(
+        url = f"{self.repository.url}/collaborators/{login}/permission"
+        answer = found(
             f"permission of {login}",
-            lambda: self.repository.get_collaborator_role_name(login),
+            lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
         )
-        return role or "none"
+        said = answer if isinstance(answer, dict) else {}
+        role = str(said.get("role_name") or "none")
+        return role if role in _ROLES else str(said.get("permission") or "none")
 
     def pull(self, run: Run, number: int) -> ForgePull | None:
         """A pull request by its number."""

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from heal_bot.errors import ForgeError
 from heal_bot.events import Noted, Run
 from heal_bot.forge.client import found, speaking
 from heal_bot.forge.download import download
@@ -77,7 +78,8 @@ class Runs:
         """Download the artifacts of a run that are named like `pattern`, newest attempt first.
 
         Without one of that name, and unless it is the run that asks (`own`), the ten newest are
-        looked into for members that end in .xml. The zip files are kept as they are.
+        looked into for members that end in .xml. The zip files are kept as they are; one that
+        cannot be had is a warning, and the others count.
         """
         with speaking(f"artifacts of run {number}"):
             listed = self._run(number).get_artifacts()
@@ -91,7 +93,12 @@ class Runs:
         unnamed = [] if own else usable[:_UNNAMED]
         for artifact in (named or unnamed)[:_MOST]:
             path = folder / f"{_plain(artifact.name)}-{artifact.id}.zip"
-            if self._download(run, artifact, path) and (named or _has_xml(path)):
+            try:
+                fetched = self._download(run, artifact, path)
+            except ForgeError as error:
+                run.emit(Noted(stage="intake", message=str(error), level="warning"))
+                continue
+            if fetched and (named or _has_xml(path)):
                 kept.append(path)
         return tuple(kept)
 

@@ -118,9 +118,7 @@ def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:
                 return Asked(request, artifacts=True)
         return _step(name, facts)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"event {name}: {one_line(where)}: {one_line(first['msg'])}") from error
+        raise UsageError(f"event {name}: {payload.fault(error)}") from error
 
 
 def _step(name: str, facts: Facts) -> Asked:
@@ -260,7 +258,7 @@ def _foreign(head: payload.End, facts: Facts) -> str:
 def _dispatch(event: payload.DispatchEvent, facts: Facts) -> Asked | Ignored:
     if event.action not in _DISPATCHES:
         return Ignored(f"the dispatch type is {one_line(event.action)!r}, not 'heal'")
-    given = payload.Dispatch.model_validate(event.client_payload or {})
+    given = payload.dispatch(event.client_payload)
     if not given.sha and given.run_id is None:
         raise UsageError("event repository_dispatch: client_payload needs run_id or sha")
     told = given.report or given.tests or given.function or given.run_id or facts.junit

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from heal_bot.errors import UsageError
+from heal_bot.text import one_line
 
 
 class _Loose(BaseModel):
@@ -142,7 +145,7 @@ class Dispatch(BaseModel):
     """The client's payload of a repository_dispatch: a run's id, or a commit and what is known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    run_id: Annotated[int, Field(ge=1)] | None = None
+    run_id: Annotated[int, Field(ge=1, lt=10**18)] | None = None
     sha: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40})?$")] = ""
     branch: Annotated[str, StringConstraints(max_length=250)] = ""
     report: Annotated[str, StringConstraints(max_length=65_536)] = ""
@@ -151,6 +154,21 @@ class Dispatch(BaseModel):
     error_log: Annotated[str, StringConstraints(max_length=65_536)] = ""
     instruction: Annotated[str, StringConstraints(max_length=10_000)] = ""
     callback: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{0,64}$")] = ""
+
+
+def dispatch(given: dict[str, Any] | None) -> Dispatch:
+    """The payload of a dispatch. UsageError naming the field that cannot be meant."""
+    try:
+        return Dispatch.model_validate(given or {})
+    except ValidationError as error:
+        raise UsageError(f"event repository_dispatch: client_payload: {fault(error)}") from error
+
+
+def fault(error: ValidationError) -> str:
+    """The first thing that is wrong with a payload: where, and how."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{one_line(where)}: {one_line(first['msg'])}"
 
 
 class DispatchEvent(_Event):

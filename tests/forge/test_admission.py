@@ -55,6 +55,23 @@ def test_only_the_role_the_api_names_counts(
     assert bool(admitted.refusal) is not served
 
 
+@pytest.mark.parametrize(("base", "served"), [("write", True), ("read", False)])
+def test_a_role_of_an_organization_counts_as_what_it_is_built_on(
+    forge: GitHub, github: LoopbackGitHub, run: Run, asked: HealRequest, base: str, served: bool
+) -> None:
+    github.world.permissions["bob"] = "release-captain"
+    github.world.base_roles["release-captain"] = base
+    assert bool(admit(run, replace(asked, actor="bob"), forge).refusal) is not served
+
+
+@pytest.mark.parametrize(("actor", "served"), [("renovate[bot]", True), ("renovate", False)])
+def test_a_listed_name_admits_an_app_and_no_person(
+    forge: GitHub, run: Run, asked: HealRequest, actor: str, served: bool
+) -> None:
+    admitted = admit(run, replace(asked, actor=actor), forge, bots=("renovate[bot]", "renovate"))
+    assert bool(admitted.refusal) is not served
+
+
 def test_a_pull_request_from_a_fork_is_refused(
     forge: GitHub, github: LoopbackGitHub, run: Run, asked: HealRequest
 ) -> None:

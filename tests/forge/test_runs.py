@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.errors import ForgeError
-from heal_bot.events import Run
+from heal_bot.events import Event, Noted, Run
 from heal_bot.forge.pulls import GitHub
 from heal_bot.forge.runs import Runs
 from heal_bot.text import Secret
@@ -74,9 +73,14 @@ def test_a_broken_download_is_tried_again(
     assert len(runs.reports(run, 1, "junit-a", tmp_path)) == 1
 
 
-def test_a_refused_download_names_the_permission(
-    runs: Runs, run: Run, github: LoopbackGitHub, tmp_path: Path
+@pytest.mark.parametrize(
+    ("status", "told"), [(403, "actions: read"), (404, "was deleted"), (410, "has expired")]
+)
+def test_an_artifact_that_cannot_be_had_is_said_and_the_others_count(
+    runs: Runs, github: LoopbackGitHub, tmp_path: Path, status: int, told: str
 ) -> None:
-    github.world.denied.add("actions/download-artifact")
-    with pytest.raises(ForgeError, match="actions: read"):
-        runs.reports(run, 1, "junit-a", tmp_path)
+    heard: list[Event] = []
+    github.faults.append(Fault("actions/download-artifact", status=status))
+    assert len(runs.reports(Run(heard.append), 1, "junit-*", tmp_path)) == 1
+    (remark,) = (event for event in heard if isinstance(event, Noted))
+    assert told in remark.message

@@ -66,6 +66,7 @@ def _object(request: Request, sha: str, kind: str) -> str:
 def page(request: Request, items: list[Any]) -> list[Any]:
     size = min(100, int(request.query.get("per_page", 30)))
     start = (int(request.query.get("page", 1)) - 1) * size
+    request.world.more = len(items) > start + size
     return items[start : start + size]
 
 
@@ -93,8 +94,9 @@ def _permission(request: Request) -> Answer:
     if level == "missing":
         raise Refused(404, f"{login} is not a user")
     shown = component("repository-collaborator-permission")
-    legacy = {"maintain": "write", "triage": "read"}.get(level, level)
-    return Answer(200, shown | {"permission": legacy, "role_name": level})
+    legacy = {"maintain": "write", "triage": "read"} | request.world.base_roles
+    shown_as = legacy.get(level, level)
+    return Answer(200, shown | {"permission": shown_as, "role_name": level})
 
 
 @handles("repos/get-branch")

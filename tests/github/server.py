@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.github import talk_routes
 from tests.github.contract import Judge, match
@@ -97,12 +97,17 @@ class LoopbackGitHub:
             return Answer(404, {"message": "Not Found"}), {}
         self.judge.request(operation, query, body)
         self.watch(len(self.exchanges), "before")
+        self.world.more = False
         fault = self._fault(operation.id, "before")
         if fault is None:
             answer = self._handle(operation.id, operation.parameters, query, authorization, body)
             self.judge.response(operation, answer.status, answer.body)
             fault = self._fault(operation.id, "after")
         headers: dict[str, str] = {}
+        if self.world.more:
+            number = int(query.get("page", 1)) + 1
+            following = urlencode({**query, "page": number})
+            headers["Link"] = f'<{self.url}{parts.path}?{following}>; rel="next"'
         if fault is not None:
             answer, headers = Answer(fault.status, {"message": fault.message}), fault.headers
         self.watch(len(self.exchanges), "after")

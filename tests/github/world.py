@@ -94,6 +94,8 @@ class World:
     tokens: dict[str, str] = field(default_factory=lambda: {"token-for-tests": BOT})
     read_only: set[str] = field(default_factory=set)
     permissions: dict[str, str] = field(default_factory=lambda: {"ada": "admin"})
+    more: bool = False
+    base_roles: dict[str, str] = field(default_factory=dict)
     may_open_pulls: bool = True
     protected: tuple[str, ...] = ()
     denied: set[str] = field(default_factory=set)
