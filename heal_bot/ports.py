@@ -116,11 +116,13 @@ class Oracle:
     """Functions to be called in a process of their own: `tree` holds the code that runs there.
 
     `functions` are (path, name) of module-level functions. The tests run in another process,
-    which holds the tree of the Ask and never executes code of this one.
+    which holds the tree of the Ask and never executes code of this one. `hidden` are the files
+    that process does not get, beside those that are tests by their name.
     """
 
     tree: Tree
     functions: tuple[tuple[str, str], ...]
+    hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,9 +154,7 @@ class SuiteRunner:
             driver = stack.enter_context(scratch.driver_files(self._sandbox.scratch))
             desk = NO_DESK
             if ask.oracle is not None:
-                worker = answering(
-                    self._sandbox, driver, ask.oracle.tree, env, self._passes, seconds
-                )
+                worker = answering(self._sandbox, driver, ask.oracle, env, self._passes, seconds)
                 desk = stack.enter_context(worker)
             slot = stack.enter_context(self._sandbox.slot())
             scratch.fill(slot, ask.tree.root)

@@ -69,6 +69,7 @@ def confirm(
     if protected_hash(tree) != protected_hash(fresh, tree):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
+    outside = proof.outside(run, runner, env)
     baseline = scope.narrowed(run, baseline, proposal.edits)
     whole = Ask(fresh, baseline.selected)
     done = runner.run_many(run, env, [*[whole] * _runs(run, baseline), *proof.asks])
@@ -77,7 +78,7 @@ def confirm(
         _tell(run, number, len(suites), suite)
     if reason := _unusable(suites, baseline):
         return Verdict("unconfirmed", detail=reason)
-    return _judged(run, case, baseline, suites, proof, done[len(suites) :])
+    return _judged(run, case, baseline, suites, proof, done[len(suites) :], outside)
 
 
 def _judged(
@@ -87,6 +88,7 @@ def _judged(
     suites: Sequence[SuiteRun],
     proof: Proof,
     proofs: Sequence[SuiteRun],
+    outside: SuiteRun | None,
 ) -> Confirmed | Verdict:
     """What the runs come to."""
     broken, unsteady = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline,
@@ -103,7 +105,7 @@ def _judged(
         red = {r.test: r for r in suites[0].results}
         left = tuple(failure_of(red[f.test]) for f in baseline.confirmed if f.test in red)
         return Verdict("unconfirmed", still_failing=left, detail="nothing passes in the cold run")
-    shown = proof.read(run, case.runner, case.env, fixed, proofs)
+    shown = proof.read(run, case.runner, case.env, fixed, proofs, outside)
     if shown.veto:
         return Verdict("unconfirmed", detail=shown.veto)
     undoes = intent.undone(case.candidate.edits, case.tree)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heal_bot.events import Noted, Run
 from heal_bot.model import Baseline, Candidate, Environment, PatchedFile, Spectrum, SuiteRun
 from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
-from heal_bot.source import edit
+from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verify import evidence, gates, tools
 
@@ -29,7 +29,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is asked of the runner beside the suites, by name; `inside` says why no oracle."""
+    """What is asked of the runner beside the suites, by name; `inside` says why no oracle.
+
+    The oracle is asked alone and first: a run of the tests that executes the candidate at the same
+    time could tell the answering process what they expect, by any means two processes have.
+    """
 
     tree: Tree
     fresh: Tree
@@ -39,6 +43,7 @@ class Proof:
     names: tuple[str, ...]
     asks: tuple[Ask, ...]
     inside: str
+    oracle: Ask | None = None
 
     @classmethod
     def of(
@@ -63,14 +68,21 @@ class Proof:
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds)
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
-        inside = evidence.not_outside(candidate.edits)
-        if not inside:
-            called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
-            oracle = Oracle(fresh, called)
-            asks["oracle"] = Ask(tree, tests, seconds=seconds, oracle=oracle)
+        hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
+        inside = evidence.not_outside(candidate.edits) or _beside(tests, hidden)
+        called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
+        oracle = Ask(tree, tests, seconds=seconds, oracle=Oracle(fresh, called, hidden))
         return cls(
-            tree, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()), inside
-        )
+            tree, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()), inside,
+            None if inside else oracle,
+        )  # fmt: skip
+
+    def outside(self, run: Run, runner: Runner, env: Environment) -> SuiteRun | None:
+        """The run of the tests with the change in another process; None where it cannot be."""
+        if self.oracle is None:
+            return None
+        (done,) = runner.run_many(run, env, [self.oracle])
+        return done
 
     def read(
         self,
@@ -79,6 +91,7 @@ class Proof:
         env: Environment,
         fixed: Sequence[str],
         runs: Sequence[SuiteRun],
+        outside: SuiteRun | None,
     ) -> Shown:
         """What the runs show for the tests that are fixed."""
         done = dict(zip(self.names, runs, strict=True))
@@ -91,9 +104,9 @@ class Proof:
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
                 return Shown("in-process", (), (), f"{veto} is not the change")
             rows.append(("poison rerun", f"{len(fixed)} of {len(fixed)} fail again"))
-        inside = self.inside or evidence.outside(done["oracle"], fixed)
+        inside = evidence.outside(outside, fixed) if outside else self.inside
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
-        if inside and not self.inside and "Refused" not in inside:
+        if inside and outside and "Refused" not in inside:
             doubts.append(f"{inside}: it passes inside of the test process only")
         found = gates.findings(self.candidate.edits, fixed, self.tree)
         if refused := [finding.text for finding in found if finding.veto]:
@@ -115,6 +128,14 @@ class Proof:
                 shown = ", ".join(map(str, lines[:5]))
                 found.append(f"no fixed test executes line {shown} of {file.path}")
         return found
+
+
+def _beside(tests: Sequence[str], hidden: frozenset[str]) -> str:
+    """Why the answering process would see what a test expects; '' when it does not."""
+    for path in dict.fromkeys(test.partition("::")[0] for test in tests):
+        if path not in hidden and not paths.is_test(path):
+            return f"{path} holds tests as well as code"
+    return ""
 
 
 def slower(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> 
     assert (certificate.verify_runs, certificate.methods) == (2, (("m.py::add", "oracle"),))
     assert certificate.suite_before is not None
     assert (certificate.suite_before.passed, certificate.suite_before.failed) == (1, 1)
-    assert runner.asked == ["suite", "suite", "coverage", "poison", "oracle"]
+    assert runner.asked == ["oracle", "suite", "suite", "coverage", "poison"]
     assert certificate.doubts == ()
 
 
@@ -259,6 +259,16 @@ def test_what_does_not_hold_outside_is_verified_in_process_and_the_reason_is_sai
     assert isinstance(verified, Confirmed)
     assert verified.certificate.methods == (("m.py::add", "in-process"),)
     assert any("add takes a Cart" in result for _, result in verified.certificate.gates)
+
+
+def test_where_a_failing_test_lies_beside_the_code_nothing_is_asked_outside(tmp_path: Path) -> None:
+    doctest = "m.py::m.add"
+    item = Reproduced(Failure(doctest, "", ""), "confirmed")
+    verified, runner = _confirm(tmp_path, baseline=(item,))
+    assert isinstance(verified, Confirmed)
+    assert "oracle" not in runner.asked
+    said = dict(verified.certificate.gates)["oracle"]
+    assert said == "in-process: m.py holds tests as well as code"
 
 
 def test_an_answer_written_down_is_refused_although_its_tests_pass(tmp_path: Path) -> None:

@@ -109,6 +109,19 @@ def test_a_forgery_does_not_pass_where_only_data_counts(
     assert found["test_it"].split()[0] == "failed"
 
 
+def test_what_tests_expect_is_not_where_the_candidate_runs(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    held = {"check_it.py": "x = 5\n", "fixtures/out.json": "5\n", "rates.json": "5\n"}
+    names = f"[n for n in {list(held)} if os.path.exists(n)]"
+    code = {"m.py": "def f():\n    return 0\n", "test_m.py": "from m import f\n\n"
+            "def test_it():\n    assert f() == ['rates.json']\n", **held}  # fmt: skip
+    fresh = project("fresh", {**code, "m.py": f"import os\n\ndef f():\n    return {names}\n"})
+    oracle = Oracle(fresh, (("m.py", "f"),), frozenset({"check_it.py"}))
+    (done,) = runner.run_many(run, env, [Ask(project("base", code), oracle=oracle)])
+    assert [r.outcome for r in done.results] == ["passed"], done.results
+
+
 def test_runs_asked_for_together_run_side_by_side_and_keep_their_order(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
