@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.model import Edit, Failure, Origin, Reproduced, Spectrum, SuiteRun, Target
@@ -16,14 +17,16 @@ from heal_bot.text import clip, one_line
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 _CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """What the commits under test changed: lines by path, and the functions that hold them."""
+    """What the commits under test changed: lines by path, the values they assign in those."""
 
     tree: Tree
     lines: dict[str, frozenset[int]]
+    values: tuple[Target, ...] = ()
 
     def touched(self, test: str) -> bool:
         """Whether the commits changed the function of a test."""
@@ -46,37 +49,67 @@ class _History:
         line = text[frames[-1].line - 1] if frames[-1].line <= len(text) else ""
         return line.lstrip().startswith("raise ")
 
-    def functions_of(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:
-        """The changed functions, outside of tests, whose changed lines or body the test ran."""
+    def changed_by(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:
+        """What the commits changed of the code a test runs: functions, and values these use."""
         hits = spectrum.hits.get(test, 0)
         ran: dict[str, set[int]] = {}
         for bit, (path, line) in enumerate(spectrum.locations):
-            if hits >> bit & 1 and path in self.lines and not rails.is_test(path):
+            if hits >> bit & 1 and not rails.is_test(path):
                 ran.setdefault(path, set()).add(line)
-        return tuple(
-            target
-            for path, lines in sorted(ran.items())
-            for target in _targets(self.tree, path)
-            if target.kind == "function"
-            and any(target.first_line < line <= target.last_line for line in lines)
-            and any(target.first_line <= line <= target.last_line for line in self.lines[path])
-        )
+        values = self._used(ran) if self.values else ()
+        return (*values, *(t for t in _called(self.tree, ran, self.lines) if self.is_changed(t)))
+
+    def _used(self, ran: Mapping[str, set[int]]) -> Iterator[Target]:
+        """The changed values that a function which ran mentions.
+
+        A class's own are mentioned where the class is: their names alone say too little.
+        """
+        words = {w for t in _called(self.tree, ran, ran) for w in _WORD.findall(t.source)}
+        for target in self.values:
+            near = target.kind == "assignment" or target.path in ran
+            if near and target.qualname.rpartition(".")[2] in words:
+                yield target
+
+    def is_changed(self, target: Target) -> bool:
+        """Whether the commits changed a line of the target."""
+        lines = self.lines.get(target.path, frozenset())
+        return any(target.first_line <= line <= target.last_line for line in lines)
+
+
+def _history(tree: Tree, lines: dict[str, frozenset[int]]) -> _History:
+    """The history with the values it changed: what modules and classes assign."""
+    history = _History(tree, lines)
+    code = [path for path in sorted(lines) if not rails.is_test(path)]
+    found = (target for path in code for target in _targets(tree, path))
+    kinds = {"assignment", "class_attribute"}
+    values = tuple(t for t in found if t.kind in kinds and history.is_changed(t))
+    return replace(history, values=values)
+
+
+def _called(tree: Tree, ran: Mapping[str, set[int]], paths: Container[str]) -> Iterator[Target]:
+    """The functions of these files of which a line ran."""
+    for path, lines in sorted(ran.items()):
+        for target in _targets(tree, path) if path in paths else ():
+            inside = any(target.first_line < line <= target.last_line for line in lines)
+            if target.kind == "function" and inside:
+                yield target
 
 
 def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple[Reproduced, ...]:
     """The same, with confirmed failures that are the test's fault marked `stale_test`.
 
-    A test is stale when the commits under test left it alone and changed a function it runs, and
-    all that fails is what it asserts, or a `raise` that the commits wrote. Two things contradict
-    that: any other exception, and a second such test function that fails on the same function.
+    A test is stale when the commits under test left it alone and changed a function it runs, or a
+    value that a function it runs uses, and all that fails is what it asserts, or a `raise` that
+    the commits wrote. Two things contradict that: any other exception, and a second such test
+    function that fails on the same change.
     """
     confirmed = [item for item in reproduced if item.status == "confirmed"]
     changed = tree.changed_lines() if confirmed else {}
     if not changed or suite.spectrum is None:
         return tuple(reproduced)
-    history = _History(tree, changed)
+    history = _history(tree, changed)
     ran = {
-        item.failure.test: history.functions_of(item.failure.test, suite.spectrum)
+        item.failure.test: history.changed_by(item.failure.test, suite.spectrum)
         for item in confirmed
         if not history.touched(item.failure.test)
     }

@@ -76,6 +76,31 @@ def test_what_contradicts_a_stale_test_leaves_it_confirmed(
     assert set(_statuses(_tree(tmp_path, frozenset(tests)), kinds, ran)) == {"confirmed"}
 
 
+VALUES = "class Net:\n    rate = 20\n\n    def of(self, n):\n        return n + self.rate\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "ran", "status"),
+    [
+        ("RATE = 20\n\ndef price(n):\n    return n + RATE\n", 1, 4, "stale_test"),
+        ("SHARE = 20\n\ndef price(n):\n    return n + RATE\n", 1, 4, "confirmed"),
+        (VALUES, 2, 5, "stale_test"),
+        (VALUES, 3, 5, "confirmed"),
+    ],
+)
+def test_a_value_that_the_commit_changed_counts_where_a_function_that_ran_uses_it(
+    tmp_path: Path, source: str, line: int, ran: int, status: str
+) -> None:
+    class Changed(Tree):
+        def changed_lines(self) -> dict[str, frozenset[int]]:
+            return {"m.py": frozenset({line})}
+
+    tree = Changed(_tree(tmp_path).root)
+    (tree.root / "m.py").write_text(source)
+    (said,) = _statuses(tree, {A: "AssertionError"}, ran)
+    assert said.split()[0] == status
+
+
 def test_a_raise_that_the_commit_wrote_is_a_claim_and_no_accident(tmp_path: Path) -> None:
     tree = _tree(tmp_path)
     (tree.root / "m.py").write_text("def price(n):\n    raise ValueError(n)\n")
