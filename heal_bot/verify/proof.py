@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.events import Noted, Run
-from heal_bot.model import Baseline, Candidate, Environment, PatchedFile, Spectrum, SuiteRun
+from heal_bot.model import Baseline, Candidate, Environment, PatchedFile, SuiteRun
 from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
 from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
@@ -112,22 +112,27 @@ class Proof:
         if refused := [finding.text for finding in found if finding.veto]:
             return Shown("in-process", (), (), refused[0])
         doubts += [finding.text for finding in found]
-        doubts += self._uncovered(fixed, done["coverage"].spectrum if done else None)
+        covered, missed = self._covered(fixed, done.get("coverage"))
+        rows.append(("changed lines executed", covered))
+        doubts += missed
         said, asked = tools.asked(run, runner, self.tree, self.fresh, env, self.files)
         method = "in-process" if inside else "oracle"
         return Shown(method, (*rows, *said), (*doubts, *asked))
 
-    def _uncovered(self, fixed: Sequence[str], seen: Spectrum | None) -> list[str]:
-        """Doubts on new lines that no fixed test executes."""
-        if seen is None or seen.gaps:
-            return []
+    def _covered(self, fixed: Sequence[str], run: SuiteRun | None) -> tuple[str, list[str]]:
+        """Whether the fixed tests execute the new lines, and a doubt per file where they do not."""
+        if run is None or run.spectrum is None:
+            return f"not measured: {run.detail or run.ended if run else 'no test to run'}", []
+        seen = run.spectrum
+        if seen.gaps:
+            return f"not measured: {seen.gaps[0]}", []
         found = []
         for file in self.files:
             before = edit.text_of(self.tree, file.path)
             if lines := gates.uncovered(before, file.content, file.path, fixed, seen):
                 shown = ", ".join(map(str, lines[:5]))
                 found.append(f"no fixed test executes line {shown} of {file.path}")
-        return found
+        return "not all" if found else "all, by fixed tests", found
 
 
 def _beside(tests: Sequence[str], hidden: frozenset[str]) -> str:

@@ -17,6 +17,7 @@ from heal_bot.model import (
     Failure,
     Proposal,
     Reproduced,
+    Spectrum,
     SuiteRun,
     Verdict,
 )
@@ -259,6 +260,25 @@ def test_what_does_not_hold_outside_is_verified_in_process_and_the_reason_is_sai
     assert isinstance(verified, Confirmed)
     assert verified.certificate.methods == (("m.py::add", "in-process"),)
     assert any("add takes a Cart" in result for _, result in verified.certificate.gates)
+
+
+@pytest.mark.parametrize(
+    ("spectrum", "said", "doubts"),
+    [
+        (None, "not measured: 9 s", 0),
+        (Spectrum((), {}, ("a child process",)), "not measured: a child process", 0),
+        (Spectrum((("m.py", 3),), {BAD: 1}), "all, by fixed tests", 0),
+        (Spectrum((("m.py", 1),), {BAD: 1}), "not all", 1),
+    ],
+)
+def test_the_certificate_says_whether_the_changed_lines_were_executed(
+    tmp_path: Path, spectrum: Spectrum | None, said: str, doubts: int
+) -> None:
+    seen = replace(suite(passed(BAD)), spectrum=spectrum, detail="9 s")
+    verified, _ = _confirm(tmp_path, coverage=seen)
+    assert isinstance(verified, Confirmed)
+    assert dict(verified.certificate.gates)["changed lines executed"] == said
+    assert len(verified.certificate.doubts) == doubts
 
 
 def test_where_a_failing_test_lies_beside_the_code_nothing_is_asked_outside(tmp_path: Path) -> None:
