@@ -31,6 +31,10 @@ _IMPORTED = re.compile(rb"^[ \t]*(?:from|import)\s+(?:[^\n(]|\([^)]*\))+", re.M)
 _ENTRY_POINTS = re.compile(r"pytest11(.*?)(?:\]|\n\[|\n\S|\Z)", re.DOTALL)
 _ENTRY_POINT = re.compile(r"(?:^[ \t]*|[\"'])[\w-]+[ \t]*=[ \t]*([A-Za-z_][\w.]*)", re.M)
 _ENVIRONMENT = re.compile(r"PYTEST_PLUGINS\s*=\s*([\w.,]+)")
+_CI = (".github/", ".gitlab-ci", ".circleci/", ".buildkite/", "azure-pipelines", ".travis")
+_RUNNERS = frozenset(["Makefile", "justfile", "noxfile.py", "tox.ini", "Jenkinsfile"])
+_SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?[\w-]+(?:/[\w.-]+)*\.py\b")
+_HOOKS = frozenset(["path", "script", "setup-script", "custom-hook"])
 _PLUGIN_OPTION = re.compile(r"-p[\s=,\"']*([A-Za-z_][\w.]*)")
 
 
@@ -78,7 +82,40 @@ def plugins(tree: Tree) -> frozenset[str]:
 
 def machinery(tree: Tree) -> frozenset[str]:
     """The source files that CI, the build or pytest runs or that serve tests alone."""
-    return plugins(tree) | helpers(tree)
+    return plugins(tree) | helpers(tree) | _declared(tree) | _run_by_ci(tree)
+
+
+def _declared(tree: Tree) -> frozenset[str]:
+    """The modules that any source file declares as pytest plugins: tests may, plugins too."""
+    sources = [path for path in tree.paths() if path.endswith(".py")]
+    modules = {
+        name
+        for path in sources
+        if b"pytest_plugins" in (data := tree.read(path))
+        for name in _named("conftest.py", data)
+    }
+    return frozenset(path for path in sources if modules and _is_module(path, modules))
+
+
+def _run_by_ci(tree: Tree) -> frozenset[str]:
+    """The scripts and plugins that CI's own files name, unless tests import the script."""
+    texts = [
+        tree.read(path).decode("utf-8", "replace")[: guard.MAX_BYTES]
+        for path in tree.paths()
+        if path.startswith(_CI) or PurePosixPath(path).name in _RUNNERS
+    ]
+    if not texts:
+        return frozenset()
+    named = {script.removeprefix("./") for text in texts for script in _SCRIPT.findall(text)}
+    loaded = {name for text in texts for name in _PLUGIN_OPTION.findall(text)}
+    tests = b"\n".join(tree.read(p) for p in tree.paths() if p.endswith(".py") and is_test(p))
+    words = set(re.findall(rb"\w+", b"\n".join(_IMPORTED.findall(tests))))
+    return frozenset(
+        path
+        for path in tree.paths()
+        if (path in named and _module_name(path).encode() not in words)
+        or (loaded and _is_module(path, loaded))
+    )
 
 
 def helpers(tree: Tree) -> frozenset[str]:
@@ -140,11 +177,26 @@ def _backends(text: str) -> Iterator[str]:
     system = table.get("build-system")
     if isinstance(system, dict) and system.get("backend-path"):
         yield str(system.get("build-backend", "")).partition(":")[0]
+    tools = table.get("tool")
+    for tool in tools.values() if isinstance(tools, dict) else ():
+        if isinstance(tool, dict):
+            yield from _hooks(tool.get("build"))
     entry = table.get("project", {}) if isinstance(table.get("project"), dict) else {}
     points = entry.get("entry-points")
     eleven = points.get("pytest11") if isinstance(points, dict) else None
     if isinstance(eleven, dict):
         yield from (str(value).partition(":")[0] for value in eleven.values())
+
+
+def _hooks(table: object) -> Iterator[str]:
+    """The modules that a build tool's own table runs."""
+    if isinstance(table, str):
+        table = {"script": table}
+    for key, value in table.items() if isinstance(table, dict) else ():
+        if key in _HOOKS and isinstance(value, str) and value.endswith(".py"):
+            yield value.removesuffix(".py").replace("/", ".")
+        else:
+            yield from _hooks(value) if isinstance(value, dict) else ()
 
 
 def _is_module(path: str, modules: set[str]) -> bool:

@@ -28,15 +28,16 @@ class Findings:
     undoes: str = ""
 
 
-def protected_hash(tree: Tree, base: Tree | None = None) -> str:
+def protected_hash(tree: Tree, collected: Sequence[str], base: Tree | None = None) -> str:
     """SHA-256 over path and content of everything a patch may never touch, as it lies on disk.
 
-    Which files these are is read off `base`, the commit, where `tree` holds a patch.
+    Which files these are is read off `base`, the commit, where `tree` holds a patch, and off the
+    tests collected, which the configuration may call anything.
     """
     total = hashlib.sha256()
-    machinery = paths.machinery(base or tree)
+    never = paths.machinery(base or tree) | paths.test_files(collected)
     for path in tree.paths():
-        if rails.is_protected(path) or rails.is_test(path) or path in machinery:
+        if rails.is_protected(path) or rails.is_test(path) or path in never:
             file = tree.root / path
             content = file.read_bytes() if file.is_file() and not file.is_symlink() else b""
             total.update(path.encode(errors="surrogateescape") + b"\0")
@@ -67,7 +68,7 @@ def certify(
     return Certificate(
         base_sha=patch.base_sha,
         tree_sha=tree.tree_sha,
-        tests_hash=protected_hash(tree),
+        tests_hash=protected_hash(tree, baseline.suite.collected),
         environment=env,
         isolation=last.isolation,
         baseline_runs=baseline.runs,

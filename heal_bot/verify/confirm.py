@@ -66,7 +66,8 @@ def confirm(
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
     case = _Case(candidate, files, tree, fresh, env, runner, baseline)
-    if protected_hash(tree) != protected_hash(fresh, tree):
+    collected = baseline.suite.collected
+    if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
     outside = proof.outside(run, runner, env)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.model import Edit, Failure, Origin, Reproduced, Spectrum, SuiteRun, Target
 from heal_bot.ports import Tree
-from heal_bot.source import functions, guard, rails
+from heal_bot.source import functions, guard, paths, rails
 from heal_bot.text import clip, one_line
 
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
@@ -26,7 +26,12 @@ class _History:
 
     tree: Tree
     lines: dict[str, frozenset[int]]
+    tests: frozenset[str] = frozenset()
     values: tuple[Target, ...] = ()
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file holds tests, by its name or because they were collected from it."""
+        return path in self.tests or rails.is_test(path)
 
     def touched(self, test: str) -> bool:
         """Whether the commits changed the function of a test."""
@@ -54,7 +59,7 @@ class _History:
         hits = spectrum.hits.get(test, 0)
         ran: dict[str, set[int]] = {}
         for bit, (path, line) in enumerate(spectrum.locations):
-            if hits >> bit & 1 and not rails.is_test(path):
+            if hits >> bit & 1 and not self.is_test(path):
                 ran.setdefault(path, set()).add(line)
         values = self._used(ran) if self.values else ()
         return (*values, *(t for t in _called(self.tree, ran, self.lines) if self.is_changed(t)))
@@ -76,10 +81,10 @@ class _History:
         return any(target.first_line <= line <= target.last_line for line in lines)
 
 
-def _history(tree: Tree, lines: dict[str, frozenset[int]]) -> _History:
+def _history(tree: Tree, lines: dict[str, frozenset[int]], collected: Sequence[str]) -> _History:
     """The history with the values it changed: what modules and classes assign."""
-    history = _History(tree, lines)
-    code = [path for path in sorted(lines) if not rails.is_test(path)]
+    history = _History(tree, lines, paths.test_files(collected))
+    code = [path for path in sorted(lines) if not history.is_test(path)]
     found = (target for path in code for target in _targets(tree, path))
     kinds = {"assignment", "class_attribute"}
     values = tuple(t for t in found if t.kind in kinds and history.is_changed(t))
@@ -107,7 +112,7 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
     changed = tree.changed_lines() if confirmed else {}
     if not changed or suite.spectrum is None:
         return tuple(reproduced)
-    history = _history(tree, changed)
+    history = _history(tree, changed, suite.collected)
     ran = {
         item.failure.test: history.changed_by(item.failure.test, suite.spectrum)
         for item in confirmed

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heal_bot.errors import HealBotError, UsageError, WorkspaceError
+from heal_bot.errors import UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import (
     Baseline,
+    Candidate,
     CaseResult,
     Confirmed,
     Edit,
@@ -95,7 +96,7 @@ def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:
         if there is None or there.source != target.source:
             raise LookupError(f"{target.path}::{target.qualname} is another there")
         placed.append(replace(change, target=there))
-    return edit.applied(merged, tuple(placed))
+    return edit.patched(merged, Candidate(tuple(placed), "heal-bot", "proposal"))
 
 
 def _passed(found: Confirmed, result: str) -> Confirmed:

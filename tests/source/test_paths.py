@@ -57,6 +57,30 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
     assert found == {"fix/db.py", "fix/late.py", "fix/ini.py", "plug.py", "back.py"}
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        '[tool.hatch.build.hooks.custom]\npath = "own/hook.py"\n',
+        '[tool.poetry.build]\nscript = "own/hook.py"\n',
+        '[tool.poetry]\nbuild = "own/hook.py"\n',
+        '[tool.pdm.build]\ncustom-hook = "own/hook.py"\n',
+    ],
+)
+def test_hooks_of_build_tools_are_found(tree, table: str) -> None:
+    made = tree(own__hook="", hook="", shop="")
+    files = {**made.files, "pyproject.toml": table.encode()}
+    assert paths.plugins(type(made)(files)) == {"own/hook.py"}
+
+
+def test_what_tests_plugins_and_ci_name_is_machinery_unless_tests_import_it(tree) -> None:
+    test = "pytest_plugins = 'fix.a'\nfrom ci.tool import x\n"
+    names = {"fix__b": "", "ci__run": "", "ci__tool": "", "load": "", "tests__test_a": test}
+    made = tree(fix__a="pytest_plugins = ['fix.b']", **names)
+    runs = b"run: |\n  python ci/run.py\n  python ./ci/tool.py\n  pytest -p load\n"
+    files = {**made.files, ".github/workflows/ci.yml": runs}
+    assert paths.machinery(type(made)(files)) == {"fix/a.py", "fix/b.py", "ci/run.py", "load.py"}
+
+
 def test_broken_configuration_names_nothing(tree) -> None:
     made = type(tree())({"pyproject.toml": b"[[[", "conftest.py": b"def (", "x.py": b""})
     assert paths.plugins(made) == frozenset()

@@ -23,6 +23,7 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Ask
 from heal_bot.source.functions import find, index
+from heal_bot.verify.certificate import protected_hash
 from heal_bot.verify.confirm import confirm
 from tests.fakes import (
     ENVIRONMENT,
@@ -111,6 +112,15 @@ def _confirm(
         Baseline((item, *baseline), observed, 2),
     )
     return verified, runner
+
+
+def test_tests_by_any_name_are_among_what_the_hash_covers(tmp_path: Path) -> None:
+    tree = FolderTree.of(tmp_path, {"m.py": "x = 1\n", "check_m.py": "assert 1\n"})
+    collected = ("check_m.py::test_a",)
+    before = protected_hash(tree, collected), protected_hash(tree, ())  # type: ignore[arg-type]
+    (tmp_path / "check_m.py").write_text("assert 2\n")
+    after = protected_hash(tree, collected), protected_hash(tree, ())  # type: ignore[arg-type]
+    assert (before[0] == after[0], before[1] == after[1]) == (False, True)
 
 
 def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> None:
