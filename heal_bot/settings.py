@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -52,6 +53,7 @@ class Settings(BaseModel):
     anthropic_base_url: str = "https://api.anthropic.com"
     gemini_base_url: str = "https://generativelanguage.googleapis.com"
     github_token: Secret = Secret("")
+    hidden: tuple[Secret, ...] = ()
     github_api_url: str = "https://api.github.com"
     github_server_url: str = "https://github.com"
     github_repository: str = ""
@@ -66,9 +68,9 @@ class Settings(BaseModel):
         """The values that may appear in no prompt, log or bundle."""
         keys = (
             self.anthropic_api_key, self.gemini_api_key, self.openai_api_key, self.github_token,
-            self.index_url,
+            self.index_url, *self.hidden,
         )  # fmt: skip
-        return tuple(key for key in keys if key)
+        return tuple(dict.fromkeys(key for key in keys if key))
 
     def tiers(self) -> tuple[str, ...]:
         """The proposers in the order they are asked: as given, else rules and every keyed model."""
@@ -122,6 +124,13 @@ _FROM_ENVIRONMENT = {
     "sandbox": ("HEAL_BOT_SANDBOX",),
 }
 _SECRET = ("_key", "_token", "index_url")
+# Variables whose values are secrets by their name; what is a path or too short is none.
+_HIDDEN = re.compile(
+    r"(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SIGNING)_?KEY"
+    r"|_PAT|_DSN)(?:_|$)",
+    re.IGNORECASE,
+)
+_LEAST_HIDDEN = 8
 # What a file of the repository may say: nothing about addresses, keys, folders or isolation.
 _FROM_FILE = frozenset(
     {
@@ -150,6 +159,7 @@ def load(
         found = next((environ[v] for v in variables if environ.get(v)), None)
         if found is not None:
             values[name] = Secret(found) if name.endswith(_SECRET) else found
+    values["hidden"] = _hidden(environ)
     values.update(_from_file(config))
     values.update({k: v for k, v in options.items() if v not in (None, "", ())})
     try:
@@ -159,6 +169,15 @@ def load(
         name = str(first["loc"][0]).replace("_", "-") if first["loc"] else "settings"
         given = "" if name.replace("-", "_").endswith(_SECRET) else f" (given: {first['input']!r})"
         raise UsageError(f"{name}: {first['msg']}{one_line(given)}") from error
+
+
+def _hidden(environ: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The values of all variables that hold a secret by their name."""
+    return tuple(
+        Secret(value)
+        for name, value in environ.items()
+        if _HIDDEN.search(name) and len(value) >= _LEAST_HIDDEN and not value.startswith(("/", "."))
+    )
 
 
 def from_process(

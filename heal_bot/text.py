@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
 
 # C0 and C1 controls without tab and newline, bidi controls (Unicode TR 36 lists them as spoofing
 # marks), zero-width characters, line separators, lone surrogates, and the tags and selectors of
@@ -36,6 +40,13 @@ _SECRETS = re.compile(
         )
     )
 )
+
+
+# A shorter value is no secret, and would be found everywhere.
+_SHORT = 6
+_TELLING = 8
+# What may stand between the parts of a value that was broken over lines.
+_FOLDS = str.maketrans("", "", " \t\r\n\f\v\\\"'+E>|?-")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,8 +134,52 @@ def fence(text: str, language: str = "", limit: int = 20_000) -> str:
 
 
 def redact(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """Without the given values (longest first) and without what looks like a credential."""
-    for value in sorted((s.reveal() for s in secrets), key=len, reverse=True):
-        if len(value) >= 6:
-            text = text.replace(value, "***")
+    """Without the given values (longest first) and without what looks like a credential.
+
+    A value is found as it is, in the encodings of `_forms`, and broken over lines.
+    """
+    bare = ""
+    for value in sorted({s.reveal() for s in secrets}, key=len, reverse=True):
+        for form in _forms(value):
+            text = text.replace(form, "***")
+            bare = bare or text.translate(_FOLDS)
+            if (folded := _folded(form)) and folded in bare:
+                text, bare = _rejoined(text, folded), ""
     return _SECRETS.sub("***", text)
+
+
+@lru_cache(maxsize=64)
+def _forms(value: str) -> tuple[str, ...]:
+    """A secret as it may be written: itself, escaped, percent-encoded, in base64 or hex."""
+    if len(value) < _SHORT:
+        return ()
+    data = value.encode("utf-8", "replace")
+    quoted, digits = quote(value, ""), data.hex()
+    small = re.sub("%..", lambda match: match[0].lower(), quoted)
+    forms = [value, repr(value)[1:-1], json.dumps(value)[1:-1], quoted, small]
+    forms += [digits, digits.upper()]
+    for before in range(3):
+        # What stands before decides how the bytes fall into groups of three.
+        first, last = -(-before * 8 // 6), (before + len(data)) * 8 // 6
+        packed = base64.b64encode(bytes(before) + data).decode()[first:last]
+        forms += [packed, packed.replace("+", "-").replace("/", "_")]
+    return tuple(sorted({f for f in forms if len(f) >= _SHORT}, key=len, reverse=True))
+
+
+@lru_cache(maxsize=1024)
+def _folded(form: str) -> str:
+    """The form without what may stand between its parts; empty where too little is left."""
+    folded = form.translate(_FOLDS)
+    return folded if len(folded) >= _TELLING else ""
+
+
+def _rejoined(text: str, folded: str) -> str:
+    """The text without the stretches that are `folded` but for quotes and ends of lines."""
+    places = [place for place, letter in enumerate(text) if ord(letter) not in _FOLDS]
+    bare = text.translate(_FOLDS)
+    kept, done, start = [], 0, bare.find(folded)
+    while start >= 0:
+        end = start + len(folded)
+        kept += [text[done : places[start]], "***"]
+        done, start = places[end - 1] + 1, bare.find(folded, end)
+    return "".join((*kept, text[done:]))

@@ -56,6 +56,21 @@ def test_no_key_is_in_an_error_or_a_print() -> None:
     assert [secret.reveal() for secret in chosen.secrets] == ["sk-very-secret"]
 
 
+def test_variables_that_hold_a_secret_by_their_name_are_hidden() -> None:
+    environ = {
+        "DB_PASSWORD": "correct horse",
+        "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI",
+        "STRIPE_API_KEY_TEST": "rk_live_1234",
+        "SENTRY_DSN": "https://a@b.example/1",
+        "GOOGLE_APPLICATION_CREDENTIALS": "/home/me/key.json",
+        "PASSWORD": "short",
+        "TOKENIZERS_PARALLELISM": "false-false",
+        "HOME": "/home/someone",
+    }
+    hidden = {secret.reveal() for secret in load(environ).secrets}
+    assert hidden == set(list(environ.values())[:4])
+
+
 def test_a_model_is_named_for_its_tier() -> None:
     both = {"ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}
     assert load({"ANTHROPIC_API_KEY": "k"}, options={"model": "m-1"}).model_of("claude") == "m-1"

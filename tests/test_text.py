@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import base64
+import json
 import re
+import textwrap
+import time
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -127,6 +132,41 @@ def test_what_looks_like_a_credential_is_redacted(text: str) -> None:
 def test_the_given_values_are_redacted_longest_first() -> None:
     secrets = (Secret("abcdef"), Secret("abcdefgh"))
     assert redact("x abcdefgh y", secrets) == "x *** y"
+
+
+VALUE = "p4ss/W\u00f6rd+with=odd&chars%and'quotes"
+SPELLED = {
+    "base64 of more": base64.b64encode(b"user:" + VALUE.encode() + b":x").decode(),
+    "base64 for addresses": base64.urlsafe_b64encode(VALUE.encode()).decode(),
+    "percent": quote(VALUE, safe=""),
+    "form": quote_plus(VALUE),
+    "hex": VALUE.encode().hex().upper(),
+    "repr": repr(VALUE),
+    "json": json.dumps(VALUE),
+    "lines": "\nE       ".join(textwrap.wrap(VALUE, 7)),
+    "literals": f'"{VALUE[:9]}" + \\\n    "{VALUE[9:]}"',
+    "folded white space": f"{VALUE[:20]} {VALUE[20:]}",
+}
+
+
+@pytest.mark.parametrize("spelled", SPELLED.values(), ids=SPELLED)
+def test_a_value_is_redacted_however_it_is_spelled(spelled: str) -> None:
+    left = redact(f"before {spelled} after", (Secret("another-secret"), Secret(VALUE)))
+    assert "***" in left
+    assert left.startswith("before ")
+    assert left.endswith(" after")
+    # Of base64 a letter at each end belongs to what stands beside the value.
+    assert len(left) <= len("before '***' after") + 12
+
+
+def test_a_value_of_little_but_marks_hides_nothing_else() -> None:
+    assert redact("a 1 b - E + 1", (Secret("--EE-++--1"),)) == "a 1 b - E + 1"
+
+
+def test_redacting_a_megabyte_of_near_misses_takes_no_time() -> None:
+    start = time.monotonic()
+    redact((VALUE[:-1] + " \n") * 5_000, (Secret(VALUE),))
+    assert time.monotonic() - start < 3
 
 
 def test_one_line_folds_white_space() -> None:
