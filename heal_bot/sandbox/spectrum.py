@@ -57,6 +57,10 @@ class Collector:
         first = text(record.get("e"), 300)
         self.gaps.append(f"{kind} ({count} tests, first {first})" if first else kind)
 
+    def ended_early(self, tests: int) -> None:
+        """The run ended before its last test: what is known is that of the tests before."""
+        self.gaps.append(f"the run ended early: executions of {len(self.hits)} of {tests} tests")
+
     def spectrum(self, names: Sequence[str]) -> Spectrum:
         """All of it, by node id."""
         hits = {names[at]: bits for at, bits in self.hits.items()}

@@ -163,7 +163,9 @@ class SuiteRunner:
             ended, problem = self._converse(run, env, slot, driver, order, hearing, seconds, desk)
         how, detail = conclude(ended, problem, hearing)
         names = hearing.tests.names
-        wanted = ask.spectrum and how == "finished"
+        wanted = ask.spectrum and how != "untrusted"
+        if wanted and how != "finished":
+            hearing.spectrum.ended_early(len(names))
         return SuiteRun(
             results=hearing.tests.results(Origins(names)),
             collected=tuple(names),

@@ -44,7 +44,7 @@ def main():
     code = int(pytest.main(ARGUMENTS, plugins=plugins))
     if spectrum is not None:
         spectrum.stop()
-        spectrum.send(records)
+        spectrum.send_gaps(records)
     sys.stdout.flush()
     sys.stderr.flush()
     records.send("finish", rc=code)

@@ -14,7 +14,7 @@ import time
 REPORT_FD = 3
 ORDER_FD = 4
 _HIGH = 180
-_LATER = ("phase", "end")
+_LATER = ("phase", "end", "lines", "hits")
 
 
 class Records:

@@ -125,6 +125,7 @@ class Plugin:
         yield
         if self.spectrum is not None:
             self.spectrum.end(number)
+            self.spectrum.send(self.records)
         self.records.send("end", i=number)
         self.current = None
 

@@ -36,6 +36,7 @@ class Spectrum:
         self.files = {}
         self.index = {}
         self.hits = []
+        self._fresh = []
         self.gaps = {}
         self.seen = None
         self.test = ""
@@ -127,6 +128,7 @@ class Spectrum:
                 self.gap("more than %d lines" % MAX_LOCATIONS)
                 return
             at = self.index[location] = len(self.index)
+            self._fresh.append(location)
         self._bits[place] = 1 << at
 
     def _noted(self, problem):
@@ -137,17 +139,24 @@ class Spectrum:
         self.probe.stop()
 
     def send(self, records):
-        """Locations as runs per path in order, then the bitmaps, then the gaps."""
+        """What is new: locations as runs per path in order, then the bitmaps.
+
+        Sent after each test, so that what a crash of the interpreter leaves behind is known.
+        """
         runs = []
-        for path, line in self.index:
+        for path, line in self._fresh:
             if runs and runs[-1][0] == path:
                 runs[-1][1].append(line)
             else:
                 runs.append([path, [line]])
         for at in range(0, len(runs), 200):
             records.send("lines", v=runs[at : at + 200])
-        for at in range(0, len(self.hits), 20):
-            records.send("hits", v=self.hits[at : at + 20])
+        if self.hits:
+            records.send("hits", v=self.hits)
+        self._fresh, self.hits = [], []
+
+    def send_gaps(self, records):
+        """What was not observed; after the last test."""
         for kind, tests in self.gaps.items():
             records.send("gap", k=kind, c=len(tests), e=tests[0])
 

@@ -151,6 +151,21 @@ def test_hot_functions_do_not_stop_the_run_and_still_show_their_lines(
     assert 5 not in seen
 
 
+def test_what_was_seen_before_a_crash_of_the_interpreter_is_kept_and_the_rest_a_gap(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, lines_of: Callable
+) -> None:
+    tests = (
+        "import m, os\ndef test_before(): assert m.choose(9) == 3\n"
+        "def test_crash(): os.abort()\ndef test_after(): m.choose(1)\n"
+    )
+    done = runner.run(run, project({**FILES, "test_m.py": tests}), env, spectrum=True)
+    assert (done.ended, [result.test for result in done.results]) == (
+        "crashed", ["test_m.py::test_before"],
+    )  # fmt: skip
+    assert ("m.py", 11) in lines_of(done.spectrum, "test_m.py::test_before")
+    assert done.spectrum.gaps == ("the run ended early: executions of 1 of 3 tests",)
+
+
 RENDERED = {
     "m.py": "class P:\n    def __repr__(self):\n        return 'P'\n",
     "test_m.py": (
