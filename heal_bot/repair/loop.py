@@ -22,14 +22,16 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Proposals to confirm, each holding every winner so far; the caller settles each in `ledger`.
 
-    A winner that does not hold is dropped and the search of its cluster resumes. Clusters whose
-    best attempt fixed only a part are searched once more on top of what was confirmed.
+    A winner that does not hold is dropped and the search of its cluster resumes. Where the dropped
+    ones fix more than those that hold, they are offered in their place. Clusters whose best attempt
+    fixed only a part are searched once more on top of what was confirmed.
     """
     # What the confirmation will take is not the search's to spend.
     reserve = min(1.5 * limits.confirmation_seconds + 5, run.left() / 2)
     hunting = replace(run, deadline=run.deadline - reserve)
     waiting: dict[str, Generator[Attempt]] = {}
     pending: list[Attempt] = []
+    dropped: dict[str, Attempt] = {}
     for position, cluster in enumerate(clusters):
         found = hunt(hunting, cluster, (), proposers, judge, ledger, limits)
         waiting[cluster.id] = found
@@ -37,18 +39,23 @@ def proposals(
         clusters_left = len(clusters) - position - 1
         if clusters_left and limits.confirmation_seconds * (clusters_left + 2) > run.left():
             continue
-        yield from _settled(run, pending, waiting, ledger)
+        yield from _settled(run, pending, waiting, ledger, dropped)
         pending = []
-    yield from _settled(run, pending, waiting, ledger)
+    yield from _settled(run, pending, waiting, ledger, dropped)
+    yield from _instead(run, dropped, ledger)
     for cluster in _residual(clusters, ledger):
         base = Proposal(ledger.held).edits
         found = hunt(hunting, cluster, base, proposers, judge, ledger, limits)
         waiting[cluster.id] = found
-        yield from _settled(run, [w for w in [next(found, None)] if w], waiting, ledger)
+        yield from _settled(run, [w for w in [next(found, None)] if w], waiting, ledger, {})
 
 
 def _settled(
-    run: Run, pending: Sequence[Attempt], waiting: dict[str, Generator[Attempt]], ledger: Ledger
+    run: Run,
+    pending: Sequence[Attempt],
+    waiting: dict[str, Generator[Attempt]],
+    ledger: Ledger,
+    dropped: dict[str, Attempt],
 ) -> Iterator[Proposal]:
     """Offer the pending winners together; when that fails, one by one with their successors."""
     if not pending:
@@ -67,8 +74,33 @@ def _settled(
                 # A paused search keeps a warm session, and with it slots of the sandbox.
                 waiting.pop(current.cluster).close()
                 break
+            if ledger.held:
+                dropped.setdefault(current.cluster, current)
             found = next(waiting[current.cluster], None)
             current = next(iter(_compatible(found, ledger.held, ledger, run)), None)
+
+
+def _instead(run: Run, dropped: dict[str, Attempt], ledger: Ledger) -> Iterator[Proposal]:
+    """Offer the winners that did not go with the patch in its place, where they fix more."""
+    held = ledger.held
+    served = {winner.cluster for winner in held}
+    others: list[Attempt] = []
+    for cluster, winner in dropped.items():
+        if cluster not in served:
+            others.extend(_compatible(winner, others, ledger, run))
+    if len(others) < 2 or _tests(others) <= _tests(held) or run.over():
+        return
+    yield Proposal(tuple(others))
+    if others[0] in ledger.held:
+        for winner in others:
+            ledger.attempts[winner.number - 1] = winner
+        numbers = ", ".join(str(winner.number) for winner in held)
+        ledger.notes.append(f"attempt {numbers} holds too, but not together with the patch")
+
+
+def _tests(winners: Sequence[Attempt]) -> int:
+    """How many tests the winners fix."""
+    return len({test for winner in winners for test in winner.verdict.fixed})
 
 
 def _compatible(

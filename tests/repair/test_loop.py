@@ -29,7 +29,10 @@ from heal_bot.repair.memory import digest, extended
 from heal_bot.source.functions import find, index
 from tests.fakes import ENVIRONMENT, ISOLATION, ExecSession, FolderTree, ListProposer, quiet_run
 
-SOURCE = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return a\n"
+SOURCE = (
+    "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return a\n\n\n"
+    "def half(a):\n    return a\n"
+)
 
 
 def _target(name: str) -> Target:
@@ -152,6 +155,27 @@ def test_two_causes_are_confirmed_together(tmp_path: Path) -> None:
     assert offered[-1].edits == (*RIGHT_ADD.edits, *right_twice.edits)
     assert ledger.confirmed is not None
     assert ledger.confirmed.patch.fixed == ("t::add", "t::twice")
+
+
+def test_where_one_winner_conflicts_with_the_others_the_larger_part_is_the_patch(
+    tmp_path: Path,
+) -> None:
+    def confirm(proposal: Proposal) -> Confirmed | Verdict:
+        names = {edit.target.qualname for edit in proposal.edits}
+        if "add" in names and len(names) > 1:
+            return Verdict("unconfirmed", detail="add does not go with the others")
+        return _confirmed(proposal)
+
+    half = {"t::half": lambda m: m["half"](3) == 1.5}
+    changes = [RIGHT_ADD, _change("twice", "return a", "return a * 2"),
+               _change("half", "return a", "return a / 2")]  # fmt: skip
+    clusters = [_cluster(name, f"t::{name}") for name in ("add", "twice", "half")]
+    checks = {"add": ADD, "twice": TWICE, "half": half}
+    ledger, _, _ = _search(tmp_path, clusters, ListProposer(changes), checks, confirm)
+    assert ledger.confirmed is not None
+    assert set(ledger.confirmed.patch.fixed) == {"t::twice", "t::half"}
+    assert {winner.verdict.status for winner in ledger.attempts} == {"fixed"}
+    assert any("not together with the patch" in note for note in ledger.notes)
 
 
 def test_a_partial_fix_is_offered_when_the_search_is_exhausted(tmp_path: Path) -> None:
