@@ -28,7 +28,7 @@ from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
 from heal_bot.repair import loop, memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
-from heal_bot.verify import legs, scope
+from heal_bot.verify import legs, merged, scope
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import SandboxLab, questioned
@@ -91,6 +91,9 @@ def heal(
     conclude = partial(_outcome, run, started, request, report, baseline, clusters, edges, ledger)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
         verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
+        verified = merged.held(
+            run, verified, request.tested_sha, tree, workspace, env, runner, baseline
+        )
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
     ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._github_stage import JUNIT, TOKEN, Stage, staged
+from benchmarks._github_stage import ADA, JUNIT, TOKEN, Stage, staged
 
 MORE = """from shop.pricing import total
 
@@ -87,6 +87,30 @@ def test_a_step_reads_the_report_of_its_workspace() -> None:
         said = start(stage, *stage.pushed(), junit="reports/*.xml")
         assert (stage.status, stage.delivery) == ("healed", "created"), said
         assert (stage.folder / ".heal-bot/bundle/outcome.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("beside", "status"),
+    [("def part(prices):\n    return prices\n", "healed"), ("from shop.pricing import total\n\n\n"
+      "def test_of_the_base_branch():\n    assert total([1, 2]) == 2\n", "not_healed")],
+)  # fmt: skip
+def test_a_pull_request_s_repair_holds_on_its_merge_commit_too(beside: str, status: str) -> None:
+    with staged() as stage:
+        pin(stage)
+        pull = stage.pull()
+        git = stage.github.world.git
+        stage.commit("main", "tests/test_beside.py", beside)
+        new = [("100644", "tests/test_beside.py", git.save_blob(beside.encode()))]
+        ends = [stage.github.world.branch("main") or "", pull.head_sha]
+        merge = git.save_commit("Merge", git.save_tree(pull.head_sha, new), ends, ADA, ADA)
+        git.set_ref("refs/pull/1/merge", merge)
+        stage.base = merge
+        said = start(stage, *stage.pull_event(pull))
+        assert stage.status == status, said
+        if status == "healed":
+            assert "check merge commit: " in stage.ours()[0].body
+            assert merge[:12] in stage.ours()[0].body
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.errors import ForgeError
-from heal_bot.events import Run
+from heal_bot.events import Event, Noted, Run
 from heal_bot.forge.fetch import fetch
 from heal_bot.text import Secret
 from tests.github import records
@@ -31,6 +31,23 @@ def test_the_commit_arrives_and_the_token_stays_nowhere(
     assert fetched.read(base, "shop/none.py") is None
     kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert b"token-for-tests" not in kept
+
+
+def test_the_commit_that_ci_tested_comes_along_or_is_said_to_be_gone(
+    github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    git, base = github.world.git, github.world.branch("main") or ""
+    who = ("Ada", "ada@example.invalid", "2026-01-01T00:00:00+00:00")
+    merge = git.save_commit("Merge", git.commit(base).tree, [base], who, who)
+    git.set_ref("refs/pull/1/merge", merge)
+    heard: list[Event] = []
+    run = Run(heard.append)
+    for number, tested in enumerate((merge, "f" * 40)):
+        folder = tmp_path / str(number)
+        fetch(run, TOKEN, github.url, "octo/shop", base, folder, "main", tested)
+        there = subprocess.run(["git", "cat-file", "-e", tested], cwd=folder, capture_output=True)
+        assert (there.returncode == 0) is (tested == merge)
+    assert [event.level for event in heard if isinstance(event, Noted)] == ["warning"]
 
 
 @pytest.mark.parametrize("sha", ["f" * 40, "main", "--upload-pack=x"])
