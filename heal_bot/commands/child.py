@@ -27,6 +27,7 @@ from heal_bot.repair import memory as memories
 from heal_bot.settings import CONFIG, Settings
 from heal_bot.source import functions
 
+_RECORDS = ".jsonl"
 # What the child may still need after its deadline to end its sandboxes and write its bundle.
 _GRACE = 300.0
 _REPORTS = "heal-bot-reports"
@@ -60,6 +61,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         fetched = fetch(
             job.run, chosen.github_token, chosen.github_server_url, chosen.github_repository,
             task.request.base_sha, scratch / "repository", task.config_ref,
+            task.request.tested_sha,
         )  # fmt: skip
         reports = _gathered(job, task, fetched.folder / _REPORTS)
         targets = (*task.request.targets, *_pointed(task.place, task.request.base_sha, fetched))
@@ -70,16 +72,20 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         make_room(job)
         stop, resume = actions.pause()
         click.echo(stop)
-        done = process.run(
-            argv,
-            env=_environment(chosen, scratch),
-            cwd=scratch,
-            seconds=chosen.max_minutes * 60 + _GRACE,
-            stdin=seal.packed(_keys(chosen) if request.trust is Trust.TRUSTED else {}),
-            tee=_show,
-        )
-        click.echo(resume)
+        try:
+            done = process.run(
+                argv,
+                env=_environment(chosen, scratch),
+                cwd=scratch,
+                seconds=chosen.max_minutes * 60 + _GRACE,
+                stdin=seal.packed(_keys(chosen) if request.trust is Trust.TRUSTED else {}),
+                tee=_show,
+            )
+        finally:
+            click.echo(resume)
     actions.give_back(job.bundle.parent, job.workspace)
+    if (replies := _replies(job)) is not None and replies.exists():
+        actions.give_back(replies, job.workspace)
     if not done.ok and not (job.bundle / bundle.OUTCOME).exists():
         raise HealBotError(f"the run that heals failed: {done.complaint()}")
     return bundle.read(job.bundle)
@@ -87,10 +93,15 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
 
 def make_room(job: Job) -> None:
     """The place of the bundle, empty: an older one must not pass for this run's."""
+    above = job.bundle.parent
+    if above.is_symlink() or job.bundle.is_symlink():
+        raise UsageError(f"{above} is a link or holds one; remove it, the bundle lies below it")
     try:
         shutil.rmtree(job.bundle, ignore_errors=True)
-        job.bundle.parent.mkdir(parents=True, exist_ok=True)
-        (job.bundle.parent / ".gitignore").write_text("*\n")
+        above.mkdir(parents=True, exist_ok=True)
+        # Made anew: what earlier steps left there could lead elsewhere.
+        (above / ".gitignore").unlink(missing_ok=True)
+        (above / ".gitignore").write_text("*\n")
     except OSError as error:
         raise UsageError(
             f"the workspace {job.workspace} cannot be written ({error.strerror}): the bundle lies "
@@ -107,12 +118,27 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
             argv += [f"--{option}={job.inputs[option]}"]
     if request.trust is Trust.KEYLESS:
         argv += ["--proposers=rules"]
-    if "freeze" in job.inputs:
-        argv += [f"--freeze={job.workspace / job.inputs['freeze']}"]
-    if (config := fetched.read(fetched.config, CONFIG)) is not None:
+    if (freeze := job.inside("freeze")) is not None:
+        argv += [f"--freeze={freeze}"]
+    if (replies := _replies(job)) is not None and request.trust is not Trust.KEYLESS:
+        argv += [f"--replies={replies}"]
+    if job.settings.loopback:
+        argv += ["--loopback"]
+    name = job.inputs.get("config", CONFIG)
+    if (config := fetched.read(fetched.config, name)) is not None:
         (scratch / "config.yml").write_bytes(config)
         argv += [f"--config={scratch / 'config.yml'}"]
+    elif "config" in job.inputs:
+        raise UsageError(f"input config is {name!r}: the base branch has no such file")
     return argv
+
+
+def _replies(job: Job) -> Path | None:
+    """Where answers of models are kept between jobs: records, for no database may be restored."""
+    path = job.inside("replies")
+    if path is not None and path.suffix != _RECORDS:
+        raise UsageError(f"input replies is {path.name!r}; give a file that ends in {_RECORDS}")
+    return path
 
 
 def _gathered(job: Job, task: Task, folder: Path) -> tuple[str, ...]:

@@ -30,7 +30,8 @@ _SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "ope
 _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",
                        "reviewers", "draft", "signoff"})  # fmt: skip
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
-                    "allow", "bots", "artifacts", "run-id", "app", "freeze"})  # fmt: skip
+                    "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
+                    "replies", "resume"})  # fmt: skip
 _DOWNLOADED = "junit-*"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -59,6 +60,7 @@ class Job:
             options["proposers"] = _listed(given["proposers"])
         if given.get("allow", "write") not in admission.LEVELS:
             raise UsageError(f"input allow is {given['allow']!r}; use one of {admission.LEVELS}")
+        options["loopback"] = _flag(given, "loopback")
         known = {k: v for k, v in options.items() if k in Settings.model_fields}
         run = Run(lambda event: click.echo(console.line(event)))
         folder = Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
@@ -90,6 +92,15 @@ class Job:
         place, number = self.settings, self.settings.github_run_id
         page = f"{place.github_server_url.rstrip('/')}/{place.github_repository}"
         return f"{page}/actions/runs/{number}" if number.isdigit() else ""
+
+    def inside(self, name: str) -> Path | None:
+        """The path below the workspace that an input names; UsageError for one that leaves it."""
+        if name not in self.inputs:
+            return None
+        path = self.workspace / self.inputs[name]
+        if not path.resolve().is_relative_to(self.workspace.resolve()):
+            raise UsageError(f"input {name} is {self.inputs[name]!r}, outside of the workspace")
+        return path
 
     def facts(self) -> Facts:
         """What the runner and the inputs say, for reading the event."""

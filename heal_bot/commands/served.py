@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from heal_bot import bundle
 from heal_bot.commands.child import Task
 from heal_bot.commands.job import Job
 from heal_bot.delivery import accept, retire
@@ -25,6 +26,7 @@ from heal_bot.intake.event import Asked
 from heal_bot.model import HealRequest, Memory
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.publish import publish
+from heal_bot.repair.memory import LASTING
 from heal_bot.report import notebook, status
 from heal_bot.text import for_log, for_markdown
 
@@ -124,16 +126,24 @@ def _is_own(job: Job, number: int) -> bool:
 
 
 def _remembered(job: Job, request: HealRequest, forge: GitHub, options: Options) -> Memory:
-    """What our open proposals into this branch remember; nothing when asked to try again."""
+    """What our open proposals into this branch remember, and the bundle that is resumed.
+
+    Nothing when asked to try again.
+    """
     if request.verb == "retry":
         return Memory()
+    resumed = job.inside("resume")
+    before = bundle.read(resumed).memory if resumed is not None else None
     noted = [
         notebook.read(pull.body)
         for pull in mine(job.run, forge, options.prefix)
         if pull.base_ref == request.base_ref
     ]
     tried = dict(item for note in noted if note is not None for item in note.memory.tried)
-    return Memory(tuple(tried.items()))
+    if before is None:
+        return Memory(tuple(tried.items()))
+    tried |= {item.digest: item.verdict for item in before.tried if item.verdict in LASTING}
+    return Memory(tuple(tried.items()), before.lessons)
 
 
 def green(job: Job, request: HealRequest, forge: GitHub) -> None:

@@ -21,7 +21,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 FROM_RUNNER = {
     "github_api_url", "github_server_url", "github_repository", "github_run_id", "virtual_env",
     "cache_dir", "scratch_dir", "anthropic_base_url", "gemini_base_url", "ca_file", "workspace",
-    "github_ref_name", "proxy",
+    "github_ref_name", "proxy", "hidden",
 }  # fmt: skip
 
 
@@ -37,8 +37,7 @@ def steps(path: Path):
 
 def test_every_setting_is_an_input_or_comes_from_the_runner() -> None:
     settings = {name.replace("_", "-") for name in Settings.model_fields if name not in FROM_RUNNER}
-    # Local servers for the tests are the repository's or the command line's to ask for.
-    assert settings - INPUTS == {"loopback"}
+    assert settings - INPUTS == set()
     assert set(ACTION["inputs"]) == INPUTS
 
 
@@ -97,6 +96,21 @@ def test_a_job_with_rights_to_write_runs_no_code_of_a_foreign_head(path: Path) -
         checkouts = [s for s in job.get("steps", ()) if "checkout" in s.get("uses", "")]
         refs = [step["with"].get("ref", "") for step in checkouts]
         assert not (writes and any("head" in str(ref) for ref in refs))
+
+
+@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.name)
+def test_nobody_else_s_event_pushes_a_waiting_run_out(path: Path) -> None:
+    workflow = load(path)
+    groups = [workflow, *workflow["jobs"].values()]
+    names = [one["concurrency"]["group"] for one in groups if "concurrency" in one]
+    assert names
+    if "issue_comment" in workflow["on"]:
+        assert "concurrency" not in workflow
+        assert all("github.actor" in name for name in names)
+    if "workflow_run" in workflow["on"]:
+        assert all("head_repository.full_name" in name for name in names)
+    if "repository_dispatch" in workflow["on"]:
+        assert all("client_payload" in name for name in names)
 
 
 @pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.name)
