@@ -295,6 +295,14 @@ def apply_onto_a_protected_branch(stage: Stage) -> None:
     assert any("Rulesets" in body for body in stage.bodies())
 
 
+def outside_of_the_paths(stage: Stage) -> None:
+    stage.inputs["paths"] = "lib, !shop"
+    stage.act(stage.pushed())
+    assert (stage.status, stage.delivery) == ("refused", "refused"), stage.said
+    assert "shop/pricing.py lies outside" in _said(stage)
+    assert not stage.ours()
+
+
 def cancelled_meanwhile(stage: Stage) -> None:
     event = red_comment(stage)
 
@@ -340,5 +348,6 @@ RARE = (
     branch_gone_before_the_write,
     base_gone_before_the_pull_request,
     apply_onto_a_protected_branch,
+    outside_of_the_paths,
     cancelled_meanwhile,
 )

@@ -23,11 +23,13 @@ from heal_bot.model import (
     Outcome,
     Report,
     Trust,
+    Verdict,
 )
 from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
 from heal_bot.repair import loop, memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
+from heal_bot.source.permitted import outside, permits
 from heal_bot.verify import legs, merged, scope
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
@@ -82,7 +84,7 @@ def heal(
     if not baseline.confirmed:
         return _unconfirmed(request, report, baseline)
     _plan(run, report, baseline)
-    clusters = ranking.locate(run, baseline, tree, request.targets)
+    clusters = _permitted(request, ranking.locate(run, baseline, tree, request.targets))
     lab = SandboxLab(run, runner, workspace, tree, env)
     ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab)
     judge = partial(open_session, run, runner, tree, env, baseline)
@@ -90,6 +92,9 @@ def heal(
     ledger.notes.extend(legs.unconfirmed(baseline, env))
     conclude = partial(_outcome, run, started, request, report, baseline, clusters, edges, ledger)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
+        if reason := outside(request.paths, (edit.target.path for edit in proposal.edits)):
+            ledger.settle(run, proposal, Verdict("unconfirmed", detail=reason))
+            continue
         verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
         verified = merged.held(
             run, verified, request.tested_sha, tree, workspace, env, runner, baseline
@@ -98,6 +103,17 @@ def heal(
         edges.store.save(conclude())
     ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)
     return conclude()
+
+
+def _permitted(request: HealRequest, clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
+    """The clusters without the suspects that may not be changed."""
+    return tuple(
+        replace(
+            cluster,
+            suspects=tuple(s for s in cluster.suspects if permits(request.paths, s.target.path)),
+        )
+        for cluster in clusters
+    )
 
 
 def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:

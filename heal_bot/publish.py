@@ -14,6 +14,7 @@ from heal_bot.model import HealRequest
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.recompute import Change, Refused, Stale, recompute
 from heal_bot.report import markdown, status, summary
+from heal_bot.source.permitted import outside
 from heal_bot.text import one_line, printable
 
 _PROPOSED = frozenset({"created", "updated"})
@@ -78,6 +79,8 @@ def _publish(
         change = recompute(
             run, record, patch, request, forge, claimed=claimed, prefix=options.prefix
         )
+        if reason := outside(options.paths, (file.path for file in change.files)):
+            return Published("refused", reason), None
     except Stale as error:
         return Published("stale", str(error), head=error.head), None
     except Refused as error:

@@ -15,11 +15,13 @@ from heal_bot.errors import UsageError
 from heal_bot.text import Secret, one_line
 
 CONFIG = ".heal-bot.yml"
-PROPOSERS = ("rules", "claude", "gemini", "openai")
+PROPOSERS = ("rules", "claude", "gemini", "openai", "bedrock", "vertex")
 _CONFIG_BYTES = 64 << 10
 # What a person names and a repository may not: a model of an installed package.
 ENTRY = "entry:"
-_PROPOSER = r"^(?:rules|claude|gemini|openai|entry:[A-Za-z0-9_.-]{1,60})$"
+# What becomes a part of a host name or a path.
+_PLACE = r"^[a-z0-9:.-]{0,60}$"
+_PROPOSER = r"^(?:rules|claude|gemini|openai|bedrock|vertex|entry:[A-Za-z0-9_.-]{1,60})$"
 
 
 class Settings(BaseModel):
@@ -40,6 +42,9 @@ class Settings(BaseModel):
     loopback: bool = False
     instruction: Annotated[str, Field(max_length=10_000)] = ""
     python_version: Annotated[str, Field(max_length=20)] = ""
+    paths: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(max_length=100)
+    ] = ()
     setup: Annotated[str, Field(max_length=20_000)] = ""
     freeze: str = ""
     index_url: Secret = Secret("")
@@ -52,6 +57,13 @@ class Settings(BaseModel):
     proxy: str = ""
     anthropic_base_url: str = "https://api.anthropic.com"
     gemini_base_url: str = "https://generativelanguage.googleapis.com"
+    bedrock_token: Secret = Secret("")
+    bedrock_base_url: str = ""
+    aws_region: Annotated[str, Field(pattern=_PLACE)] = ""
+    vertex_token: Secret = Secret("")
+    vertex_base_url: str = ""
+    vertex_project: Annotated[str, Field(pattern=_PLACE)] = ""
+    vertex_region: Annotated[str, Field(pattern=_PLACE)] = "global"
     github_token: Secret = Secret("")
     hidden: tuple[Secret, ...] = ()
     github_api_url: str = "https://api.github.com"
@@ -68,7 +80,7 @@ class Settings(BaseModel):
         """The values that may appear in no prompt, log or bundle."""
         keys = (
             self.anthropic_api_key, self.gemini_api_key, self.openai_api_key, self.github_token,
-            self.index_url, *self.hidden,
+            self.index_url, self.bedrock_token, self.vertex_token, *self.hidden,
         )  # fmt: skip
         return tuple(dict.fromkeys(key for key in keys if key))
 
@@ -108,6 +120,13 @@ _FROM_ENVIRONMENT = {
     "openai_base_url": ("OPENAI_BASE_URL",),
     "anthropic_base_url": ("ANTHROPIC_BASE_URL",),
     "gemini_base_url": ("GEMINI_BASE_URL",),
+    "bedrock_token": ("AWS_BEARER_TOKEN_BEDROCK",),
+    "bedrock_base_url": ("ANTHROPIC_BEDROCK_BASE_URL",),
+    "aws_region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+    "vertex_token": ("CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN"),
+    "vertex_base_url": ("ANTHROPIC_VERTEX_BASE_URL",),
+    "vertex_project": ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT"),
+    "vertex_region": ("CLOUD_ML_REGION",),
     "proxy": ("HTTPS_PROXY", "https_proxy"),
     "github_token": ("GITHUB_TOKEN", "GH_TOKEN"),
     "github_api_url": ("GITHUB_API_URL",),
@@ -142,6 +161,7 @@ _FROM_FILE = frozenset(
         "instruction",
         "python_version",
         "setup",
+        "paths",
     }
 )
 

@@ -112,6 +112,7 @@ def connected(
         run = _run(settings, store, sink, stopped)
         repository = Repository.of(run, job.repo, Path(scratch))
         request = _request(run, job, settings, repository, Path(scratch))
+        request = replace(request, paths=request.paths or settings.paths)
         chosen = tiers(settings, repository.source, job.replies, own)
         workspace = _workspace(settings, sandbox, repository, Path(scratch), job.python)
         wanted = _wanted(settings, repository.source, request.trust)

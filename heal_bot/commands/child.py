@@ -65,7 +65,8 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         )  # fmt: skip
         reports = _gathered(job, task, fetched.folder / _REPORTS)
         targets = (*task.request.targets, *_pointed(task.place, task.request.base_sha, fetched))
-        request = replace(task.request, reports=reports, targets=targets)
+        paths = chosen.paths
+        request = replace(task.request, reports=reports, targets=targets, paths=paths)
         argv = _argv(job, request, scratch, fetched)
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")

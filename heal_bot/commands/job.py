@@ -31,7 +31,7 @@ _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message
                        "reviewers", "draft", "signoff"})  # fmt: skip
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
                     "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
-                    "replies", "resume"})  # fmt: skip
+                    "replies", "resume", "paths"})  # fmt: skip
 _DOWNLOADED = "junit-*"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -60,6 +60,7 @@ class Job:
             options["proposers"] = _listed(given["proposers"])
         if given.get("allow", "write") not in admission.LEVELS:
             raise UsageError(f"input allow is {given['allow']!r}; use one of {admission.LEVELS}")
+        options["paths"] = _listed(given.get("paths", ""))
         options["loopback"] = _flag(given, "loopback")
         known = {k: v for k, v in options.items() if k in Settings.model_fields}
         run = Run(lambda event: click.echo(console.line(event)))
@@ -132,6 +133,7 @@ class Job:
             reviewers=_listed(given.get("reviewers", "")),
             draft=_flag(given, "draft"),
             signoff=_flag(given, "signoff"),
+            paths=self.settings.paths,
         )
 
     def forge(self) -> GitHub:

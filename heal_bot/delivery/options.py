@@ -18,7 +18,7 @@ class Options:
     """The way of delivery; empty texts mean heal-bot's own.
 
     `reviewers` are logins and `org/team`s; the word `codeowners` stands for whoever CODEOWNERS of
-    the base commit names for the changed files.
+    the base commit names for the changed files; `paths` are patterns of files that may change.
     """
 
     mode: str = "pull-request"
@@ -29,6 +29,7 @@ class Options:
     reviewers: tuple[str, ...] = ()
     draft: bool = False
     signoff: bool = False
+    paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

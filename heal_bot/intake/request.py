@@ -40,6 +40,7 @@ class _Request(BaseModel):
     instruction: _Text = ""
     error_log: _Text = ""
     callback: _Line = ""
+    paths: _Lines = ()
 
 
 def dump(request: HealRequest) -> str:

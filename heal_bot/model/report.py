@@ -36,6 +36,7 @@ class HealRequest:
     instruction: str = ""
     error_log: str = ""
     callback: str = ""
+    paths: tuple[str, ...] = ()
 
 
 class Origin(StrEnum):

@@ -114,6 +114,15 @@ def test_a_pull_request_s_repair_holds_on_its_merge_commit_too(beside: str, stat
 
 
 @pytest.mark.slow
+def test_a_file_that_may_not_change_is_not_repaired() -> None:
+    with staged() as stage:
+        pin(stage)
+        said = start(stage, *stage.finished(stage.red()), paths="!shop")
+        assert stage.status == "not_healed", said
+        assert not stage.ours()
+
+
+@pytest.mark.slow
 def test_the_line_of_a_review_and_the_configuration_of_the_base_count() -> None:
     with staged() as stage:
         pin(stage)
