@@ -1,7 +1,6 @@
-"""What the model benchmark has repaired: our own small tasks, and the QuixBugs programs.
+"""What the benchmarks have repaired: a project with red tests, and how to judge its repair.
 
-Our own are functions that are missing their logic, which no single edit brings back. Their
-held-out assertions are never shown to a model.
+Our own tasks are the files of `benchmarks/tasks` (`_taskfile` reads them); QuixBugs has others.
 """
 
 from __future__ import annotations
@@ -15,81 +14,44 @@ from pathlib import Path
 
 from benchmarks._quixbugs import FRESH
 
-_INI = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
+_PATCHED = "{patched}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A module that passes the search tests and is not right, and what it gets wrong."""
+
+    why: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A project with red tests; `judge` runs on the patched file, and 0 says that it is right."""
+    """A project with red tests; `judge` runs on the patched file, and 0 says that it is right.
+
+    Our own tasks know more: the function to repair, the hidden tests, the right and wrong modules.
+    """
 
     name: str
     path: str
     files: dict[str, str]
     judge: tuple[str, ...]
+    category: str = ""
+    repair: str = ""
+    target: str = ""
+    hidden: str = ""
+    reference: str = ""
+    wrong: tuple[Wrong, ...] = ()
 
+    @property
+    def module(self) -> str:
+        """The red module."""
+        return self.files[self.path]
 
-def _own(name: str, header: str, said: str, body: str, tests: str, held: str) -> Task:
-    """A task of one function; tests and held-out claims are asserts, separated by semicolons."""
-    source = f'def {header}:\n    """{said}"""\n{body}'
-    cases = "".join(
-        f"\n\ndef test_{number}():\n    assert {claim.strip()}\n"
-        for number, claim in enumerate(tests.split(";"))
-    )
-    called = header.partition("(")[0]
-    check = "\n".join(f"assert {claim.strip()}" for claim in held.split(";"))
-    program = f"import sys\nexec(open(sys.argv[1]).read())\n{check}\n"
-    files = {
-        "pyproject.toml": _INI,
-        f"tool/{name}.py": source,
-        "tool/__init__.py": "",
-        f"tests/test_{name}.py": f"from tool.{name} import {called}\n{cases}",
-    }
-    return Task(name, f"tool/{name}.py", files, (sys.executable, "-I", "-c", program))
-
-
-OWN = (
-    _own(
-        "initials", "initials(name)", "First letters of words as capitals; hyphens part words.",
-        "    return name[:1]\n",
-        "initials('ada lovelace') == 'AL'; initials('') == ''; initials('mary-jane w') == 'MJW'",
-        "initials(' x  y ') == 'XY'; initials('a-b-c') == 'ABC'; initials('Zed') == 'Z'",
-    ),
-    _own(
-        "ranges", "ranges(numbers)", "Numbers once, sorted, as text; runs of three or more as a-b.",
-        "    return ','.join(map(str, numbers))\n",
-        "ranges([3, 1, 2]) == '1-3'; ranges([1, 2]) == '1,2'; ranges([5, 5, 7, 8, 9]) == '5,7-9'",
-        "ranges([]) == ''; ranges([-1, 0, 1]) == '-1-1'; ranges([1, 3, 5]) == '1,3,5';"
-        " ranges(range(1, 11)) == '1-10'",
-    ),
-    _own(
-        "seconds", "seconds(text)", "Seconds in a duration such as 1h 5m 3s; else ValueError.",
-        "    return int(text.rstrip('s'))\n",
-        "seconds('3s') == 3; seconds('1h 5m 3s') == 3903; seconds('2m') == 120",
-        "seconds('1h3s') == 3603; seconds('0s') == 0; seconds('10m 10s') == 610",
-    ),
-    _own(
-        "merged", "merged(spans)", "Spans (first, last) that touch or overlap joined, in order.",
-        "    return list(spans)\n",
-        "merged([(1, 3), (2, 5)]) == [(1, 5)]; merged([(5, 6), (1, 2)]) == [(1, 2), (5, 6)];"
-        " merged([(1, 2), (2, 3)]) == [(1, 3)]",
-        "merged([]) == []; merged([(1, 9), (2, 3)]) == [(1, 9)];"
-        " merged([(3, 4), (1, 2), (2, 3)]) == [(1, 4)]",
-    ),
-    _own(
-        "wrapped", "wrapped(text, width)", "Lines of whole words within width; longer words alone.",
-        "    return [text[:width]]\n",
-        "wrapped('aa bb cc', 5) == ['aa bb', 'cc']; wrapped('abcdefgh x', 3) == ['abcdefgh', 'x'];"
-        " wrapped('', 5) == []",
-        "wrapped('a b c', 1) == ['a', 'b', 'c']; wrapped('  a   b ', 9) == ['a b'];"
-        " wrapped('ab cd', 4) == ['ab', 'cd']",
-    ),
-    _own(
-        "decoded", "decoded(text)", "Expands counts before letters, also of two digits: 2a10b.",
-        "    return text\n",
-        "decoded('2a3b') == 'aabbb'; decoded('10x') == 'x' * 10; decoded('abc') == 'abc'",
-        "decoded('') == ''; decoded('0ab') == 'b'; decoded('a12b') == 'a' + 'b' * 12",
-    ),
-)  # fmt: skip
+    @property
+    def search(self) -> str:
+        """The tests that a healer sees."""
+        return self.files[f"tests/test_{self.name}.py"]
 
 
 def quixbugs(data: Path) -> Iterator[Task]:
@@ -109,7 +71,7 @@ def quixbugs(data: Path) -> Iterator[Task]:
             if (data / path).exists()
         }
         reference = data / "correct_python_programs" / f"{name}.py"
-        judge = (sys.executable, "-m", "benchmarks._tasks", name, "{patched}", str(reference))
+        judge = (sys.executable, "-m", "benchmarks._tasks", name, _PATCHED, str(reference))
         yield Task(name, f"python_programs/{name}.py", files, judge)
 
 
@@ -128,9 +90,7 @@ def is_right(task: Task, patched: str, folder: Path) -> bool:
     """Whether a patched file holds what its tests do not say."""
     file = folder / "patched.py"
     file.write_text(patched, encoding="utf-8")
-    argv = [part.replace("{patched}", str(file)) for part in task.judge]
-    if "{patched}" not in task.judge:
-        argv.append(str(file))
+    argv = [part.replace(_PATCHED, str(file)) for part in task.judge]
     try:
         done = subprocess.run(
             argv, cwd=Path(__file__).parent.parent, capture_output=True, timeout=120, check=False

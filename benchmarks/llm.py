@@ -22,7 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks._tasks import OWN, Task, commit, is_right, quixbugs
+from benchmarks._taskfile import own
+from benchmarks._tasks import Task, commit, is_right, quixbugs
 from heal_bot import api, settings, wiring
 from heal_bot.errors import HealBotError
 from heal_bot.events import Event, ModelSpoke
@@ -188,7 +189,7 @@ def main(argv: list[str]) -> int:
         print(json.dumps({"reason": reason, "complete": False}))
         return 0
     chosen = _settings(options)
-    tasks = OWN if options.suite == "own" else tuple(quixbugs(options.data))
+    tasks = own("missing logic") if options.suite == "own" else tuple(quixbugs(options.data))
     tasks = tuple(task for task in tasks if options.only in {"", task.name})
     kept: dict[str, list[Result]] = {"naive": [], "heal_bot": []}
     with tempfile.TemporaryDirectory(prefix="heal-bot-llm-") as folder:
