@@ -25,6 +25,15 @@ _ASSERT = re.compile(
     r"^\s*(?:AssertionError: )?assert (?P<left>.{1,400}?) (?:==|!=|<=?|>=?|in|is|not)\s",
     re.MULTILINE,
 )
+# Two wordings of hypothesis: of older and of newer releases.
+_EXAMPLE = re.compile(r"^(?:Falsifying example|Failing test case): \w+\(", re.MULTILINE)
+_FIXTURE = re.compile(r"^\s*@[\w.]*fixture\b", re.MULTILINE)
+_SETUPS = frozenset(
+    """
+    setUp setUpClass setUpModule asyncSetUp
+    setup setup_method setup_class setup_module setup_function
+    """.split()  # noqa: SIM905
+)
 _TOKEN = re.compile(r"[A-Za-z_]\w+")
 Side = Literal["left", "right", "some"]
 
@@ -45,6 +54,37 @@ def raised(failure: Failure, places: Places) -> tuple[tuple[Target, float], ...]
             found.setdefault(key, (target, weight))
             weight = max(weight / 2, 0.1)
     return tuple(found.values())
+
+
+def fixture(failure: Failure, places: Places) -> tuple[Target, bool] | None:
+    """The innermost fixture or set-up function on the traceback, and whether it raised itself."""
+    itself = True
+    for frame in reversed(failure.frames):
+        if places.is_project(frame.path):
+            itself = False
+        elif places.is_test(frame.path):
+            target = places.running(frame.path, frame.line)
+            if target is not None and _is_fixture(target):
+                return target, itself
+    return None
+
+
+def _is_fixture(target: Target) -> bool:
+    name = target.qualname.rpartition(".")[2]
+    return name in _SETUPS or _FIXTURE.search(target.source.partition("def ")[0]) is not None
+
+
+def example(failure: Failure) -> str:
+    """The arguments of the smallest failing example that hypothesis found; '' without."""
+    found = _EXAMPLE.search(failure.message[:20_000])
+    if found is None:
+        return ""
+    given: list[str] = []
+    for line in failure.message[found.end() : found.end() + 2_000].splitlines():
+        if line == ")":
+            break
+        given.append(line.partition("  #")[0].strip())
+    return " ".join(given).strip(" ,)")[:200]
 
 
 def site(failure: Failure, places: Places) -> str:

@@ -60,6 +60,7 @@ def locate(
     found = []
     for one in groups:
         ranked = _ranked(one.failures, seen, places)
+        _add_examples(ranked, one.failures)
         suspects = _finished(ranked, named, changed)
         found.append(
             Cluster(
@@ -82,6 +83,7 @@ def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list
     else:
         _add_names(cases, failures, places)
     _add_tracebacks(cases, failures, places)
+    _add_fixtures(cases, failures, places)
     _add_comparisons(cases, failures, weight=0.0 if tests else COMPARED_WEIGHT)
     ranked = sorted(cases.values(), key=_order)
     _add_constants(cases, ranked, places)
@@ -137,11 +139,35 @@ def _add_tracebacks(cases: dict[Key, _Case], failures: Sequence[Failure], places
             raised[key(target)] += weight == 1.0
     for one, weight in weights.items():
         cases[one].score += TRACEBACK_WEIGHT * weight / len(failures)
+        if cases[one].target.kind != "function":
+            cases[one].score += _unpassed(raised[one], failures)
         cases[one].evidence.append(
             f"raised here in {raised[one]} of {len(failures)} failing tests"
             if raised[one]
             else "on the traceback"
         )
+
+
+def _unpassed(raised: int, failures: Sequence[Failure]) -> float:
+    """The suspicion of what raises before a test begins: no passing test got past it."""
+    return (1 + FUNCTION_WEIGHT) * spectrum.cause(len(failures), raised, 0)
+
+
+def _add_fixtures(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+    """Fixtures and set-up functions on the traceback, though no patch may change them."""
+    raised: Counter[Key] = Counter()
+    for failure in failures:
+        found = clues.fixture(failure, places)
+        if found:
+            target, itself = found
+            case = cases.setdefault(key(target), _Case(target))
+            case.score += TRACEBACK_WEIGHT * (1.0 if itself else 0.5) / len(failures)
+            raised[key(target)] += itself
+    for one, times in raised.items():
+        cases[one].score += _unpassed(times, failures)
+        said = f"raised in this fixture in {times} of {len(failures)} failing tests"
+        cases[one].evidence.append(said if times else "a fixture on the traceback")
+        cases[one].evidence.append("test support: no patch changes it")
 
 
 def _add_comparisons(cases: dict[Key, _Case], failures: Sequence[Failure], weight: float) -> None:
@@ -160,6 +186,13 @@ def _add_comparisons(cases: dict[Key, _Case], failures: Sequence[Failure], weigh
             )
             case.score += weight
             case.evidence.append(f"its result is {where}")
+
+
+def _add_examples(ranked: Sequence[_Case], failures: Sequence[Failure]) -> None:
+    """The smallest example that hypothesis found, as evidence for the likeliest function."""
+    found = next(filter(None, map(clues.example, failures)), "")
+    for case in ranked[:1] if found else ():
+        case.evidence.append(f"the smallest failing example is {found}")
 
 
 def _add_names(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from heal_bot.events import Noted
 from heal_bot.locate import ranking
+from heal_bot.model import Frame, Origin
 
 SHOP = """\
 TAX = {"food": 0.07, "book": 0.19}
@@ -86,6 +91,74 @@ def test_an_imported_table_of_another_module_is_a_suspect(ran):
         ("calc.py", "rate"),
         ("atable.py", "RATES"),
     ]
+
+
+def test_an_assignment_that_raises_while_a_test_imports_it_comes_before_the_importer(ran):
+    importer = "def first():\n    exec(compile(open, 'm.py', 'exec'))\n"
+    files = {
+        "tables.py": "NAMES = {'a': 1}\n",
+        "m.py": importer,
+        "tests/test_m.py": "import m\ndef test_first():\n    m.first()\n",
+    }
+    got = ran(files)
+    failure = got.baseline.confirmed[0]
+    frames = (*failure.frames, Frame("tables.py", 1, "<module>", Origin.PROJECT))
+    suspects = ranking.locate(got.run, _with(got.baseline, frames=frames), got.tree)[0].suspects
+    assert [s.target.qualname for s in suspects] == ["NAMES", "first"]
+    assert suspects[0].evidence == ("raised here in 1 of 1 failing tests",)
+
+
+FIXTURES = """\
+import pytest, store
+
+@pytest.fixture
+def filled():
+    store.Store()
+    raise KeyError("b")
+
+def checked(value):
+    assert value == 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "function", "first"),
+    [(6, "filled", ["filled", "Store.__init__"]), (9, "checked", ["Store.__init__"])],
+)
+def test_a_fixture_that_raises_is_a_suspect_and_what_only_checks_is_none(
+    ran, line, function, first
+):
+    files = {
+        "store.py": "class Store:\n    def __init__(self):\n        self.items = {}\n",
+        "tests/conftest.py": FIXTURES.replace("import pytest, store", "import store").replace(
+            "@pytest.fixture", "@(lambda f: f)"
+        ),
+        "tests/test_s.py": "import store\ndef test_a():\n    store.Store()\n    assert 0\n",
+    }
+    got = ran(files)
+    got.tree.files["tests/conftest.py"] = FIXTURES
+    frames = (Frame("tests/conftest.py", line, function, Origin.TEST),)
+    suspects = ranking.locate(got.run, _with(got.baseline, frames=frames), got.tree)[0].suspects
+    assert [s.target.qualname for s in suspects] == first
+    if first[0] == "filled":
+        assert suspects[0].evidence == (
+            "raised in this fixture in 1 of 1 failing tests",
+            "test support: no patch changes it",
+        )
+
+
+@pytest.mark.parametrize("heading", ["Falsifying example", "Failing test case"])
+def test_the_smallest_failing_example_of_hypothesis_is_evidence(ran, heading):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    message = f"assert 2 == 3\n{heading}: test_total(\n    prices=[1],\n    n=0,  # or any\n)\nx"
+    suspects = ranking.locate(got.run, _with(got.baseline, message=message), got.tree)[0].suspects
+    assert suspects[0].evidence[-1] == "the smallest failing example is prices=[1], n=0"
+
+
+def _with(baseline, **changes):
+    """The baseline with its only failure changed."""
+    (one,) = baseline.reproduced
+    return replace(baseline, reproduced=(replace(one, failure=replace(one.failure, **changes)),))
 
 
 def test_without_a_spectrum_traceback_and_names_decide_and_the_gap_is_told(ran):

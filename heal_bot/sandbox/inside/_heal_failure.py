@@ -45,9 +45,11 @@ def relative(path, root):
 
 
 def _text(error):
+    """The message with its notes: hypothesis writes the smallest failing example there."""
     # Code under test wrote __str__: it may raise anything.
     try:
-        return str(error)
+        notes = getattr(error, "__notes__", None) or ()
+        return "\n".join([str(error), *(note for note in notes if isinstance(note, str))])
     except Exception as broken:
         return "<str() of it raised " + type(broken).__name__ + ">"
 
