@@ -13,6 +13,7 @@ from heal_bot.ports import Tree
 _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
 _MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([\w.+-]+)'")
 _NO_NAME = re.compile(r"cannot import name '\w+' from '([\w.]+)' \(([^)]*)\)")
 # What a test says where the sandbox withholds a socket, a host name or a file.
 _WITHHELD = re.compile(
@@ -26,14 +27,18 @@ _SERVICE = re.compile(
     r"|OperationalError): .*(?:refused|resolution|resolve|not permitted|unreachable|connect|Errno)"
     # Where no path is named, a socket was asked for, or another right of the process.
     r"|^PermissionError: \[Errno (?:1\] Operation not permitted|13\] Permission denied)\Z"
-    r"|^OSError: \[Errno (?:99|101|113)\]",
+    r"|^OSError: \[Errno (?:99|101|113)\]"
+    r"|^(?:NoBrokersAvailable|NoCredentialsError|EndpointConnectionError|DockerException"
+    r"|ServerSelectionTimeoutError)\b",
     re.DOTALL,
 )
 
 
 def environment(seen: CaseResult, reported: Failure, tree: Tree) -> str:
     """What the environment lacks, with the remedy; '' when the failure is not its fault."""
-    return _service(seen, reported) or _package(seen.kind, seen.message, tree)
+    return (
+        _service(seen, reported) or _program(seen, tree) or _package(seen.kind, seen.message, tree)
+    )
 
 
 def stale(seen: CaseResult) -> str:
@@ -56,6 +61,15 @@ def _service(seen: CaseResult, reported: Failure) -> str:
             " have here: replace it by a fake, or leave the test out with --only"
         )
     return ""
+
+
+def _program(seen: CaseResult, tree: Tree) -> str:
+    """A program that the machine does not have; one of the repository's own is the code's fault."""
+    found = _NO_FILE.search(seen.message)
+    started = any(frame.path.endswith("/subprocess.py") for frame in seen.frames[-1:])
+    if found is None or not started or any(p.rpartition("/")[2] == found[1] for p in tree.paths()):
+        return ""
+    return f"the program {found[1]} is missing here: replace it by a fake, or leave the test out"
 
 
 def _said(failure: CaseResult | Failure) -> str:

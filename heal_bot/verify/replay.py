@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,8 +69,21 @@ def replay(
     if not isinstance(verified, Confirmed):
         return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
     rows = list(compare(claimed, verified.certificate))
-    mine = sorted(verified.patch.fixed)
-    return (Row("fixed tests", _names(sorted(patch.fixed)), _names(mine)), *rows)
+    made = verified.patch
+    return (
+        Row("fixed tests", _names(sorted(patch.fixed)), _names(sorted(made.fixed))),
+        Row(
+            "still failing",
+            _names(sorted(patch.still_failing)),
+            _names(sorted(made.still_failing)),
+        ),
+        Row("diff", _digest(patch.diff), _digest(made.diff)),
+        *rows,
+    )
+
+
+def _digest(text: str) -> str:
+    return f"{len(text.splitlines())} lines, {hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def edits_of(patch: PatchRecord, tree: Tree) -> tuple[Edit, ...]:

@@ -90,6 +90,8 @@ def test_code_that_looks_steady_is_run_three_times_and_other_code_nine_times(
         ),
         ("ImportError", "cannot import name 'rate' from 'shop' (/r/shop/__init__.py)", "confirmed"),
         ("ValueError", "the connection is refused", "confirmed"),
+        ("NoBrokersAvailable", "NoBrokersAvailable", "environment"),
+        ("docker.errors.DockerException", "Error while fetching server API", "environment"),
     ],
 )
 def test_what_the_machine_lacks_is_told_from_what_the_code_gets_wrong(
@@ -100,6 +102,28 @@ def test_what_the_machine_lacks_is_told_from_what_the_code_gets_wrong(
     result = CaseResult(T, "failed", kind=kind, message=message)
     reported = (Failure(T, kind, message),)
     baseline = reproduce(run, reported, tree, ENVIRONMENT, ScriptedRunner([suite(result)]))  # type: ignore[arg-type]
+    assert baseline.reproduced[0].status == status
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "status"),
+    [
+        ("psql", "/usr/lib/python3.11/subprocess.py", "environment"),
+        ("psql", "shop/net.py", "confirmed"),
+        ("run.sh", "/usr/lib/python3.11/subprocess.py", "confirmed"),
+        ("bin/psql", "/usr/lib/python3.11/subprocess.py", "confirmed"),
+    ],
+)
+def test_a_program_that_the_machine_lacks_is_the_environment(
+    tmp_path: Path, name: str, path: str, status: str
+) -> None:
+    tree = FolderTree.of(tmp_path, {"ci/run.sh": "", "test_a.py": ""})
+    message = f"[Errno 2] No such file or directory: '{name}'"
+    frames = (Frame("test_a.py", 3, "test_one", Origin.TEST), Frame(path, 9, "run", Origin.LIBRARY))
+    seen = CaseResult(T, "failed", kind="FileNotFoundError", message=message, frames=frames)
+    run, _ = quiet_run()
+    reported = (Failure(T, "FileNotFoundError", message),)
+    baseline = reproduce(run, reported, tree, ENVIRONMENT, ScriptedRunner([suite(seen)]))  # type: ignore[arg-type]
     assert baseline.reproduced[0].status == status
 
 
