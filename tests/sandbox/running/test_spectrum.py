@@ -195,6 +195,81 @@ def test_rendering_a_failed_assertion_is_no_execution_of_the_test(
     }  # fmt: skip
 
 
+SAME = "def same():\n    return 1\n"
+ODD = {
+    "m.py": (
+        "import asyncio, json\nasync def wait():\n    await asyncio.sleep(0)\n    return 1\n"
+        "def made():\n    space = {}\n"
+        "    exec(compile('def f():\\n  return 1', '<made>', 'exec'), space)\n"
+        "    return space['f']()\n"
+        "def native():\n    return json.loads('1', object_hook=lambda d: d)\n"
+    ),
+    "a/util.py": SAME,
+    "b/util.py": SAME,
+    "a/__init__.py": "",
+    "b/__init__.py": "",
+    "test_odd.py": (
+        "import asyncio, os, sys, threading, m\nfrom a import util as one\n"
+        "from b import util as other\n"
+        "def test_asyncio(): assert asyncio.run(m.wait()) == 1\n"
+        "def test_made(): assert m.made() == 1\n"
+        "def test_native(): assert m.native() == 1\n"
+        "def test_one(): assert one.same() == 1\n"
+        "def test_other(): assert other.same() == 1\n"
+        "def test_fork():\n    child = os.fork()\n    if not child:\n        m.made()\n"
+        "        os._exit(0)\n    os.waitpid(child, 0)\n"
+        "def test_exec():\n    child = os.fork()\n    if not child:\n"
+        "        os.execv(sys.executable, [sys.executable, '-c', ''])\n    os.waitpid(child, 0)\n"
+        "def test_tracer():\n    sys.settrace(lambda *a: None)\n    m.native()\n"
+        "    sys.settrace(None)\n"
+        "def test_monitor():\n    if hasattr(sys, 'monitoring'):\n"
+        "        sys.monitoring.use_tool_id(1, 'mine')\n        m.native()\n"
+        "        sys.monitoring.free_tool_id(1)\n"
+        "def test_last(): assert other.same() == m.made()\n"
+    ),
+}
+SEEN = {
+    "test_asyncio": {("m.py", 3), ("m.py", 4)},
+    "test_made": {("m.py", 6), ("m.py", 7), ("m.py", 8)},
+    "test_native": {("m.py", 10)},
+    "test_one": {("a/util.py", 2)},
+    "test_other": {("b/util.py", 2)},
+    "test_last": {("b/util.py", 2), ("m.py", 6), ("m.py", 7), ("m.py", 8)},
+}
+
+
+@pytest.mark.parametrize(
+    "python",
+    [sys.executable, *(pytest.param(one, marks=pytest.mark.slow) for one in _pythons())],
+)
+def test_forks_tracers_made_code_and_files_of_one_name_end_in_lines_or_a_gap(
+    python: str, bare: Callable[..., list[dict[str, Any]]], project: Callable
+) -> None:
+    collector, names, phases = Collector(), [], []
+    for record in bare(python, project(ODD).root):
+        if record["t"] == "tests":
+            names += record["v"]
+        elif record["t"] == "lines":
+            collector.lines(record)
+        elif record["t"] == "hits":
+            collector.bitmaps(record, len(names))
+        elif record["t"] == "gap":
+            collector.gap(record)
+        elif record["t"] == "phase" and record["w"] == "call":
+            phases.append(record["o"])
+    assert phases == ["passed"] * len(names)
+    spectrum = collector.spectrum(names)
+    for name, lines in SEEN.items():
+        hits = spectrum.hits[f"test_odd.py::{name}"]
+        seen = {place for at, place in enumerate(spectrum.locations) if hits >> at & 1}
+        bodies = {(path, line) for path, line in seen if "test" not in path and line > 1}
+        assert lines <= bodies, name
+        assert {path for path, _ in bodies} == {path for path, _ in lines}, name
+    assert "child processes (2 tests, first test_odd.py::test_fork)" in spectrum.gaps
+    if python == sys.executable and sys.version_info < (3, 12):
+        assert "foreign tracer (1 tests, first test_odd.py::test_tracer)" in spectrum.gaps
+
+
 def test_a_test_of_very_many_calls_is_observed_in_part_and_the_gap_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
