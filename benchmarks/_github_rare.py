@@ -303,6 +303,22 @@ def outside_of_the_paths(stage: Stage) -> None:
     assert not stage.ours()
 
 
+def merge_queue(stage: Stage) -> None:
+    stage.github.world.git.set_ref("refs/heads/gh-readonly-queue/main/pr-1-f", stage.base)
+    stage.act(stage.finished(stage.red("gh-readonly-queue/main/pr-1-f", event="merge_group")))
+    assert (stage.status, stage.healed) == ("nothing_to_do", []), stage.said
+    assert "merge queue" in _summary(stage)
+
+
+def tag_that_is_red(stage: Stage) -> None:
+    stage.runner = {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1.0"}
+    stage.act(stage.pushed())
+    assert (stage.status, stage.github.exchanges) == ("nothing_to_do", []), stage.said
+    stage.inputs["base"] = "main"
+    stage.act(stage.pushed())
+    _step(stage)
+
+
 def cancelled_meanwhile(stage: Stage) -> None:
     event = red_comment(stage)
 
@@ -349,5 +365,7 @@ RARE = (
     base_gone_before_the_pull_request,
     apply_onto_a_protected_branch,
     outside_of_the_paths,
+    merge_queue,
+    tag_that_is_red,
     cancelled_meanwhile,
 )

@@ -59,6 +59,7 @@ class Stage:
     values: Values = records.data
     healed: list[Task] = field(default_factory=list)
     inputs: dict[str, str] = field(default_factory=dict)
+    runner: dict[str, str] = field(default_factory=dict)
     meanwhile: Callable[[], object] = lambda: None
     status: str = ""
     delivery: str = ""
@@ -176,7 +177,7 @@ class Stage:
             "GITHUB_EVENT_NAME": name, "GITHUB_SHA": self.base, "GITHUB_REF_NAME": "main",
             "GITHUB_RUN_ID": str(run_id), "GITHUB_RUN_ATTEMPT": str(attempt),
             "GITHUB_WORKSPACE": str(self.folder), "GITHUB_OUTPUT": str(self.folder / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"), **given,
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"), **given, **self.runner,
         }  # fmt: skip
 
     def act(self, event: Event, run_id: int = 900, attempt: int = 1) -> None:

@@ -18,6 +18,7 @@ from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
 from heal_bot.forge.runs import Runs
 from heal_bot.intake import event as events
+from heal_bot.intake import laptop
 from heal_bot.intake.event import Asked, Ignored
 from heal_bot.model import HealRequest
 from heal_bot.report import status
@@ -36,9 +37,15 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
     help="The event's payload; by default GITHUB_EVENT_PATH.",
 )
 def command(event_file: Path | None) -> None:
-    """Run as a step of a workflow: inputs from INPUT_*, the event from the runner's file."""
+    """Run as a step of a workflow: inputs from INPUT_*, the event from the runner's file.
+
+    Away from a runner, name, repository, commit and branch are read off the event; the token is
+    GITHUB_TOKEN, and GITHUB_WORKSPACE the folder where the bundle goes.
+    """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     environ = sealed(settings.environment())
+    if event_file is not None and not environ.get("GITHUB_EVENT_NAME"):
+        environ = laptop.completed(environ, events.load(event_file))
     job = Job.of(environ)
     for line in actions.masks(job.settings.secrets):
         click.echo(line)
@@ -69,8 +76,8 @@ def serve(job: Job, name: str, path: Path, heal: Healer | None = None) -> None:
     if isinstance(located, str):
         job.nothing(located)
         return
-    if own := _own(located.request, job):
-        job.nothing(own)
+    if idle := _own(located.request, job) or _fleeting(located.request, job):
+        job.nothing(idle)
         return
     admitted = admission.admit(job.run, located.request, forge, job.allow, job.bots)
     request = admitted.request
@@ -111,6 +118,16 @@ def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
         request, base_sha=found.sha, tested_sha=found.sha, base_ref=found.branch, run_id=found.id
     )
     return replace(asked, request=known, artifacts=True)
+
+
+def _fleeting(request: HealRequest, job: Job) -> str:
+    """Why a run of what is no lasting branch starts nothing."""
+    if request.base_ref.startswith("gh-readonly-queue/"):
+        return "the branch of a merge queue lives for its check alone; heal the pull request"
+    tag = job.environ.get("GITHUB_REF_TYPE") == "tag" and request.trigger.startswith("step:")
+    if tag and "base" not in job.inputs and "run-id" not in job.inputs:
+        return f"{request.base_ref} is a tag; give the input base to say where a repair goes"
+    return ""
 
 
 def _own(request: HealRequest, job: Job) -> str:

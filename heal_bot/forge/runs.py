@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _LISTED = 100
 _MOST = 60
 _BYTES = 256 << 20
+_TOGETHER = 1 << 30
+_DIRECTORY = 4 << 20
 _UNNAMED = 10
 
 
@@ -89,9 +92,15 @@ class Runs:
         if len(named) > _MOST:
             message = f"{len(named) - _MOST} artifacts beyond the first {_MOST} are not read"
             run.emit(Noted(stage="intake", message=message, level="warning"))
-        kept = []
+        kept: list[Path] = []
+        room = _TOGETHER
         unnamed = [] if own else usable[:_UNNAMED]
         for artifact in (named or unnamed)[:_MOST]:
+            if artifact.size_in_bytes > room:
+                message = f"artifacts beyond {_TOGETHER >> 20} MiB together are not read"
+                run.emit(Noted(stage="intake", message=message, level="warning"))
+                break
+            room -= artifact.size_in_bytes
             path = folder / f"{_plain(artifact.name)}-{artifact.id}.zip"
             try:
                 fetched = self._download(run, artifact, path)
@@ -143,10 +152,27 @@ def _plain(name: str) -> str:
 
 
 def _has_xml(path: Path) -> bool:
-    """Whether a zip file lists a member that ends in .xml; nothing is unpacked."""
+    """Whether a zip file lists a member that ends in .xml; nothing is unpacked.
+
+    One whose list alone is larger than that of any reports is not looked into.
+    """
+    if _listing(path) > _DIRECTORY:
+        return False
     try:
         with zipfile.ZipFile(path) as archive:
             listed = islice(archive.infolist(), 10_000)
             return any(member.filename.lower().endswith(".xml") for member in listed)
     except (zipfile.BadZipFile, NotImplementedError, ValueError):
         return False
+
+
+def _listing(path: Path) -> int:
+    """How large a zip file says its list of members is; 0 where it has none."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - (1 << 16) - 22))
+        tail = file.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) < at + 16:
+        return 0
+    return int.from_bytes(tail[at + 12 : at + 16], "little")

@@ -48,6 +48,17 @@ def test_without_the_name_those_with_xml_inside_are_taken(
     assert runs.reports(run, 1, "reports", tmp_path, own=True) == ()
 
 
+def test_a_zip_whose_list_is_a_bomb_is_not_looked_into(
+    runs: Runs, run: Run, github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    bomb = bytearray(zipped("a.xml"))
+    at = bomb.rfind(b"PK\x05\x06")
+    bomb[at + 12 : at + 16] = (256 << 20).to_bytes(4, "little")
+    github.world.runs[1].artifacts = {"bomb": bytes(bomb), "good": zipped("b.xml")}
+    (kept,) = runs.reports(run, 1, "junit-*", tmp_path)
+    assert kept.name.startswith("good-")
+
+
 def test_the_last_red_run_is_one_whose_workflow_was_not_green_since(runs: Runs) -> None:
     found = runs.last_red("main")
     assert found is not None

@@ -1,0 +1,43 @@
+"""What a runner's environment says and a laptop's lacks, read off the payload of the event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# The first whose keys are all in a payload is the event's name: the order matters.
+_KEYS = (
+    ("workflow_run", {"workflow_run"}),
+    ("repository_dispatch", {"client_payload"}),
+    ("pull_request_review_comment", {"comment", "pull_request"}),
+    ("issue_comment", {"comment", "issue"}),
+    ("pull_request_review", {"review", "pull_request"}),
+    ("pull_request", {"pull_request"}),
+    ("workflow_dispatch", {"inputs"}),
+    ("schedule", {"schedule"}),
+    ("push", {"after", "ref"}),
+)
+
+
+def completed(environ: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, str]:
+    """The environment with name, repository, commit and branch of the event where it has none."""
+    repository, pull = _part(payload, "repository"), _part(payload, "pull_request")
+    name = next((name for name, keys in _KEYS if keys <= payload.keys()), "")
+    ref = _text(payload, "ref").removeprefix("refs/heads/")
+    known = {
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_REPOSITORY": _text(repository, "full_name"),
+        "GITHUB_SHA": _text(payload, "after") or _text(_part(pull, "head"), "sha"),
+        "GITHUB_REF_NAME": ref or _text(repository, "default_branch"),
+    }
+    return {**{key: value for key, value in known.items() if value}, **environ}
+
+
+def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = payload.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(payload: Mapping[str, Any], name: str) -> str:
+    found = payload.get(name)
+    return found if isinstance(found, str) else ""
