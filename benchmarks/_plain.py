@@ -95,13 +95,19 @@ def _ring(number: int, frame: FrameType | None) -> None:
     raise TookTooLongError("the test took too long")
 
 
-def main(task: str, patched: str, part: str = "hidden") -> int:
-    """Run the hidden (or search) tests of a task file against a patched module: 0 when all pass."""
+def main(task: str, patched: str, *parts: str) -> int:
+    """Judge a patched module by the hidden tests of a task file: 0 when all of them pass.
+
+    With `search` and `hidden` as parts, the bits of the result say which of them failed.
+    """
     from benchmarks._taskfile import read
 
-    known = read(Path(task))
-    tests = {"hidden": known.hidden, "search": known.search}[part]
-    return bool(failures(known.name, Path(patched).read_text(encoding="utf-8"), tests))
+    known, source = read(Path(task)), Path(patched).read_text(encoding="utf-8")
+    tests = {"hidden": known.hidden, "search": known.search}
+    asked = parts or ("hidden",)
+    return sum(
+        bool(failures(known.name, source, tests[part])) << bit for bit, part in enumerate(asked)
+    )
 
 
 if __name__ == "__main__":

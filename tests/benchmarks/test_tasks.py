@@ -125,3 +125,14 @@ def test_modules_are_gone_afterwards() -> None:
 def test_the_judge_is_the_hidden_tests(tmp_path: Path) -> None:
     assert is_right(ONE, ONE.reference, tmp_path)
     assert not is_right(ONE, ONE.wrong[0].source, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [(ONE.reference, 0), (ONE.wrong[0].source, 2), (ONE.module, 3)]
+)
+def test_a_module_is_judged_by_both_kinds_of_tests(tmp_path: Path, source: str, said: int) -> None:
+    file = tmp_path / "patched.py"
+    file.write_text(source)
+    task = str(FOLDER / "dates" / "age.md")
+    assert _plain.main(task, str(file), "search", "hidden") == said
+    assert _plain.main(task, str(file)) == bool(said)

@@ -1,0 +1,83 @@
+"""heal-bot on one of our own tasks, as a program would call it, and the judgement of the result."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import real_project
+from benchmarks._tasks import Task, commit
+from heal_bot import api, settings, wiring
+from heal_bot.errors import HealBotError
+from heal_bot.ports import Proposer
+from heal_bot.tiers import Own
+
+_ROOT = Path(__file__).parent.parent
+_SUITE = real_project.Project("tasks", "", "", ("pytest==9.2.0",), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Healed:
+    """One repair of one task: green on the tests it saw, correct on those it never saw."""
+
+    task: str
+    fixed: bool = False
+    correct: bool = False
+    calls: int = 0
+    seconds: float = 0.0
+    candidates: int = 0
+    family: str = ""
+    change: str = ""
+    problem: str = ""
+
+
+def suite_python() -> Path:
+    """The interpreter of the tasks' tests: an environment with pytest alone."""
+    return real_project.environment(_SUITE)
+
+
+def ours(
+    task: Task, python: Path, proposers: Sequence[Proposer] = (), minutes: float = 5
+) -> Healed:
+    """The whole of heal-bot; offline, with the rules alone, unless proposers are given."""
+    chosen = settings.load({}, None, {"proposers": ("rules",), "max_minutes": minutes})
+    own = Own(proposers=tuple(proposers), alone=bool(proposers))
+    with tempfile.TemporaryDirectory(prefix="heal-bot-task-") as folder:
+        repo = Path(folder) / "repo"
+        commit(task, repo)
+        job = wiring.Job(repo, Path(folder) / "out", python=python)
+        began = time.monotonic()
+        try:
+            record = api.heal(job, chosen, own=own)
+        except HealBotError as error:
+            return Healed(task.name, problem=f"{type(error).__name__}: {error}")
+        seconds = round(time.monotonic() - began, 1)
+        tried = sum(search.tried for search in record.searches)
+        if record.patch is None:
+            said = [record.reason, *(a.diff for a in record.attempts if a.verdict == "fixed")]
+            return Healed(task.name, False, False, 0, seconds, tried, problem="\n".join(said))
+        patched = {file.path: file.content for file in record.patch.files}
+        green, correct = judged(task, patched.get(task.path, task.module))
+    won = [a for a in record.attempts if a.verdict in {"fixed", "improved"}]
+    return Healed(
+        task.name, green, correct, 0, seconds, tried,
+        family=won[-1].proposer if won else "", change=record.patch.diff,
+    )  # fmt: skip
+
+
+def judged(task: Task, patched: str) -> tuple[bool, bool]:
+    """Whether a module passes the tests that were seen, and also those that were not."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-judge-") as folder:
+        file = Path(folder) / "patched.py"
+        file.write_text(patched, encoding="utf-8")
+        argv = [sys.executable, "-W", "ignore", *task.judge[1:-1], str(file), "search", "hidden"]
+        try:
+            done = subprocess.run(argv, cwd=_ROOT, capture_output=True, timeout=90, check=False)
+        except subprocess.TimeoutExpired:
+            return False, False
+    return done.returncode in {0, 2}, done.returncode == 0

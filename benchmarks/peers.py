@@ -1,0 +1,220 @@
+"""self-heal-llm from the package index and heal-bot, side by side on our own tasks.
+
+Both get the same scripted answers in the place of a model, and both run without one. Each of three
+scripts is played to each side: the right answer; a useless one, then the right one; and one that
+passes the tests that are seen and is wrong, then the right one. What comes out is judged alike: the
+patched module is run against the tests that were seen (fixed) and those that never were (correct).
+
+What to know of the numbers: the answers are ours, so this compares what is done with an answer and
+says nothing of models. self-heal-llm repairs one function that its caller names; here it gets all
+it needs by hand (the function, arguments it can be called with, each test as a callable), and as
+its `command line` what its README says. heal-bot gets a repository, finds the failing tests and the
+function itself, and repeats the suite cold before it offers a patch: its seconds are of all that,
+those of self-heal-llm of its loop alone. Both have their default number of attempts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _peers_attacks, real_project
+from benchmarks._answers import Scripted, answer, changed, useless
+from benchmarks._healing import Healed, ours, suite_python
+from benchmarks._peers_attacks import ATTACKS, SECRET, Listener, listening
+from benchmarks._peers_side import VERSION, loads, theirs
+from benchmarks._taskfile import own
+from benchmarks._tasks import Task
+from heal_bot import __version__
+from heal_bot.repair.llm.proposer import ModelProposer
+
+_LONGEST = 18 * 60.0
+_PER_CATEGORY = 2
+_SCRIPTS = ("right", "useless then right", "wrong then right")
+_SAFETY = ("off", "moderate", "strict", "subprocess")
+_HOST = "shorten"
+_VALUE = "leaked-by-the-benchmark"
+_PROJECT = real_project.Project(
+    "peers", "", "", (f"self-heal-llm=={VERSION}", "pytest==9.2.0"), ()
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Kept:
+    """All repairs by side and way, and the attacks that succeeded by side and setting."""
+
+    repairs: dict[tuple[str, str], list[Healed]] = field(default_factory=dict)
+    escapes: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def add(self, side: str, way: str, result: Healed) -> Healed:
+        """Keep one repair."""
+        self.repairs.setdefault((side, way), []).append(result)
+        return result
+
+    def of(self, side: str) -> dict[str, Any]:
+        """The figures of one side."""
+        ways = {way: _sum(found) for (one, way), found in self.repairs.items() if one == side}
+        escapes = {
+            setting: {"count": len(names), "names": names}
+            for (one, setting), names in self.escapes.items()
+            if one == side
+        }
+        return {**ways, "escapes": escapes}
+
+
+def _sum(results: Sequence[Healed]) -> dict[str, Any]:
+    return {
+        "tasks": len(results),
+        "fixed": sum(r.fixed for r in results),
+        "correct": sum(r.correct for r in results),
+        "wrong": sum(r.fixed and not r.correct for r in results),
+        "calls": sum(r.calls for r in results),
+        "seconds": round(sum(r.seconds for r in results), 1),
+    }
+
+
+def chosen(tasks: Sequence[Task], seed: int, per_category: int) -> tuple[Task, ...]:
+    """Some tasks of each category whose reference changes the one function that it names."""
+    usable = [task for task in tasks if list(changed(task, task.reference)) == [task.target]]
+    rng = random.Random(seed)
+    found: list[Task] = []
+    for category in sorted({task.category for task in usable}):
+        names = [task for task in usable if task.category == category]
+        found += sorted(rng.sample(names, min(per_category, len(names))), key=lambda t: t.name)
+    return tuple(found)
+
+
+def answers(task: Task, script: str) -> tuple[str, ...]:
+    """What the scripted model says, in order."""
+    right = answer(task, task.reference)
+    if script == "right":
+        return (right,)
+    if script == "useless then right":
+        return (useless(task), right)
+    wrong = next(w for w in task.wrong if list(changed(task, w.source)) == [task.target])
+    return (answer(task, wrong.source), right)
+
+
+def scripted(task: Task, python: Path, said: Sequence[str]) -> tuple[Healed, list[str]]:
+    """heal-bot with a model that says this, and the prompts it got."""
+    model = Scripted(said)
+    result = ours(task, python, (ModelProposer([model]),))
+    return replace(result, calls=len(model.prompts)), model.prompts
+
+
+def repaired(kept: Kept, task: Task, peer: Path, python: Path, say: Callable[[str], None]) -> None:
+    """One task in every way on both sides, by turns."""
+
+    def tell(side: str, way: str, result: Healed) -> None:
+        say(json.dumps({"side": side, "way": way, **asdict(kept.add(side, way, result))}))
+
+    tell("self_heal", "offline", theirs(task, peer, None)[0])
+    tell("heal_bot", "offline", ours(task, python))
+    right = answers(task, "right")
+    tell("self_heal", "command line", theirs(task, peer, right, "command line")[0])
+    for script in _SCRIPTS:
+        said = answers(task, script)
+        tell("self_heal", script, theirs(task, peer, said)[0])
+        tell("heal_bot", script, scripted(task, python, said)[0])
+
+
+def attacked(kept: Kept, peer: Path, python: Path, over: Callable[[], bool]) -> None:
+    """Every attack in every setting of each side; what it did is seen from outside."""
+    (host,) = (task for task in own() if task.name == _HOST)
+    os.environ[SECRET] = _VALUE
+    try:
+        with listening() as listener, tempfile.TemporaryDirectory(prefix="attacks-") as folder:
+            Path(folder).chmod(0o777)
+            for setting in (*_SAFETY, "strict sandbox"):
+                side = "self_heal" if setting in _SAFETY else "heal_bot"
+                reached = kept.escapes.setdefault((side, setting), [])
+                for number, (name, _) in enumerate(ATTACKS):
+                    if over():
+                        return
+                    mark = Path(folder) / f"{setting.replace(' ', '-')}-{number}"
+
+                    def play(said: Sequence[str], setting: str = setting) -> list[str]:
+                        if setting in _SAFETY:
+                            return theirs(host, peer, said, safety=setting)[1]
+                        return scripted(host, python, said)[1]
+
+                    if _reached(host, number, mark, listener, play):
+                        reached.append(name)
+    finally:
+        del os.environ[SECRET]
+
+
+def _reached(
+    host: Task,
+    number: int,
+    mark: Path,
+    listener: Listener,
+    play: Callable[[Sequence[str]], list[str]],
+) -> bool:
+    """Whether an attack left a mark, was heard, or told the secret."""
+    before = len(listener.heard)
+    evil = _peers_attacks.proposal(host, ATTACKS[number][1], mark, listener.port)
+    prompts = play((evil, answer(host, host.reference)))
+    if "fork" in ATTACKS[number][1]:
+        time.sleep(1.5)
+    told = any(_VALUE in prompt for prompt in prompts)
+    return mark.exists() or len(listener.heard) > before or told
+
+
+def main(argv: list[str]) -> int:
+    """Run both sides; the last line is one JSON object."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks peers", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print the last line alone")
+    parser.add_argument("--full", action="store_true", help="all tasks, however long they take")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample of tasks")
+    parser.add_argument("--only", default="", help="names of tasks, by comma")
+    options = parser.parse_args(argv)
+    say: Callable[[str], None] = (lambda line: None) if options.json else print
+    every = own()
+    tasks = chosen(every, options.seed, len(every) if options.full else _PER_CATEGORY)
+    if options.only:
+        tasks = tuple(task for task in every if task.name in options.only.split(","))
+    began, kept = time.monotonic(), Kept()
+
+    def over() -> bool:
+        return not options.full and time.monotonic() - began > _LONGEST
+
+    peer, python = real_project.environment(_PROJECT), suite_python()
+    result: dict[str, Any] = {
+        "tasks": len(tasks),
+        "of": len(every),
+        "seed": options.seed,
+        "attacks": len(ATTACKS),
+        "versions": {
+            "heal_bot": __version__,
+            "self_heal": VERSION,
+            "python": platform.python_version(),
+        },
+    }
+    loaded = {
+        "self_heal": {s: loads(peer, s) for s in ("self_heal", "self_heal.cli")},
+        "heal_bot": {s: loads(Path(sys.executable), s) for s in ("heal_bot.api", "heal_bot.cli")},
+    }
+    attacked(kept, peer, python, over)
+    done = 0
+    for task in tasks:
+        if over():
+            break
+        repaired(kept, task, peer, python, say)
+        done += 1
+    for side in ("self_heal", "heal_bot"):
+        result[side] = {"loads": loaded[side], **kept.of(side)}
+    seconds = round(time.monotonic() - began, 1)
+    finished = done == len(tasks) and not options.only and not over()
+    print(json.dumps({**result, "done": done, "seconds": seconds, "complete": finished}))
+    return 0

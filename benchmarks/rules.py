@@ -1,0 +1,77 @@
+"""Repairs our own tasks offline, with the whole of heal-bot, and judges each by hidden tests.
+
+A task is fixed when the tests that heal-bot sees pass, correct when the hidden ones pass too, wrong
+when they do not; where heal-bot offers nothing it abstains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks._healing import Healed, ours, suite_python
+from benchmarks._taskfile import REPAIRS, own
+from benchmarks._tasks import Task
+
+_LONGEST = 19 * 60.0
+
+
+def counted(tasks: Sequence[Task], results: Sequence[Healed]) -> dict[str, Any]:
+    """The figures, also for each kind of repair."""
+    kinds = {task.name: task.repair for task in tasks}
+    by_repair = {
+        repair.replace(" ", "_"): _counts([r for r in results if kinds[r.task] == repair])
+        for repair in REPAIRS
+    }
+    return {
+        **_counts(results),
+        "median_seconds": statistics.median(r.seconds for r in results) if results else None,
+        "candidates": sum(r.candidates for r in results),
+        "by_repair": by_repair,
+        "wrong_tasks": [r.task for r in results if r.fixed and not r.correct],
+    }
+
+
+def _counts(results: Sequence[Healed]) -> dict[str, int]:
+    return {
+        "tasks": len(results),
+        "fixed": sum(r.fixed for r in results),
+        "correct": sum(r.correct for r in results),
+        "wrong": sum(r.fixed and not r.correct for r in results),
+        "abstained": sum(not r.fixed for r in results),
+    }
+
+
+def main(argv: list[str]) -> int:
+    """Run the benchmark; the last line is one JSON object."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks rules", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print the last line alone")
+    parser.add_argument("--full", action="store_true", help="all tasks, however long they take")
+    parser.add_argument("--only", default="", help="names of tasks, by comma")
+    parser.add_argument("--out", type=Path, help="also write each result to this file, as JSONL")
+    options = parser.parse_args(argv)
+    names = set(options.only.split(",")) if options.only else set()
+    tasks = [task for task in own() if not names or task.name in names]
+    python, began = suite_python(), time.monotonic()
+    results: list[Healed] = []
+    for task in tasks:
+        if not options.full and time.monotonic() - began > _LONGEST:
+            break
+        results.append(ours(task, python))
+        line = json.dumps(asdict(results[-1]))
+        if options.out:
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        if not options.json:
+            print(line, flush=True)
+    summary = counted(tasks, results)
+    summary["seconds"] = round(time.monotonic() - began, 1)
+    summary["complete"] = len(results) == len(tasks) and not names
+    print(json.dumps(summary))
+    return 0
