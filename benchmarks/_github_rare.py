@@ -303,6 +303,14 @@ def outside_of_the_paths(stage: Stage) -> None:
     assert not stage.ours()
 
 
+def green_where_comments_are_not_allowed(stage: Stage) -> None:
+    stage.act(stage.finished(stage.red()))
+    stage.commit("main", "shop/pricing.py", records.FIXED)
+    stage.github.world.denied |= {"issues/create-comment", "git/delete-ref"}
+    stage.act(stage.finished(stage.red(conclusion="success")))
+    assert not stage.ours(), stage.said
+
+
 def merge_queue(stage: Stage) -> None:
     stage.github.world.git.set_ref("refs/heads/gh-readonly-queue/main/pr-1-f", stage.base)
     stage.act(stage.finished(stage.red("gh-readonly-queue/main/pr-1-f", event="merge_group")))
@@ -365,6 +373,7 @@ RARE = (
     base_gone_before_the_pull_request,
     apply_onto_a_protected_branch,
     outside_of_the_paths,
+    green_where_comments_are_not_allowed,
     merge_queue,
     tag_that_is_red,
     cancelled_meanwhile,

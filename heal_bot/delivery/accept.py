@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heal_bot.delivery.branch import all_ours
+from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.ladder import mine
 from heal_bot.delivery.options import Published
 from heal_bot.events import Run
@@ -27,7 +28,7 @@ def accept(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str) -> Publ
         return Published("declined", reason, proposal.url, number, branch)
     if not forge.objects.advance_branch(run, base_ref, proposal.head_sha):
         return Published("stale", "this branch moved meanwhile", proposal.url, number, branch)
-    forge.objects.delete_branch(run, branch)
+    aside(run, lambda: forge.objects.delete_branch(run, branch))
     reason = f"the change of pull request {number} is on this branch now"
     return Published("pushed", reason, proposal.url, number, branch)
 

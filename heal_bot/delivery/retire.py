@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from heal_bot.delivery.branch import all_ours
+from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.ladder import mine
 from heal_bot.events import Noted, Run
 from heal_bot.forge_port import STOPPED, Forge
@@ -31,8 +34,9 @@ def retire(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str) -> tupl
             continue
         mark = f"<!-- heal-bot green {sha[:12]} -->"
         said = _SAID.format(base=base_ref.replace("`", ""), sha=sha[:12])
-        forge.talk.comment(run, pull.number, mark, f"{mark}\n{said}")
+        text = f"{mark}\n{said}"
+        aside(run, partial(forge.talk.comment, run, pull.number, mark, text))
         forge.close_pull(run, pull.number)
-        forge.objects.delete_branch(run, pull.head_ref)
+        aside(run, partial(forge.objects.delete_branch, run, pull.head_ref))
         closed.append(pull.number)
     return tuple(closed)
