@@ -19,6 +19,8 @@ from typing import Any
 
 from benchmarks import _engine, _shards
 from benchmarks._engine import Engine
+from benchmarks._red_project import FILES, HOSTILE, PRICING, REPORT
+from benchmarks._shards import SHOP
 from benchmarks._step import Step
 from tests.github import records
 from tests.github.server import LoopbackGitHub, serving
@@ -27,96 +29,6 @@ from tests.github.world import Run
 TAG = "heal-bot:action-test"
 RUN = 77
 ROUNDS = 5
-PROJECT = """[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-[project]
-name = "shop"
-version = "1.0"
-requires-python = ">=3.9"
-dependencies = ["humanize"]
-[dependency-groups]
-dev = ["pytest-mock"]
-"""
-PRICING = (
-    records.BROKEN.replace('"""Prices."""\n', '"""Prices."""\n\nimport humanize\n')
-    + """
-
-def shown(price):
-    return humanize.intcomma(price)
-"""
-)
-TEST = """from importlib.metadata import version
-
-import pytest
-
-from shop.pricing import shown, total
-
-
-@pytest.mark.parametrize(("prices", "expected"), [([], 0), ([5], 5), ([4, 2], 6), ([1, 2, 4], 7)])
-def test_total(prices, expected):
-    assert total(prices) == expected
-
-
-def test_shown(mocker):
-    assert shown(1000) == "1,000"
-
-
-def test_the_versions_are_those_of_the_failing_run():
-    assert version("shop") == "1.0"
-    assert version("humanize") == "4.12.3"
-"""
-FILES = {
-    "src/shop/__init__.py": "",
-    "src/shop/pricing.py": PRICING,
-    "tests/test_pricing.py": TEST,
-    "pyproject.toml": PROJECT,
-    ".gitignore": ".venv/\n",
-}
-_CASE = """<testcase classname="tests.test_pricing" name="test_total[prices{0}-{1}]">
-<failure message="assert {2} == {1}">tests/test_pricing.py:10: AssertionError</failure></testcase>
-"""
-REPORT = f"""<testsuites><testsuite name="pytest" tests="6" failures="3">
-<testcase classname="tests.test_pricing" name="test_total[prices0-0]" time="0.01"/>
-{_CASE.format(1, 5, 0)}{_CASE.format(2, 6, 2)}{_CASE.format(3, 7, 6)}
-<testcase classname="tests.test_pricing" name="test_shown" time="0.01"/>
-</testsuite></testsuites>
-"""
-# Each passes only where it succeeds, so that the tests that fail are the escapes that did not.
-HOSTILE = """import os, pathlib, socket
-
-def test_engine_socket():
-    socket.socket(socket.AF_UNIX).connect("/var/run/docker.sock")
-
-def test_file_commands():
-    for path in pathlib.Path("/github/file_commands").iterdir():
-        path.write_text("status=healed\\n")
-
-def test_event():
-    pathlib.Path("/github/workflow/event.json").read_text()
-
-def test_workspace():
-    assert os.listdir("/github/workspace")
-
-def test_home():
-    pathlib.Path("/github/home/.bashrc").write_text("x")
-
-def test_tokens_of_our_own_environment():
-    assert any("TOKEN" in name or name.startswith(("INPUT_", "ACTIONS_")) for name in os.environ)
-
-def test_tokens_of_the_first_process():
-    assert b"token" in pathlib.Path("/proc/1/environ").read_bytes()
-
-def test_tokens_of_other_processes():
-    seen = [p for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid())]
-    assert any(pathlib.Path("/proc", p, "environ").read_bytes() for p in seen)
-
-def test_network():
-    socket.create_connection(("127.0.0.1", int(os.environ.get("PORT", "80"))), 2)
-
-def test_application():
-    pathlib.Path("/opt/heal-bot/planted").write_text("x")
-"""
 
 
 @contextmanager
@@ -221,6 +133,22 @@ def trigger(engine: Engine, name: str) -> dict[str, Any]:
         return done
 
 
+def shop(engine: Engine) -> dict[str, Any]:
+    """The action on `examples/shop` as it stands, asked to run the tests itself: the dry run."""
+    files = {
+        str(path.relative_to(SHOP)): path.read_text()
+        for path in sorted(SHOP.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    with github(files) as (running, step):
+        sha = step.checkout()
+        event, payload = _event("failure_step", running, sha)
+        inputs = {"proposers": "rules", "mode": "dry-run", "max-minutes": "6"}
+        done = step.run(engine, TAG, event, payload, inputs, sha)
+        done["violations"] = running.violations
+        return done
+
+
 def escapes(engine: Engine) -> list[str]:
     """The attempts of a hostile suite that succeeded inside the action's container."""
     names = [line[9:-3] for line in HOSTILE.splitlines() if line.startswith("def test_")]
@@ -279,6 +207,12 @@ def main(argv: list[str]) -> int:
                 if problem or status != "healed":
                     problems.append(name)
                     print(done["log"][-3000:], file=sys.stderr)
+            done = shop(engine)
+            result["shop"] = done["outputs"].get("status", "none")
+            print(f"shop: {result['shop']}, {done['seconds']:.1f} s", file=sys.stderr)
+            if _problem(done) or result["shop"] not in {"healed", "partly_healed"}:
+                problems.append("shop")
+                print(_problem(done) + done["log"][-3000:], file=sys.stderr)
             result["escapes_in_container"] = escapes(engine)
             result["problems"] = problems
             result["complete"] = not problems and not result["escapes_in_container"]
