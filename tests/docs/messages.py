@@ -1,0 +1,108 @@
+"""What the program's errors can say, read from its source: literals, with … for what varies."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "heal_bot"
+# Their text is what a program or a record reads, never the last line of a command.
+RECORDED = {
+    "EditError", "Flooded", "LLMError", "NoWheelError", "RecheckError", "ReplyError",
+    "ResolveError", "SourceRejected", "Untrusted",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of one error class, and where it is raised."""
+
+    error: str
+    place: str
+    text: str
+
+
+@functools.cache
+def error_classes() -> set[str]:
+    """The names of all subclasses of HealBotError, and its own."""
+    pairs = [
+        p for text in _texts().values() for p in re.findall(r"^class (\w+)\((\w+)\)", text, re.M)
+    ]
+    found = {"HealBotError"}
+    while more := {name for name, base in pairs if base in found} - found:
+        found |= more
+    return found
+
+
+@functools.cache
+def messages() -> tuple[Message, ...]:
+    """Every message with a literal part that ends a command or a delivery."""
+    return tuple(_messages())
+
+
+def _messages() -> Iterator[Message]:
+    shown = error_classes() - RECORDED
+    calls = re.compile(rf"\b(?:{'|'.join(shown)})\(")
+    for path, text in _texts().items():
+        if not calls.search(text):
+            continue
+        tree = ast.parse(text)
+        known = _constants(tree)
+        functions = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and node.args and _name(node.func) in shown):
+                continue
+            place = f"{path.relative_to(PACKAGE.parent)}:{node.lineno}"
+            made = functions.get(_name(node.args[0].func)) if _is_call(node.args[0]) else None
+            texts = [node.args[0]] if made is None else _returned(made)
+            for part in texts:
+                said = re.sub("…+", "…", _literal(part, known))
+                if re.search(r"[a-z]{3}", said):
+                    yield Message(_name(node.func), place, said)
+
+
+@functools.cache
+def _texts() -> dict[Path, str]:
+    found = sorted(p for p in PACKAGE.rglob("*.py") if "inside" not in p.parts)
+    return {path: path.read_text() for path in found}
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """The texts that a module gives names."""
+    return {
+        node.targets[0].id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    }
+
+
+def _is_call(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call)
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def _returned(function: ast.FunctionDef) -> list[ast.expr]:
+    return [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
+
+
+def _literal(node: ast.expr, known: dict[str, str]) -> str:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(_literal(part, known) for part in parts)
+        case ast.FormattedValue(value=ast.Name(id=name)):
+            return known.get(name, "…")
+        case ast.BinOp(left=left, right=right):
+            return _literal(left, known) + _literal(right, known)
+    return "…"

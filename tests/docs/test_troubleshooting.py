@@ -1,0 +1,48 @@
+"""docs/troubleshooting.md has an entry for whatever a command can end with."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from heal_bot import outcome
+from tests.docs.messages import error_classes, messages
+
+TEXT = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text().replace("\\|", "|")
+ENTRY = r"^\| `+ ?(.+?) ?`+ \| "
+
+
+def test_every_message_that_ends_a_command_has_an_entry() -> None:
+    listed = {text.strip() for text in re.findall(ENTRY, TEXT, re.MULTILINE)}
+    missing = [m for m in messages() if m.text.strip() not in listed]
+    assert missing == []
+
+
+def test_no_entry_is_of_a_message_that_is_gone() -> None:
+    said = {m.text.strip() for m in messages()}
+    sections = re.split(r"^## Exit code 2", TEXT, flags=re.MULTILINE)[1]
+    listed = re.findall(ENTRY, sections, re.MULTILINE)
+    assert [text for text in listed if text.strip() not in said] == []
+
+
+def test_the_reader_of_messages_sees_each_error_class_that_is_raised() -> None:
+    seen = {message.error for message in messages()}
+    assert {"UsageError", "SandboxError", "ProvisionError", "ForgeForbiddenError"} <= seen
+    assert seen <= error_classes()
+
+
+@pytest.mark.parametrize("status", get_args(outcome.Status))
+def test_every_status_of_an_outcome_has_an_entry(status: str) -> None:
+    assert f"\n| `{status}` | " in TEXT
+
+
+def test_every_exit_code_has_an_entry() -> None:
+    errors = importlib.import_module("heal_bot.errors")
+    codes = {e.exit_code for e in vars(errors).values() if hasattr(e, "exit_code")}
+    assert codes == {1, 2}
+    for code in (*codes, 0, 3, 130):
+        assert f"\n| {code} | " in TEXT
