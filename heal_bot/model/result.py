@@ -75,6 +75,7 @@ class Verdict:
     """What became of a candidate.
 
     status: fixed | improved | unchanged | regression | rejected | timeout | error | unconfirmed.
+    `afresh`: the project was imported anew for it, which takes long.
     """
 
     status: str
@@ -82,6 +83,7 @@ class Verdict:
     still_failing: tuple[Failure, ...] = ()
     newly_failing: tuple[Failure, ...] = ()
     detail: str = ""
+    afresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _MOST = 24
 _STRANGE = 2.0
 # What a patch loses that changes all that worked: much where the fault was a crash, since what
 # did not crash was right; less where results were wrong, since some of the others may be too.
-_NEW, _OTHER = 3.0, 1.0
+_NEW, _OTHER = 4.0, 1.0
 # And one that crashes on all varied calls as the tests did.
 _CRASH = 3.0
 _FEW = 1 / 3

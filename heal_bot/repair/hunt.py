@@ -12,6 +12,7 @@ from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.choice import choose
 from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.turns import Turns
 from heal_bot.source import rails
 
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
@@ -20,8 +21,8 @@ _TELL_EVERY = 250
 # Candidates to go on for a full fix once a partial one stands by itself.
 _PATIENCE = 300
 # Candidates and seconds to go on for other full fixes once there is one.
-_MORE = 200
-_MORE_SECONDS = 20.0
+_MORE = 400
+_MORE_SECONDS = 40.0
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
 
@@ -150,9 +151,10 @@ def _pass(
 ) -> Iterator[Attempt]:
     """Judge a source until it ends, or `limit` candidates were tried in all."""
     offered: deque[Candidate] = deque()
+    turns = Turns(source)
 
     def feed() -> Iterator[Candidate]:
-        for candidate in source:
+        for candidate in turns:
             if run.over() or tally.tried + len(offered) >= limit:
                 return
             if tally.has_enough(run.clock()):
@@ -166,6 +168,8 @@ def _pass(
         candidate = offered.popleft()
         ledger.count(cluster, candidate, verdict)
         _tell(run, cluster, proposer, tally)
+        if verdict.afresh:
+            turns.delay(candidate)
         if verdict.status == "timeout":
             tally.late.append(candidate)
         if _is_worth_recording(verdict, tally):

@@ -6,6 +6,7 @@ import contextlib
 import select
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -219,7 +220,7 @@ class WarmSession:
             self._late.add(work.candidate.edits)
         elif found.status == "fixed":
             self._pace = self._pace.knowing(answer.results)
-        work.verdict = found
+        work.verdict = found if work.files is None else replace(found, afresh=True)
 
     def _open(self, count: int) -> None:
         while len(self._lanes) < count:

@@ -110,7 +110,7 @@ def additions(scope: Scope) -> Iterator[Change]:
         options = [(k, 2.4) for k in usual]
         options += [(n, 3.0) for n in _missing(scope, node, name)]
         for text, cost in options:
-            yield _added(scope, node, text, cost)
+            yield added(scope, node, text, cost)
 
 
 def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
@@ -133,7 +133,8 @@ def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
     return found
 
 
-def _added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
+def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
+    """A further argument of a call, behind the positional ones or as a keyword."""
     site, line = scope.site, scope.site.line(node)
     last: ast.expr | ast.keyword = node.func
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]

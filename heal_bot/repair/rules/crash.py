@@ -3,8 +3,8 @@
 KeyError: `d[k]` to `d.get(k)` (in `lookup`) or `if k in d:` around it. NameError: the closest name
 in scope. UnboundLocalError: the name gets a value first. ZeroDivisionError: `a / b if b else 0`.
 TypeError: `str(...)` around the operands of `+`. AttributeError: the closest attribute, or
-`x and x.y`. IndexError: a bound in the condition. RecursionError: a base case. UnicodeError: an
-encoding. StopIteration: a default for `next`. Nothing is proposed for other failures.
+`x and x.y`. StopIteration: a default for `next`. Nothing is proposed for other failures; a missing
+import, UnicodeError and RecursionError are families of their own.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ _PER_CHARACTER = 0.06
 _MOST, _LEAST = 12, -6
 _FITTED = 1.5
 _LOST, _LOST_PARAMETER = 0.7, 1.5
+# A parameter that the body does not read was meant for something.
+_FOUND = 0.7
 # Where a constant takes the place of another one, an expected value may well be the right one.
 _CONSTANTS = {"number": 0.3, "text": 0.3, "boolean constant": 0.0, "f-string": 0.3, "pattern": 0.3}
 _COMMON = (0, 1, -1, True, False, None, "")
@@ -31,7 +33,14 @@ def doubt(idea: Idea) -> float:
     growth = sum(len(cut.text) - (cut.end - cut.start) for cut in idea.change.cuts)
     size = _PER_CHARACTER * max(_LEAST, min(_MOST, growth))
     fitted = _CONSTANTS.get(idea.family.name, _FITTED) if _is_fitted(idea) else 0.0
-    return idea.family.doubt + size + fitted + _lost(idea.scope.site, idea.change)
+    found = idea.family.doubt + size + fitted + _lost(idea.scope.site, idea.change)
+    return found - (_FOUND if _uses_parameter(idea) else 0.0)
+
+
+def _uses_parameter(idea: Idea) -> bool:
+    """Whether a change gives a use to a parameter that had none."""
+    unused = set(idea.scope.unused())
+    return any(unused & _names(cut.text.encode()) for cut in idea.change.cuts) if unused else False
 
 
 def _is_fitted(idea: Idea) -> bool:

@@ -15,16 +15,21 @@ _LITERAL = re.compile(
 )
 _EXPECTED = re.compile(r"(?:==|!=| is | in |<=|>=|<|>)\s*(.{1,200})")
 _NOT_RAISED = re.compile(r"DID NOT RAISE[^\n]{0,20}<class '([\w.]{1,80})'>")
+_NO_ITEMS = re.compile(r"== (\[\]|\{\}|\(\)|set\(\))(?!\S)")
 _MOST = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Exception types of the failures, their messages, and constants, expected ones first."""
+    """Exception types of the failures, their messages, and constants, expected ones first.
+
+    `empty` are the containers without items that tests expect.
+    """
 
     kinds: frozenset[str]
     messages: tuple[str, ...]
     constants: tuple[object, ...]
+    empty: tuple[str, ...] = ()
 
     def of(self, kind: type) -> tuple[object, ...]:
         """The constants of exactly this type."""
@@ -76,4 +81,6 @@ def gather(failures: Iterable[Failure]) -> Evidence:
         if counted[type(value)] <= _MOST:
             kept.append(value)
     kinds = frozenset(_simple(f.kind) for f in some if f.kind)
-    return Evidence(kinds, tuple(f.message for f in some), tuple(kept))
+    messages = tuple(f.message for f in some)
+    empty = dict.fromkeys(n for m in messages for n in _NO_ITEMS.findall(m[:3000]))
+    return Evidence(kinds, messages, tuple(kept), tuple(empty))

@@ -8,12 +8,15 @@ before another statement, or with the value of another path, up to 3.8. A loop g
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.insertion import before
 from heal_bot.repair.rules.scope import Scope, value_kind
 from heal_bot.repair.rules.text import Change
 
+# How a TypeError says that a value is no container.
+_NO_CONTAINER = re.compile(r"object is not (?:iterable|subscriptable)|has no len\(\)")
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False",
           "set": "set()"}  # fmt: skip
 
@@ -34,15 +37,21 @@ def leaves(scope: Scope) -> list[tuple[str, float]]:
             kind = next(iter(known)) if len(known) == 1 else ""
         if kind in _EMPTY:
             kinds[_EMPTY[kind]] = None
+        if kind == "boolean":
+            kinds["True"] = None
         if isinstance(path.value, ast.Constant):
             ways.setdefault(f"return {site.segment(path.value)}", 0.0)
     for code in kinds:
         ways.setdefault(f"return {code}", 0.0)
+    for name in scope.unused():
+        ways.setdefault(f"return {name}", 0.1)
+    for code in scope.evidence.empty:
+        ways.setdefault(f"return {code}", 0.2)
     for expected in scope.evidence.constants[:4]:
         if not isinstance(expected, str) or len(expected) < 20:
             ways.setdefault(f"return {expected!r}", 0.5)
-    for rank, code in enumerate(("None", "0", "False", "True", "[]", '""', "{}", "1", "-1")):
-        ways.setdefault(f"return {code}", 0.5 + 0.1 * rank)
+    for rank, code in enumerate(("None", "0", "1", "[]", '""', "{}", "False", "True", "-1")):
+        ways.setdefault(f"return {code}", 0.5 + 0.1 * rank + (0.4 if rank > 5 else 0.0))
     return list(ways.items())
 
 
@@ -67,6 +76,10 @@ def conditions(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
             found.append((f"len({name}) < 2", dear + 1.4))
             found.append((f"len({name}) == 1", dear + 1.5))
     found += _attribute_conditions(scope, none)
+    if any(_NO_CONTAINER.search(message[:500]) for message in scope.evidence.messages):
+        for rank, name in enumerate(scope.visible(node)[:4]):
+            for more, kind in enumerate(("list", "(list, tuple)", "dict", "str")):
+                found.append((f"not isinstance({name}, {kind})", 0.1 * rank + 0.1 * more))
     return found
 
 

@@ -63,6 +63,7 @@ def steps(scope: Scope) -> Iterator[Change]:
 def accumulators(scope: Scope) -> Iterator[Change]:
     """A container or number of the function takes in another value: `result.append(item)`, 3.4."""
     site = scope.site
+    containers = _looked_into(scope)
     for anchor in site.statements:
         if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
@@ -81,7 +82,7 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                     codes.append(f"{into} += {value}")
                 if {"number", "boolean", "text"} & kinds or not kinds:
                     codes.append(f"{into} = {value}")
-                if "mapping" in kinds:
+                if "mapping" in kinds or (into in containers and "sequence" not in kinds):
                     codes += [f"{into}[{value}] = {o}" for o in names if o not in {into, value}]
                 for code in codes:
                     for put in (after, before):
@@ -98,6 +99,18 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                     change = after(site, anchor, (code,), 3.9)
                     if change:
                         yield change
+
+
+def _looked_into(scope: Scope) -> set[str]:
+    """Names that keys are looked up in: `key in kept`, `kept[key]`."""
+    found: set[str] = set()
+    for node in scope.site.nodes:
+        match node:
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name()):
+                found.add(name)
+    return found
 
 
 def flushes(scope: Scope) -> Iterator[Change]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from heal_bot.events import Noted, Run
 from heal_bot.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.ports import Brief, Recall
+from heal_bot.repair.rules import importing
 from heal_bot.repair.rules.doubt import doubt
 from heal_bot.repair.rules.evidence import gather
 from heal_bot.repair.rules.identity import fingerprint, is_ugly
@@ -20,6 +21,8 @@ from heal_bot.source.guard import SourceRejected
 
 _SUSPECTS = 5
 _IMPROVERS = 30
+# Improvers that are tried together with changes of other functions.
+_BESIDE = 6
 _SECOND_ROOF = 4.0
 
 
@@ -58,16 +61,19 @@ class Rules:
         for rank, suspect in enumerate(suspects):
             scope = _scope(run, brief, suspect, suspect.target.source, suspect.lines)
             if scope is not None:
+                scope.frame = _frame(suspect.target, suspects)
                 scopes.append((scope, rank_cost(rank, suspect.score, best)))
         for idea in order(scopes):
-            source = _realized(idea, seen)
-            if source is not None:
-                edit = Edit(idea.scope.site.target, source)
+            edit = _realized(idea, seen)
+            if edit is not None:
                 prior = idea.cost + doubt(idea)
                 yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
-        """Cheap edits on top of the attempts that fixed most, without breaking anything."""
+        """Cheap edits on top of the attempts that fixed most, without breaking anything.
+
+        The second edit is in the function of the first one, or in another suspect.
+        """
         known = {s.target: s for s in brief.cluster.suspects}
         improvers = [a for a in brief.partial if len(a.candidate.edits) == 1]
         improvers.sort(key=lambda a: (-len(a.verdict.fixed), a.number))
@@ -83,16 +89,30 @@ class Rules:
             if scope is not None:
                 first[id(scope)] = attempt
                 scopes.append((scope, 0.15 * rank))
+            for scope, extra in self._beside(run, brief, edit.target, rank):
+                first[id(scope)] = attempt
+                scopes.append((scope, extra))
         for idea in order(scopes, roof=_SECOND_ROOF):
-            source = _realized(idea, seen)
-            if source is None:
-                continue
             start = first[id(idea.scope)].candidate
+            (before,) = start.edits
+            edit = _realized(idea, seen, before)
+            if edit is None:
+                continue
             why = f"{start.rationale}; {idea.change.why}"
-            edit = Edit(idea.scope.site.target, source)
             family = f"{start.family} + {idea.family.name}"
             prior = start.prior + idea.cost + doubt(idea)
-            yield Candidate((edit,), self.name, family, why, prior=prior)
+            both = (edit,) if edit.target == before.target else (before, edit)
+            yield Candidate(both, self.name, family, why, prior=prior)
+
+    def _beside(
+        self, run: Run, brief: Brief, changed: Target, rank: int
+    ) -> Iterator[tuple[Scope, float]]:
+        """The other suspects, for the first improvers, each dearer than the function itself."""
+        suspects = brief.cluster.suspects[:_SUSPECTS] if rank < _BESIDE else ()
+        for place, suspect in enumerate(s for s in suspects if s.target != changed):
+            scope = _scope(run, brief, suspect, suspect.target.source, suspect.lines)
+            if scope is not None:
+                yield scope, 0.15 * rank + 0.3 * (place + 1)
 
 
 def _scope(
@@ -106,7 +126,9 @@ def _scope(
         where = f"{target.path}:{target.first_line} {target.qualname}"
         run.emit(Noted(stage="repair", message=f"rules skip {where}: {error}", level="warning"))
         return None
-    scope = look(site, explore(brief.tree, target), gather(brief.cluster.failures))
+    evidence = gather(brief.cluster.failures)
+    scope = look(site, explore(brief.tree, target), evidence)
+    scope.importable = importing.lines(brief.tree, target.path, evidence)
     text = site.source.decode()
     plain = fingerprint(text)
     scope.loose = plain is None
@@ -114,8 +136,11 @@ def _scope(
     return scope
 
 
-def _realized(idea: Idea, seen: set[int]) -> str | None:
-    """The changed source; None when it is no Python, nothing new, or needlessly roundabout."""
+def _realized(idea: Idea, seen: set[int], before: Edit | None = None) -> Edit | None:
+    """The edit of an idea; None when it is no Python, nothing new, or needlessly roundabout.
+
+    `before` is what it stands on: its source is that of the scope, or of another function.
+    """
     site, change = idea.scope.site, idea.change
     raw = applied(site.source, change.cuts)
     growth = 0
@@ -127,13 +152,39 @@ def _realized(idea: Idea, seen: set[int]) -> str | None:
         growth = end - cut.end
     text = raw.decode()
     mark = fingerprint(text, loose=idea.scope.loose)
-    if mark is None:
+    if mark is None or (mark == idea.scope.original and not change.imports):
         return None
-    key = hash((site.target.path, site.target.qualname, site.target.nth, site.target.kind, mark))
-    if mark == idea.scope.original or key in seen:
+    target, imports = site.target, change.imports
+    elsewhere = before is not None and before.target != target
+    base = before.new_source if before is not None and elsewhere else ""
+    if before is not None and not elsewhere:
+        imports = (*before.imports, *imports)
+    key = hash((target.path, target.qualname, target.nth, target.kind, mark, imports, base))
+    own = site.own(text)
+    # A change of an inner function is one of the outer function too.
+    whole = own.join(idea.scope.frame).rstrip()
+    same = hash((target.path, whole, imports, base))
+    if key in seen or same in seen:
         return None
-    seen.add(key)
-    return site.own(text)
+    seen.update((key, same))
+    return Edit(target, own, imports)
+
+
+def _frame(target: Target, suspects: Sequence[Suspect]) -> tuple[str, str]:
+    """What a suspect around a target has before and after it; nothing where there is none."""
+    around = [
+        s.target
+        for s in suspects
+        if s.target.path == target.path
+        and s.target.kind == target.kind == "function"
+        and s.target.first_line < target.first_line <= target.last_line <= s.target.last_line
+    ]
+    if not around:
+        return "", ""
+    outer = min(around, key=lambda found: found.first_line)
+    lines = outer.source.splitlines(keepends=True)
+    first, last = target.first_line - outer.first_line, target.last_line - outer.first_line + 1
+    return "".join(lines[:first]), "".join(lines[last:])
 
 
 def moved(

@@ -37,7 +37,9 @@ _MADE = {"split": "sequence", "join": "text", "count": "number", "index": "numbe
 class Scope:
     """Everything a family sees: the site, the module around it, the failures, the names.
 
-    `original` is the fingerprint of the source as it is, `loose` how it was taken.
+    `original` is the fingerprint of the source as it is, `loose` how it was taken; `importable`
+    holds names that are missing with lines that import them; `frame` is what stands before and
+    after the target in the outermost suspect that contains it.
     """
 
     site: Site
@@ -47,6 +49,8 @@ class Scope:
     kinds: dict[str, set[str]] = field(default_factory=dict)
     original: int = 0
     loose: bool = False
+    importable: tuple[tuple[str, str], ...] = ()
+    frame: tuple[str, str] = ("", "")
 
     def visible(self, node: ast.AST) -> list[str]:
         """Parameters and local names that may hold a value at a node, nearest scope first."""
@@ -59,8 +63,8 @@ class Scope:
             for name, line, owner in self.bindings
             if id(owner) in inside and (line <= last or looped)
         )
-        outer = (p for f in reversed(self.around.enclosing) for p in _parameters(f.args))
-        names.update(dict.fromkeys(outer))
+        for function in reversed(self.around.enclosing):
+            names.update(dict.fromkeys([*_parameters(function.args), *_locals(function)]))
         return [n for n in names if n not in {"self", "cls", "_"}]
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -74,6 +78,15 @@ class Scope:
         """Like `above`, beginning with the node itself."""
         yield node
         yield from self.above(node)
+
+    def unused(self) -> list[str]:
+        """Parameters that the body does not read: they were meant for something."""
+        function = self.site.function
+        if function is None:
+            return []
+        read = {node.id for node in self.site.nodes if isinstance(node, ast.Name)}
+        ignored = {"self", "cls", "_"}
+        return [n for n in _parameters(function.args) if n not in read and n not in ignored]
 
     def clash(self, one: str, other: str) -> float:
         """0 when two names are used alike, 0.4 when nothing is known, 1.6 when they differ."""
@@ -95,6 +108,19 @@ def _parameters(args: ast.arguments) -> list[str]:
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     every += [a for a in (args.vararg, args.kwarg) if a is not None]
     return [a.arg for a in every]
+
+
+def _locals(function: Function) -> list[str]:
+    """The names that a function's own statements bind, those of functions inside it left out."""
+    found: dict[str, None] = {}
+    left: list[ast.AST] = list(function.body)
+    while left:
+        node = left.pop(0)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
+            left += ast.iter_child_nodes(node)
+    return list(found)
 
 
 def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:

@@ -118,12 +118,16 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Cuts that belong together; `cost` is logarithmic, `line` counts in the file, `why` tells."""
+    """Cuts that belong together; `cost` is logarithmic, `line` counts in the file, `why` tells.
+
+    `imports` are lines that the module needs for it.
+    """
 
     cuts: tuple[Cut, ...]
     cost: float
     line: int
     why: str
+    imports: tuple[str, ...] = ()
 
 
 def applied(source: bytes, cuts: Iterable[Cut]) -> bytes:

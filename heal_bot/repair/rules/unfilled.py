@@ -38,7 +38,8 @@ def fills(scope: Scope) -> Iterator[Change]:
 
 
 def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Names with the statement that would fill them."""
+    """Names with the statement that would fill them, those of the functions around included."""
+    yield from _outer(scope)
     site = scope.site
     filled: set[str] = set()
     stored: dict[str, int] = {}
@@ -59,6 +60,29 @@ def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
                 code = _filling(name, value)
                 if code and name in read - filled and stored[name] == 1:
                     yield name, code
+
+
+def _outer(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Containers that a function around the target makes, that the target reads and nobody fills.
+
+    A plain value is left out: to rebind it takes a `nonlocal` besides.
+    """
+    read = {node.id for node in scope.site.nodes if isinstance(node, ast.Name)}
+    for function in scope.around.enclosing:
+        nodes = list(ast.walk(function))
+        filled = {
+            node.value.id
+            for node in nodes
+            if isinstance(node, ast.Attribute | ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and _is_filling(node)
+        }
+        for node in nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    code = _filling(name, value)
+                    if name in read - filled and code.startswith(f"{name}."):
+                        yield name, code
 
 
 def _is_filling(parent: ast.AST) -> bool:

@@ -69,8 +69,11 @@ def varied(value, rng, depth=0):
         return kind(_varied_list(list(value), rng, depth))
     if kind is dict and value and depth < _DEPTH - 1:
         key = rng.choice(list(value))
-        if rng.random() < 0.4:
+        how = rng.random()
+        if how < 0.35:
             del value[key]
+        elif how < 0.5:
+            value[key] = None
         else:
             value[key] = varied(value[key], rng, depth + 1)
     elif kind in (set, frozenset) and value:

@@ -23,6 +23,9 @@ class Files:
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
 
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self.files)
+
     def read(self, path: str) -> bytes:
         return self.files[path].encode()
 

@@ -79,6 +79,21 @@ EXAMPLES = [
     ("crash", "def f(a, b):\n    return a / b\n", "a / b", "a / b if b else 0",
      "ZeroDivisionError"),
     ("crash", 'def f(n):\n    return "n: " + n\n', "+ n", "+ str(n)", "TypeError: can only"),
+    ("encoding", 'def f(a):\n    return a.decode("ascii")\n', "ascii", "utf-8",
+     "UnicodeDecodeError: 'ascii' codec"),
+    ("encoding", "def f(a):\n    return a.decode()\n", "decode()", 'decode(errors="replace")',
+     "UnicodeDecodeError: 'utf-8' codec"),
+    ("recursion", "def f(n):\n    return n + f(n)\n", "f(n)\n", "f(n - 1)\n",
+     "RecursionError: maximum recursion depth"),
+    ("recursion", "def f(n):\n    return n + f(n - 1)\n", "    return",
+     "    if n == 0:\n        return n\n    return", "RecursionError: maximum recursion depth"),
+    ("handler", "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        h()\n",
+     "KeyError", "IndexError", "IndexError: list index out of range"),
+    ("handler", "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        h()\n",
+     "KeyError", "(KeyError, IndexError)", "IndexError: list index out of range"),
+    ("attempt", "def f(a):\n    n = int(a)\n    return n\n", "    n = int(a)\n",
+     "    try:\n        n = int(a)\n    except ValueError:\n        return None\n",
+     "ValueError: invalid literal"),
     ("guard", "def f(a):\n    return a[0]\n", "    return a",
      "    if not a:\n        return None\n    return a", "IndexError: out of range"),
     ("normalisation", "def f(a=None):\n    return a\n", "    return a",
@@ -125,6 +140,11 @@ IDLE = {
     "missing call": 'def f(a):\n    a = ""\n',
     "crash": "def f(a, b):\n    return a / b\n",
     "never filled": "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
+    "import": "def f(a):\n    return deque(a)\n",
+    "encoding": 'def f(a):\n    return a.decode("ascii")\n',
+    "recursion": "def f(n):\n    return n + f(n)\n",
+    "handler": "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        pass\n",
+    "attempt": "def f(a):\n    return int(a)\n",
     "await": "def f(g):\n    return g()\n",
     "statement order": "def f(a):\n    return a\n",
 }
@@ -191,9 +211,9 @@ def test_every_family_has_its_own_name() -> None:
     assert len(names) == len(set(names))
 
 
-def test_every_family_but_those_that_need_siblings_has_an_example() -> None:
+def test_every_family_but_those_that_need_a_module_around_has_an_example() -> None:
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
-    assert untested == {"sibling", "attribute for name", "missing statement"}
+    assert untested == {"sibling", "attribute for name", "missing statement", "import"}
 
 
 def test_a_missing_module_leaves_the_surroundings_empty() -> None:

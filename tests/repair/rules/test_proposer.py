@@ -271,3 +271,43 @@ def test_a_default_argument_changes_alone(bench, text, first, last, wrong, right
     for other in changed:
         ast.parse(other)
         assert [a for a in ("c=3", "a -", "return b", "c=0") if a in other] == []
+
+
+def test_a_second_edit_may_be_in_another_suspect(bench) -> None:
+    text = "def f(a):\n    return a - 1\n\n\ndef g(a):\n    return f(a) < 2\n"
+    target = bench.target(text, "f")
+    half = "def f(a):\n    return a + 1\n"
+    start = Candidate((Edit(target, half),), "rules", "arithmetic operator", "first", prior=1.2)
+    improved = Attempt(1, "c1", start, Verdict("improved", ("t::t",)))
+    fixed = text.replace("a - 1", "a + 1").replace("<", "<=")
+    assert bench.position(text, fixed, 60, "f", "g", partial=(improved,)) is not None
+
+
+@pytest.mark.parametrize("other", ["", "from collections import deque\n"])
+def test_a_missing_import_is_added_and_the_function_stays(bench, other: str) -> None:
+    text = "def f(a):\n    return deque(a)\n"
+    failure = Failure("t::t", "NameError", "name 'deque' is not defined")
+    brief = bench.brief(text, failures=[failure])
+    brief.tree.files = {"shop.py": text, "stock.py": other}
+    (first, *_) = Rules().propose(Run(bench.events.append), lambda: brief)
+    assert first.edits == (Edit(bench.target(text), text, ("from collections import deque",)),)
+
+
+def test_a_change_of_an_inner_function_is_not_tried_again_as_one_of_the_outer(bench) -> None:
+    names = ("outer", "outer.<locals>.step")
+    changed = [bench.changed(COUNTER, c) for c in bench.candidates(COUNTER, *names)]
+    assert len(changed) == len(set(changed))
+    inner = {bench.changed(COUNTER, c) for c in bench.candidates(COUNTER, names[1])}
+    assert inner <= set(changed)
+
+
+def test_what_an_outer_function_makes_and_nobody_fills_is_filled_inside(bench) -> None:
+    text = (
+        "def walk(start):\n    seen = set()\n\n    def visit(node):\n        if node in seen:\n"
+        "            return 0\n        return 1 + sum(visit(n) for n in node.nodes)\n\n"
+        "    return visit(start)\n"
+    )
+    fixed = text.replace("        return 1", "        seen.add(node)\n        return 1")
+    place = bench.position(text, fixed, 300, "walk.<locals>.visit")
+    assert place is not None
+    assert place < 120
