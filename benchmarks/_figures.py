@@ -1,0 +1,152 @@
+"""Which fields of each benchmark's last line are published, in which words, with which caveats."""
+
+# ruff: noqa: E501 - a table: one figure a line
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Rows = tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A section before it is measured; rows are (figure, value with noughts, fields)."""
+
+    options: str
+    versions: str
+    caveats: str
+    rows: Rows
+
+
+SHAPES: dict[str, Shape] = {
+    "action": Shape(
+        "",
+        "heal-bot 0.1.0 and its image",
+        "GitHub is a stand-in on the loopback; the base image is made on the machine where the registry cannot be reached.",
+        (
+            ("triggers that ended in a verified pull request, each in a real container", "0", "triggers"),
+            ("attempts of a hostile suite that succeeded inside the container", "0", "escapes_in_container"),
+            ("a job in which nothing is to be done", "0.00 s", "nothing_to_do_seconds"),
+            ("the image over its base", "0 MB", "image_mb_over_base"),
+        ),
+    ),
+    "github": Shape(
+        "",
+        "heal-bot 0.1.0, PyGithub as locked",
+        "GitHub is a stand-in on the loopback that checks each request and answer against GitHub's description of its API.",
+        (
+            ("scenarios of admission and delivery that end as they should", "0 of 0", "passed, scenarios"),
+            ("violations of GitHub's API description", "0", "violations"),
+            ("pull requests or comments doubled or lost by faults", "0 doubled, 0 lost", "duplicates, lost"),
+            ("requests of a whole run; of one with nothing to do", "0; 0", "requests_full, requests_noop"),
+        ),
+    ),
+    "junit": Shape(
+        "",
+        "heal-bot 0.1.0, runners as in pyproject.toml",
+        "Ratio of wall-clock seconds, best of three by turns; the large report is grown from one that pytest wrote.",
+        (
+            ("a large report over a bare `lxml.iterparse`: cases, ratio, peak memory", "0 cases, 0.00, 0.0 MiB", "cases, ratio_to_iterparse, peak_mib"),
+            ("failing test ids joined with the reports of all runners and plugins", "0 of 0", "join.exact, join.ids"),
+            ("hostile report files that end in an untyped error", "0 of 0", "hostile.untyped_errors, hostile.tried"),
+        ),
+    ),
+    "localization": Shape(
+        "",
+        "heal-bot 0.1.0; libraries as pinned in the benchmark",
+        "Mutants are planted by us; shares are expected hits, ties broken by chance.",
+        (
+            ("the guilty function is first, among the first three, among the first five", "0.000, 0.000, 0.000", "top1, top3, top5"),
+            ("the guilty function is first where a test fails on an assertion; where code crashes", "0.000; 0.000", "assertion_top1, crash_top1"),
+            ("mutants", "0", "mutants"),
+            ("failures of several mutants grouped by their causes", "0 of 0", "clusters.exact, clusters.cases"),
+        ),
+    ),
+    "loop": Shape(
+        "",
+        "heal-bot 0.1.0; SDKs as locked",
+        "The models are scripts behind a server on the loopback, the transcripts are written by hand.",
+        (
+            ("scripted model scenarios that end as they should", "0 of 0", "as_expected, scenarios"),
+            ("our own time for an attempt, the sandboxed run included", "0.000 s", "seconds_per_attempt"),
+            ("that time over the sandboxed run alone", "0.000", "floor_ratio"),
+            ("share of a prompt that the one before does not begin with", "0.000", "uncached_share"),
+        ),
+    ),
+    "mutants": Shape(
+        "",
+        "heal-bot 0.1.0; libraries as pinned in the benchmark",
+        "Single mutations planted by us in public libraries; a repair counts as wrong when it differs from the release on recorded calls.",
+        (
+            ("mutants healed offline", "0 of 0", "healed, mutants"),
+            ("of those that one edit can undo", "0 of 0", "healed_invertible, invertible"),
+            ("share of the proposed repairs that are right", "0.000", "precision"),
+        ),
+    ),
+    "peers": Shape(
+        "",
+        "heal-bot 0.1.0, self-heal-llm 0.5.0, pytest 9.2.0",
+        "The answers are scripts of ours, so this says nothing of models. self-heal-llm is handed the function, arguments and each test as a callable by an adapter of ours; heal-bot gets a repository and finds them. Seconds: its loop in one process, against checkout, baseline, search and cold confirmation in the sandbox. Tasks whose repair changes two functions are left out.",
+        (
+            ("right answer: heal-bot correct; self-heal-llm as a library; its command line", "0; 0; 0 of 0", "heal_bot.right.correct, self_heal.right.correct, self_heal.command line.correct, tasks"),
+            ("a useless answer, then the right one: heal-bot correct; self-heal-llm", "0; 0 of 0", "heal_bot.useless then right.correct, self_heal.useless then right.correct, tasks"),
+            ("an answer that only looks right, then the right one: wrong patches of heal-bot; of self-heal-llm", "0; 0 of 0", "heal_bot.wrong then right.wrong, self_heal.wrong then right.wrong, tasks"),
+            ("without any model: heal-bot correct, wrong; self-heal-llm correct", "0, 0; 0 of 0", "heal_bot.offline.correct, heal_bot.offline.wrong, self_heal.offline.correct, tasks"),
+            ("attacks in a proposal that succeeded: heal-bot; self-heal-llm by default, moderate, strict, subprocess", "0; 0, 0, 0, 0 of 0", "heal_bot.escapes.strict sandbox.count, self_heal.escapes.off.count, self_heal.escapes.moderate.count, self_heal.escapes.strict.count, self_heal.escapes.subprocess.count, attacks"),
+            ("seconds with the right answer, all tasks: heal-bot; self-heal-llm", "0.0; 0.0", "heal_bot.right.seconds, self_heal.right.seconds"),
+            ("import: heal-bot's API; self-heal-llm", "0 modules, 0 ms; 0 modules, 0 ms", "heal_bot.loads.api.modules, heal_bot.loads.api.milliseconds, self_heal.loads.api.modules, self_heal.loads.api.milliseconds"),
+        ),
+    ),
+    "quixbugs": Shape(
+        " --data CHECKOUT",
+        "heal-bot 0.1.0, a checkout of jkoppel/QuixBugs",
+        "Correct means: agrees with the reference on fresh inputs, value and type. `half` searches with a seeded half of the tests.",
+        (
+            ("QuixBugs programs repaired offline, correct on fresh inputs", "0 of 0", "correct, programs"),
+            ("passing their tests, not always correct", "0 of 0", "plausible, programs"),
+            ("correct with half of the tests", "0 of 0", "correct_half_tests, programs"),
+        ),
+    ),
+    "real_project": Shape(
+        "",
+        "heal-bot 0.1.0; libraries as pinned in the benchmark",
+        "One bug per library, planted by us by hand.",
+        (
+            ("real libraries healed offline, one planted bug each: healed; equal to the original", "0 of 0; 0", "healed, bugs, equal_to_original"),
+        ),
+    ),
+    "rules": Shape(
+        "",
+        "heal-bot 0.1.0, pytest 9.2.0",
+        "The tasks are written for this by the authors of the tool; half of them can be undone by one edit. Hidden tests judge.",
+        (
+            ("own tasks repaired offline: correct; wrong; abstained", "0; 0; 0 of 0", "correct, wrong, abstained, tasks"),
+            ("correct where one edit is enough; where several are; where logic is missing", "0 of 0; 0 of 0; 0 of 0", "by_repair.one_edit.correct, by_repair.one_edit.tasks, by_repair.several_edits.correct, by_repair.several_edits.tasks, by_repair.missing_logic.correct, by_repair.missing_logic.tasks"),
+            ("median of a whole run", "0.0 s", "median_seconds"),
+        ),
+    ),
+    "sandbox": Shape(
+        "",
+        "heal-bot 0.1.0; projects as pinned in the benchmark",
+        "The attacks are ours; what is allowed, and why, is listed in the line. Ratios are medians by turns.",
+        (
+            ("attacks from inside that got out", "0 of 0", "escaped, attacks"),
+            ("processes of fork and memory bombs that survived", "0 of 0 bombs", "survivors, bombs"),
+            ("a cold pytest run in the sandbox over a bare one", "0.00", "cold_ratio"),
+            ("candidates judged per second and core by a warm session; over cold runs", "0.0; 0.0 times", "candidates_per_second_and_core, zygote_speedup"),
+            ("tests of public projects with the same result as without the sandbox", "0 of 0 in 0 projects", "compat.same_as_bare, compat.tests, compat.projects"),
+        ),
+    ),
+    "verification": Shape(
+        "",
+        "heal-bot 0.1.0",
+        "The forgeries, flaky tests and changes are ours.",
+        (
+            ("forged verdicts accepted: by the oracle; in the test's process", "0; 0 of 0", "accepted.oracle, accepted.in_process, forgeries"),
+            ("flaky, order-dependent and polluted tests told as what they are", "0 of 0", "flaky.right, flaky.cases"),
+            ("stale tests told from broken code", "0 of 0", "intent.right, intent.cases"),
+            ("changes that pass their tests: veto, doubt or nothing, as it should be", "0 of 0", "gates.right, gates.cases"),
+        ),
+    ),
+}  # fmt: skip
