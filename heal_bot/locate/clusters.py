@@ -99,7 +99,7 @@ def group(
     groups = _single(min(found, key=lambda groups: sum(map(cost, groups))), cost)
     for late in start[MAX_GROUPS:]:
         groups = _placed(late, groups, cost)
-    groups = [_with_shared(one, groups, hits, known) for one in groups]
+    groups = [_with_shared(one, groups, hits, known, site) for one in groups]
     return tuple(_with_unseen(groups, [f for f in failures if not hits.get(f.test)], site))
 
 
@@ -241,23 +241,32 @@ def _surprise(failed: int, passed: int) -> float:
 
 
 def _with_shared(
-    one: Group, groups: Sequence[Group], hits: Mapping[str, int], known: Levels
+    one: Group,
+    groups: Sequence[Group],
+    hits: Mapping[str, int],
+    known: Levels,
+    site: Callable[[Failure], str],
 ) -> Group:
     """The group with failures of other groups that surely fail for its cause as well.
 
     Such a test executed one of the group's most suspicious lines, which hardly any test passes.
+    Where the cause always raises, a test that got past it and failed in another way is none.
     """
     passed = known.fewest(one.common)
     if passed is None or passed > 0.1 * (len(one.failures) + 1):
         return one
     culprits = one.common & known.lines(passed)
     mine = {failure.test for failure in one.failures}
+    ways = {(failure.kind, site(failure)) for failure in one.failures}
+    raises = all(place for _, place in ways)
     others = tuple(
         failure
         for other in groups
         if other is not one
         for failure in other.failures
-        if failure.test not in mine and hits[failure.test] & culprits
+        if failure.test not in mine
+        and hits[failure.test] & culprits
+        and not (raises and (failure.kind, site(failure)) not in ways)
     )
     return Group(one.failures + others, one.common) if others else one
 

@@ -42,6 +42,14 @@ def test_a_test_of_both_causes_is_in_both() -> None:
     assert _group(failing, [{9, 7}] * 60) == [["a", "b", "both"], ["both", "c", "d"]]
 
 
+def test_a_test_that_got_past_what_always_raises_fails_for_another_cause() -> None:
+    failing = {"a": {1, 9}, "b": {1, 9}, "c": {2, 9}, "d": {2, 9}, "past": {1, 2, 9}}
+    sites = {"a": "m.py::one", "b": "m.py::one", "c": "m.py::two", "d": "m.py::two"}
+    kinds = dict.fromkeys("ab", "KeyError") | dict.fromkeys(("c", "d", "past"), "TypeError")
+    found = _group(failing, [{9, 7}] * 60, kinds, sites=sites | {"past": "m.py::two"})
+    assert found == [["a", "b"], ["c", "d", "past"]]
+
+
 def test_passing_tests_that_execute_the_fault_by_luck_do_not_split_it() -> None:
     failing = {f"t{n}": {n, 40} for n in range(30)}
     assert len(_group(failing, [{40}] * 5 + [{39}] * 40)) == 1
