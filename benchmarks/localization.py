@@ -17,57 +17,23 @@ import statistics
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from benchmarks import _libraries, real_project
+from benchmarks import _fauxpy, _libraries, real_project
+from benchmarks._judged import Folder, Killed, exact, judged, own
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
 from heal_bot.events import Run
-from heal_bot.locate import clues, ranking, spectrum
-from heal_bot.locate.observed import Observed, key, observe
+from heal_bot.locate import ranking
+from heal_bot.locate.observed import key
 from heal_bot.locate.places import Places
-from heal_bot.model import Cluster
 
 LARGEST_CASE = 500
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A folder as a tree."""
-
-    root: Path
-    sha: str = "0" * 40
-    tree_sha: str = "0" * 40
-
-    def paths(self) -> tuple[str, ...]:
-        found = (p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file())
-        return tuple(sorted(found))
-
-    def read(self, path: str) -> bytes:
-        return (self.root / path).read_bytes()
-
-    def blob(self, path: str) -> str:
-        return "0" * 40
-
-    def changed_lines(self) -> dict[str, frozenset[int]]:
-        return {}
-
-
-@dataclass(frozen=True)
-class Killed:
-    """A mutant that failed tests, and which technique found it: the chance of top 1, 3 and 5."""
-
-    mutant: Mutant
-    red: frozenset[str]
-    crash: bool
-    clusters: int
-    hits: dict[str, list[float]]
 
 
 @dataclass(frozen=True)
@@ -128,52 +94,6 @@ def _headers(release: Path, faults: Iterable[Mutant]) -> frozenset[tuple[str, in
         and entry.target.kind == "function"
         for line in range(entry.target.first_line, entry.body_line)
     )
-
-
-def expected(scores: Iterable[tuple[float, bool]], top: int) -> float:
-    """The chance that the guilty one is among the first `top` when ties are drawn."""
-    ordered = sorted(scores, key=lambda one: -one[0])
-    for score, guilty in ordered:
-        if guilty:
-            above = sum(other > score for other, _ in ordered)
-            tied = sum(other == score for other, _ in ordered)
-            return max(0.0, min(1.0, (top - above) / tied))
-    return 0.0
-
-
-def judged(recording: Recording, folder: Path, mutant: Mutant) -> Killed:
-    """Top 1, 3 and 5 hits of each technique."""
-    tree, baseline = Folder(folder), recording.baseline()
-    clusters = ranking.locate(Run(lambda event: None), baseline, tree)
-    places = Places(tree, baseline.suite.collected)
-    seen = observe(baseline, baseline.confirmed, places)
-    guilty = (mutant.path, mutant.qualname, mutant.nth)
-    frames: defaultdict[tuple[str, str, int], float] = defaultdict(float)
-    crash = False
-    for failure in baseline.confirmed:
-        for target, weight in clues.raised(failure, places):
-            frames[key(target)[:3]] += weight == 1.0
-            crash = True
-    ours = [(s.score, key(s.target)[:3] == guilty) for s in clusters[0].suspects]
-    lists = {
-        "ours": ours,
-        "traceback": [(score, one == guilty) for one, score in frames.items() if score],
-        "ochiai": _plain(seen, spectrum.ochiai, guilty),
-        "dstar": _plain(seen, spectrum.dstar, guilty),
-    }
-    hits = {name: [expected(scores, top) for top in (1, 3, 5)] for name, scores in lists.items()}
-    return Killed(mutant, recording.red, crash, len(clusters), hits)
-
-
-def _plain(
-    seen: Observed, formula: Callable[[int, int, int], float], guilty: tuple[str, str, int]
-) -> list[tuple[float, bool]]:
-    failed = spectrum.counts(seen.hits.values(), len(seen.locations))
-    best: dict = {}
-    for at, target in seen.owners.items():
-        score = formula(len(seen.hits), failed[at], seen.passed[at])
-        best[key(target)] = max(best.get(key(target), 0.0), score)
-    return [(score, one[:3] == guilty) for one, score in best.items()]
 
 
 def measured(library: Library, count: int, cases: int, seed: int, until: float) -> Measured:
@@ -242,7 +162,7 @@ def _combined(
         recording = bench.run([one.mutant for one in chosen], folder)
         if recording is not None and len(recording.red) <= LARGEST_CASE:
             causes = [one.red & recording.red for one in chosen]
-            if all(_own(at, causes) for at in range(len(causes))):
+            if all(own(at, causes) for at in range(len(causes))):
                 baseline = recording.baseline()
                 clusters = ranking.locate(Run(lambda event: None), baseline, Folder(folder))
                 found.cases.append(
@@ -266,68 +186,51 @@ def _choices(
         chosen = rng.sample(killed, size)
         pairs = ((a, b) for a in chosen for b in chosen if a is not b)
         if all(a.mutant.apart(b.mutant) for a, b in pairs) and all(
-            _own(at, [one.red for one in chosen]) for at in range(size)
+            own(at, [one.red for one in chosen]) for at in range(size)
         ):
             yield tuple(chosen)
-
-
-def _own(at: int, causes: Sequence[frozenset[str]]) -> frozenset[str]:
-    """The tests that fail for one cause alone."""
-    return causes[at].difference(*(tests for n, tests in enumerate(causes) if n != at))
-
-
-def exact(clusters: Collection[Cluster], causes: Sequence[frozenset[str]]) -> bool:
-    """Whether there is one cluster per cause, with its tests and none that fails for others.
-
-    A test that fails for several causes may stand with any of them, one that fails for none of
-    them alone anywhere.
-    """
-    known = frozenset().union(*causes)
-    groups = [frozenset(f.test for f in one.failures) & known for one in clusters]
-    if len(groups) != len(causes):
-        return False
-    homes = [
-        [at for at, group in enumerate(groups) if own & group]
-        for own in (_own(at, causes) for at in range(len(causes)))
-    ]
-    if any(len(home) != 1 for home in homes) or len({home[0] for home in homes}) != len(homes):
-        return False
-    return all(groups[home[0]] <= cause for home, cause in zip(homes, causes, strict=True)) and (
-        frozenset().union(*groups) == known
-    )
 
 
 def main(argv: list[str]) -> int:
     """Run the benchmark; the last line is one JSON object."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks localization")
     parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="20 mutants, 8 cases a library")
-    parser.add_argument("--mutants", type=int, default=9, help="per library")
-    parser.add_argument("--cases", type=int, default=5, help="of several mutants, per library")
+    parser.add_argument("--full", action="store_true", help="40 mutants, 12 cases a library")
+    parser.add_argument("--mutants", type=int, default=19, help="per library")
+    parser.add_argument("--cases", type=int, default=6, help="of several mutants, per library")
+    parser.add_argument("--fauxpy", type=int, default=15, help="mutants that FauxPy ranks as well")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=int, default=1_100, help="end early, incomplete")
+    parser.add_argument("--seconds", type=int, default=1_180, help="end by then, incomplete")
     parser.add_argument("--library", action="append", help="only this one; may be repeated")
     parser.add_argument("--python", action="append", help="measure overhead on it; repeatable")
     options = parser.parse_args(argv)
-    count, cases = (20, 8) if options.full else (options.mutants, options.cases)
-    start = time.monotonic()
+    count, cases = (40, 12) if options.full else (options.mutants, options.cases)
+    start = time.time()
     chosen = [one for one in LIBRARIES if one.name in (options.library or [one.name])]
-    work = partial(
-        measured, count=count, cases=cases, seed=options.seed, until=time.time() + options.seconds
-    )
+    end = start + options.seconds
     _libraries.environment(sys.executable)
     for library in chosen:
         library.release  # noqa: B018 - downloads once, before the processes start
+    # What takes turns on one core comes first, and ends in any case.
+    ratios = overheads(chosen, options.python or pythons()) | ranking_speed()
+    # FauxPy takes some 15 seconds a mutant, two at a time.
+    until = end - _fauxpy.LIMIT - 8 * options.fauxpy
+    work = partial(measured, count=count, cases=cases, seed=options.seed, until=until)
     found: list[Measured] = []
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         for one in pool.map(work, chosen):
             found.append(one)
             if not options.json:
                 _show(one)
-    ratios = overheads(chosen, options.python or pythons())
-    summary = _summary(found) | ratios | ranking_speed()
-    problems = [one.problem for one in found if one.problem]
-    summary |= {"seconds": round(time.monotonic() - start, 1), "complete": not problems}
+    planted = [
+        _fauxpy.Planted(library, row.mutant, row.hits["ours"])
+        for library, one in zip(chosen, found, strict=True)
+        for row in one.killed
+    ]
+    fauxpy, late = _fauxpy.compared(planted, options.fauxpy, options.seed, end)
+    summary = _summary(found) | ratios | {"fauxpy": fauxpy}
+    problems = [problem for problem in (*(one.problem for one in found), late) if problem]
+    summary |= {"seconds": round(time.time() - start, 1), "complete": not problems}
     print(json.dumps(summary | {"problems": problems}))
     return 0 if not problems else 1
 
@@ -375,5 +278,4 @@ def _summary(found: Sequence[Measured]) -> dict:
             "exact": sum(case.exact for case in cases),
             "largest": max((case.tests for case in cases), default=0),
         },
-        "fauxpy": "not run: 11 to 33 seconds a mutant, and it fails where a suite has subtests",
     }

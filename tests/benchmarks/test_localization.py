@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks._judged import Folder, exact, expected
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant, mutants, plant
-from benchmarks.localization import Folder, exact, expected
 from heal_bot.model import Cluster, Failure
 
 SOURCE = """\
