@@ -151,7 +151,10 @@ def _layout(program: Path) -> tuple[Path, Path]:
 
 
 def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
-    """The full version: from the headers, the program's own text, or else from pyvenv.cfg."""
+    """The full version: from the headers, the program's own text, or else from pyvenv.cfg.
+
+    A program that was built with a shared library has its text in that.
+    """
     short = library.name.removeprefix("python").rstrip("t")
     number = re.escape(short) + r"\.\d+(?:(?:a|b|rc)\d+)?\+?"
     header = base / "include" / library.name / "patchlevel.h"
@@ -159,8 +162,9 @@ def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
         text = beneath.read(header.parent, header.name, 65536).decode(errors="replace")
         if found := re.search(rf'#define PY_VERSION\s+"({number})"', text):
             return found[1]
-    if inside := re.search(rf"\0({number})\0".encode(), data):
-        return inside[1].decode()
+    for text_of in (lambda: data, lambda: _shared(base, library.name)):
+        if inside := re.search(rf"\0({number})\0".encode(), text_of()):
+            return inside[1].decode()
     if venv is not None:
         config = configuration(venv)
         told = _VERSION.match(config.get("version_info", config.get("version", "")))
@@ -170,6 +174,12 @@ def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
         f"the exact version of the Python below {base} cannot be read from its files: make a "
         "virtual environment with it (python3 -m venv .venv) and give that"
     )
+
+
+def _shared(base: Path, name: str) -> bytes:
+    """The shared library of an interpreter; empty where it has none."""
+    place = base / "lib" / f"lib{name}.so.1.0"
+    return beneath.read(place.parent, place.name, _PROGRAM_CAP) if place.is_file() else b""
 
 
 def _packages(venv: Path | None, base: Path, library: Path) -> tuple[Path, ...]:
