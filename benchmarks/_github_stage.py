@@ -194,7 +194,7 @@ class Stage:
                 serve(job, name, path, self._heal)
             except HealBotError as error:
                 print(f"failed: {error}")
-                job.fail(str(error))
+                job.fail(error)
         self.said.append(heard.getvalue())
         self.requests = len(self.github.exchanges) - before
         self.read_outputs()

@@ -54,7 +54,7 @@ def command(event_file: Path | None) -> None:
         serve(job, environ.get("GITHUB_EVENT_NAME", ""), path)
     except HealBotError as error:
         click.echo(actions.annotation("error", "heal-bot", str(error)))
-        job.fail(str(error))
+        job.fail(error)
         raise
 
 

@@ -26,12 +26,14 @@ from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair import memory as memories
 from heal_bot.settings import CONFIG, Settings
 from heal_bot.source import functions
+from heal_bot.workspace import system
 
 _RECORDS = ".jsonl"
 # What the child may still need after its deadline to end its sandboxes and write its bundle.
 _GRACE = 300.0
 _REPORTS = "heal-bot-reports"
 _CHUNK = 1 << 20
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
         make_room(job)
+        packages = system.named(job.inputs.get("system-packages", ""))
+        system.install(job.run, packages, _PATH, job.environ)
         stop, resume = actions.pause()
         click.echo(stop)
         try:

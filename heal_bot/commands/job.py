@@ -12,7 +12,7 @@ import click
 from heal_bot import settings
 from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.options import Options, Published
-from heal_bot.errors import UsageError
+from heal_bot.errors import HealBotError, ProvisionError, UsageError
 from heal_bot.events import Run
 from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
@@ -31,7 +31,7 @@ _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message
                        "reviewers", "draft", "signoff"})  # fmt: skip
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
                     "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
-                    "replies", "resume", "paths"})  # fmt: skip
+                    "replies", "resume", "paths", "system-packages"})  # fmt: skip
 _DOWNLOADED = "junit-*"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -180,9 +180,10 @@ class Job:
         click.echo(for_log(f"nothing to do: {reason}"))
         self.tell({"status": "nothing_to_do"}, for_markdown(reason, 1_000))
 
-    def fail(self, reason: str) -> None:
+    def fail(self, error: HealBotError) -> None:
         """Tell the runner that the run broke."""
-        self.tell({"status": "failed"}, summary.failed(reason))
+        status = "environment_error" if isinstance(error, ProvisionError) else "failed"
+        self.tell({"status": status}, summary.failed(str(error)))
 
     def finish(self, record: OutcomeRecord, done: Published, callback: str) -> None:
         """Outputs, step summary, and one line in the log."""
