@@ -136,18 +136,6 @@ def find(
     return next((t for t in targets if (t.qualname, t.kind, t.nth) == wanted), None)
 
 
-def outermost(targets: Sequence[Target], target: Target) -> Target:
-    """The function around `target` that is in no other function; `target` itself without one."""
-    around = [
-        t
-        for t in targets
-        if t.kind == "function"
-        and t.first_line <= target.first_line
-        and target.last_line <= t.last_line
-    ]
-    return max(around, key=lambda t: t.last_line - t.first_line, default=target)
-
-
 def running(path: str, text: str, line: int) -> Target | None:
     """The innermost function that runs when `line` is executed; None for module and class code.
 
