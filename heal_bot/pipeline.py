@@ -30,7 +30,7 @@ from heal_bot.repair import loop, memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import legs, merged, scope
+from heal_bot.verify import command, legs, merged, scope
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import SandboxLab, questioned
@@ -99,6 +99,7 @@ def heal(
         verified = merged.held(
             run, verified, request.tested_sha, tree, workspace, env, runner, baseline
         )
+        verified = command.held(run, verified, request.verify_command, tree, workspace, env, runner)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
     ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)

@@ -172,7 +172,9 @@ class Runner(Protocol):
     ) -> Session:
         """A session that judges candidates on failing tests first, then on passing guards."""
 
-    def snippet(self, run: Run, tree: Tree, env: Environment, code: str) -> Observed:
+    def snippet(
+        self, run: Run, tree: Tree, env: Environment, code: str, *, seconds: float = 20.0
+    ) -> Observed:
         """A few lines of Python in a fresh copy of the tree, for what they print."""
 
 

@@ -67,8 +67,13 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         )  # fmt: skip
         reports = _gathered(job, task, fetched.folder / _REPORTS)
         targets = (*task.request.targets, *_pointed(task.place, task.request.base_sha, fetched))
-        paths = chosen.paths
-        request = replace(task.request, reports=reports, targets=targets, paths=paths)
+        request = replace(
+            task.request,
+            reports=reports,
+            targets=targets,
+            paths=chosen.paths,
+            verify_command=job.inputs.get("verify-command", ""),
+        )
         argv = _argv(job, request, scratch, fetched)
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")

@@ -31,7 +31,8 @@ _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message
                        "reviewers", "draft", "signoff"})  # fmt: skip
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
                     "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
-                    "replies", "resume", "paths", "system-packages"})  # fmt: skip
+                    "replies", "resume", "paths", "system-packages",
+                    "verify-command"})  # fmt: skip
 _DOWNLOADED = "junit-*"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 

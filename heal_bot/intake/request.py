@@ -41,6 +41,7 @@ class _Request(BaseModel):
     error_log: _Text = ""
     callback: _Line = ""
     paths: _Lines = ()
+    verify_command: _Line = ""
 
 
 def dump(request: HealRequest) -> str:

@@ -37,6 +37,7 @@ class HealRequest:
     error_log: str = ""
     callback: str = ""
     paths: tuple[str, ...] = ()
+    verify_command: str = ""
 
 
 class Origin(StrEnum):

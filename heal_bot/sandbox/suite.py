@@ -29,7 +29,6 @@ from heal_bot.sandbox.snippet import observe
 
 DEFAULT_SECONDS = 1800.0
 _CANARIES = 8
-_SNIPPET_SECONDS = 20.0
 
 
 class SuiteRunner:
@@ -115,13 +114,15 @@ class SuiteRunner:
         self._sessions = [*(s for s in self._sessions if not s.closed), session]
         return session
 
-    def snippet(self, run: Run, tree: Tree, env: Environment, code: str) -> Observed:
+    def snippet(
+        self, run: Run, tree: Tree, env: Environment, code: str, *, seconds: float = 20.0
+    ) -> Observed:
         """What a few lines of Python print in a fresh copy of the tree."""
         self._make_room()
         return observe(
             self._sandbox, tree, env, code,
             passes=self._passes, profile=self._profile,
-            seconds=max(1.0, min(_SNIPPET_SECONDS, run.left())),
+            seconds=max(1.0, min(seconds, run.left())),
         )  # fmt: skip
 
     def _make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:

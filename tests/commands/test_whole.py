@@ -114,10 +114,13 @@ def test_a_pull_request_s_repair_holds_on_its_merge_commit_too(beside: str, stat
 
 
 @pytest.mark.slow
-def test_a_file_that_may_not_change_is_not_repaired() -> None:
+@pytest.mark.parametrize(
+    "inputs", [{"paths": "!shop"}, {"verify-command": "grep -q '1:' shop/pricing.py"}]
+)
+def test_what_people_rule_out_is_no_repair(inputs: dict[str, str]) -> None:
     with staged() as stage:
         pin(stage)
-        said = start(stage, *stage.finished(stage.red()), paths="!shop")
+        said = start(stage, *stage.finished(stage.red()), **inputs)
         assert stage.status == "not_healed", said
         assert not stage.ours()
 
