@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.site import Function
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
 _KEYWORDS = {
@@ -102,7 +103,10 @@ def additions(scope: Scope) -> Iterator[Change]:
     """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own: 2.4."""
     site = scope.site
     for node in site.nodes:
-        if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+        if not isinstance(node, ast.Call):
+            continue
+        yield from _passed_on(scope, node)
+        if any(isinstance(a, ast.Starred) for a in node.args):
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         given = {k.arg for k in node.keywords}
@@ -111,6 +115,21 @@ def additions(scope: Scope) -> Iterator[Change]:
         options += [(n, 3.0) for n in _missing(scope, node, name)]
         for text, cost in options:
             yield added(scope, node, text, cost)
+
+
+def _passed_on(scope: Scope, node: ast.Call) -> Iterator[Change]:
+    """`*args` and `**kwargs` of a function around the call, when another star is passed on: 2.4."""
+    if not any(isinstance(a, ast.Starred) for a in node.args) and not any(
+        keyword.arg is None for keyword in node.keywords
+    ):
+        return
+    functions = [a for a in scope.ancestors(node) if isinstance(a, Function)]
+    for function in [*functions, *scope.around.enclosing]:
+        taken, named = function.args.vararg, function.args.kwarg
+        if taken is not None and not any(isinstance(a, ast.Starred) for a in node.args):
+            yield added(scope, node, f"*{taken.arg}", 2.4)
+        if named is not None and all(k.arg is not None for k in node.keywords):
+            yield added(scope, node, f"**{named.arg}", 2.4)
 
 
 def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
@@ -152,7 +171,7 @@ def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
     tail = site.source[end : site.end(node) - 1]
     if tail.lstrip().startswith(b")"):
         end += tail.index(b")") + 1
-    positional = "=" not in text.partition("lambda")[0]
+    positional = "=" not in text.partition("lambda")[0] and text[:2] != "**"
     if positional and node.keywords:
         first = _start(scope, node.keywords[0])
         return Change((Cut(first, first, f"{text}, "),), cost, line, why)

@@ -4,7 +4,7 @@ KeyError: `d[k]` to `d.get(k)` (in `lookup`) or `if k in d:` around it. NameErro
 in scope. UnboundLocalError: the name gets a value first. ZeroDivisionError: `a / b if b else 0`.
 TypeError: `str(...)` around the operands of `+`. AttributeError: the closest attribute, or
 `x and x.y`. StopIteration: a default for `next`. Nothing is proposed for other failures; a missing
-import, UnicodeError and RecursionError are families of their own.
+import, an attribute never set, UnicodeError and RecursionError are families of their own.
 """
 
 from __future__ import annotations

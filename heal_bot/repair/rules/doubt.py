@@ -18,6 +18,7 @@ from heal_bot.repair.rules.text import Change
 _PER_CHARACTER = 0.06
 _MOST, _LEAST = 12, -6
 _FITTED = 1.5
+_FAR = 0.7
 _LOST, _LOST_PARAMETER = 0.7, 1.5
 # A parameter that the body does not read was meant for something.
 _FOUND = 0.7
@@ -33,6 +34,8 @@ def doubt(idea: Idea) -> float:
     growth = sum(len(cut.text) - (cut.end - cut.start) for cut in idea.change.cuts)
     size = _PER_CHARACTER * max(_LEAST, min(_MOST, growth))
     fitted = _CONSTANTS.get(idea.family.name, _FITTED) if _is_fitted(idea) else 0.0
+    if fitted and idea.family.name == "number" and not _is_near(idea.change):
+        fitted += _FAR
     found = idea.family.doubt + size + fitted + _lost(idea.scope.site, idea.change)
     return found - (_FOUND if _uses_parameter(idea) else 0.0)
 
@@ -41,6 +44,15 @@ def _uses_parameter(idea: Idea) -> bool:
     """Whether a change gives a use to a parameter that had none."""
     unused = set(idea.scope.unused())
     return any(unused & _names(cut.text.encode()) for cut in idea.change.cuts) if unused else False
+
+
+def _is_near(change: Change) -> bool:
+    """Whether a number becomes one beside it, as slips of the finger and of counting have it."""
+    words = [literals(quoted) for quoted in re.findall(r"`([^`]*)`", change.why)[:2]]
+    match words:
+        case [[int() | float() as old], [int() | float() as new]]:
+            return abs(new - old) <= 1
+    return False
 
 
 def _is_fitted(idea: Idea) -> bool:

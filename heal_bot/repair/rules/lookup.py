@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
+_MEANT = {"default", "fallback", "otherwise", "missing", "initial"}
 _DEFAULTS = ("None", "0", '""', "[]", "{}", "False", "1", "set()")
 
 
@@ -30,7 +31,9 @@ def gets(scope: Scope) -> Iterator[Change]:
                     code = f"{head}.get({inner}, {default})"
                     yield site.put(node, Text(code), missing + 0.1 + 0.1 * rank)
                 for name in scope.visible(node)[:6]:
-                    yield site.put(node, Text(f"{head}.get({inner}, {name})"), missing + 0.7)
+                    meant = name in _MEANT or name in scope.unused()
+                    cost = missing + (0.0 if meant else 0.7)
+                    yield site.put(node, Text(f"{head}.get({inner}, {name})"), cost)
                 yield site.put(node, Text(f"{head}.get({inner}, {inner})"), missing + 0.4)
             case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key]):
                 head, inner = site.text(value).at(16), site.text(key).at(1)

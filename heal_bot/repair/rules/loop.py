@@ -82,7 +82,12 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                     codes.append(f"{into} += {value}")
                 if {"number", "boolean", "text"} & kinds or not kinds:
                     codes.append(f"{into} = {value}")
-                if "mapping" in kinds or (into in containers and "sequence" not in kinds):
+                if (into, value) in containers:
+                    for code in (f"{into}[{value}] = {o}" for o in names if o not in {into, value}):
+                        change = after(site, anchor, (code,), 3.0)
+                        if change:
+                            yield change
+                elif "mapping" in kinds:
                     codes += [f"{into}[{value}] = {o}" for o in names if o not in {into, value}]
                 for code in codes:
                     for put in (after, before):
@@ -101,15 +106,19 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def _looked_into(scope: Scope) -> set[str]:
-    """Names that keys are looked up in: `key in kept`, `kept[key]`."""
-    found: set[str] = set()
+def _looked_into(scope: Scope) -> set[tuple[str, str]]:
+    """Names with the names of keys that are looked up in them: `key in kept`, `kept[key]`."""
+    found: set[tuple[str, str]] = set()
     for node in scope.site.nodes:
         match node:
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
-                found.add(name)
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name()):
-                found.add(name)
+            case ast.Compare(
+                left=ast.Name(id=key),
+                ops=[ast.In() | ast.NotIn()],
+                comparators=[ast.Name(id=name)],
+            ):
+                found.add((name, key))
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=key)):
+                found.add((name, key))
     return found
 
 

@@ -152,6 +152,9 @@ def _realized(idea: Idea, seen: set[int], before: Edit | None = None) -> Edit | 
         growth = end - cut.end
     text = raw.decode()
     mark = fingerprint(text, loose=idea.scope.loose)
+    if mark is None and idea.scope.around.enclosing:
+        # With `nonlocal` an inner function compiles inside the outer one alone.
+        mark = fingerprint(text, loose=True)
     if mark is None or (mark == idea.scope.original and not change.imports):
         return None
     target, imports = site.target, change.imports

@@ -197,10 +197,12 @@ async def _all(values):
 
 
 class _Used:
-    """What a returned function did, call after call."""
+    """What a returned function did, call after call, and the attributes it has then."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, function):
         self.rows = rows
+        named = vars(function).items()
+        self.attributes = {name: part for name, part in named if name != "__wrapped__"}
 
     def __repr__(self):
         told = ["(%s) gives %s" % (given, came) for given, came, _ in self.rows]
@@ -220,7 +222,7 @@ def _used(value, inner):
         except Exception as error:
             came = type(error)
         rows.append((given, _heal_shape.text(came), _heal_shape.digest((came, plain, keyed))))
-    return _Used(rows)
+    return _Used(rows, value)
 
 
 def _forked(work, seconds):

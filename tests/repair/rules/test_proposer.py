@@ -311,3 +311,19 @@ def test_what_an_outer_function_makes_and_nobody_fills_is_filled_inside(bench) -
     place = bench.position(text, fixed, 300, "walk.<locals>.visit")
     assert place is not None
     assert place < 120
+
+
+@pytest.mark.parametrize("line", ["super().__init__(name)", "self.name = name", "self.name = None"])
+def test_an_attribute_that_was_never_set_is_set_in_the_initialiser(bench, line: str) -> None:
+    text = (
+        "class Base:\n    def __init__(self, name):\n        self.name = name\n\n\n"
+        "class Item(Base):\n    def __init__(self, name, price):\n        self.price = price\n"
+    )
+    failure = Failure("t::t", "AttributeError", "'Item' object has no attribute 'name'")
+    sources = [
+        candidate.edits[0].new_source
+        for candidate in itertools.islice(
+            bench.candidates(text, "Item.__init__", failures=[failure]), 120
+        )
+    ]
+    assert any(f"        {line}\n" in source for source in sources)
