@@ -55,6 +55,13 @@ def storm_on_checks(stage: Stage) -> None:
     stage.github.faults.append(Fault("checks/create", status=502, times=99))
     stage.act(stage.pushed())
     _step(stage)
+    assert "::notice file=shop/pricing.py,line=" in _said(stage), stage.said
+
+
+def lines_where_a_check_shows_them(stage: Stage) -> None:
+    stage.act(stage.pushed())
+    assert " file=" not in _said(stage), stage.said
+    assert sum(stage.github.world.annotated.values()) > 0
 
 
 def storm_on_the_answer(stage: Stage) -> None:
@@ -346,6 +353,7 @@ RARE = (
     conversation_locked,
     refusal_not_allowed,
     storm_on_checks,
+    lines_where_a_check_shows_them,
     storm_on_the_answer,
     storm_on_the_pull_request,
     storm_before_the_branch,

@@ -52,9 +52,9 @@ def publish(
         mark = f"<!-- heal-bot diff {record.fingerprint} -->"
         text = status.stacked(mark, record, shown, done.url)
         aside(run, lambda: forge.talk.comment(run, number, mark, text))
-    if done.status not in _QUIET:
-        aside(run, lambda: _check(run, record, request, done, forge))
-    return done
+    if done.status in _QUIET:
+        return done
+    return replace(done, checked=aside(run, lambda: _check(run, record, request, done, forge)))
 
 
 def _publish(
@@ -125,12 +125,12 @@ def _check(
     conclusion = "success" if record.status == "healed" else "neutral"
     text = summary.step(record, done.status, done.reason, done.url)
     found = Check(
-        request.base_sha, conclusion, title, summary.fit(text, 60_000), _annotations(record)
+        request.base_sha, conclusion, title, summary.fit(text, 60_000), annotations(record)
     )
     forge.talk.check(run, found, new=done.status in _NEWS)
 
 
-def _annotations(record: OutcomeRecord) -> tuple[Annotation, ...]:
+def annotations(record: OutcomeRecord) -> tuple[Annotation, ...]:
     """The likeliest place of each failure, as the run ranked them; plain text for GitHub."""
     found = {}
     for failure in record.failures:

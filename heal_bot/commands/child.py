@@ -81,6 +81,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         packages = system.named(job.inputs.get("system-packages", ""))
         system.install(job.run, packages, _PATH, job.environ)
         stop, resume = actions.pause()
+        click.echo(actions.command("group", f"heal-bot: {task.request.base_sha[:12]}"))
         click.echo(stop)
         try:
             done = process.run(
@@ -93,6 +94,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
             )
         finally:
             click.echo(resume)
+            click.echo(actions.command("endgroup"))
     actions.give_back(job.bundle.parent, job.workspace)
     if (replies := _replies(job)) is not None and replies.exists():
         actions.give_back(replies, job.workspace)

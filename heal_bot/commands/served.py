@@ -25,11 +25,13 @@ from heal_bot.forge_port import STOPPED
 from heal_bot.intake.event import Asked
 from heal_bot.model import HealRequest, Memory
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.publish import publish
+from heal_bot.publish import annotations, publish
 from heal_bot.repair.memory import LASTING
 from heal_bot.report import notebook, status
 from heal_bot.text import for_log, for_markdown
 
+# GitHub shows ten of a level per step; the end of the run is one of them.
+_MARKED = 9
 Healer = Callable[[Job, Task], OutcomeRecord]
 
 
@@ -56,6 +58,18 @@ def healed(
             _ended(job, request, forge, error)
             raise
     job.finish(record, done, request.callback)
+    if not done.checked and done.status != "unchanged":
+        _mark(record)
+
+
+def _mark(record: OutcomeRecord) -> None:
+    """The likeliest lines on the run's page, where no check run shows them."""
+    shown = {"notice": 0, "warning": 0}
+    for found in annotations(record):
+        shown[found.level] += 1
+        if shown[found.level] <= _MARKED:
+            place = {"file": found.path, "line": str(found.line), "title": "heal-bot"}
+            click.echo(actions.command(found.level, found.message, **place))
 
 
 def _published(

@@ -8,9 +8,11 @@ from heal_bot.errors import ForgeError
 from heal_bot.events import Noted, Run
 
 
-def aside(run: Run, do: Callable[[], object]) -> None:
-    """Do it; where GitHub fails, say so in the log and go on."""
+def aside(run: Run, do: Callable[[], object]) -> bool:
+    """Whether it was done; where GitHub fails, say so in the log and go on."""
     try:
         do()
     except ForgeError as error:
         run.emit(Noted(stage="publish", message=str(error), level="warning"))
+        return False
+    return True

@@ -47,7 +47,7 @@ class Published:
 
     status: created | updated | unchanged | pushed | suggested | commented | branch_only | summary |
     dry_run | declined | stale | refused | nothing. `reason` is one plain sentence; `head` is the
-    commit that made a patch stale.
+    commit that made a patch stale; `checked` says that a check run shows the failing lines.
     """
 
     status: str
@@ -56,3 +56,4 @@ class Published:
     number: int | None = None
     branch: str = ""
     head: str = ""
+    checked: bool = False
