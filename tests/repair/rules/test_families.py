@@ -79,7 +79,7 @@ EXAMPLES = [
     ("crash", "def f(a, b):\n    return a / b\n", "a / b", "a / b if b else 0",
      "ZeroDivisionError"),
     ("crash", 'def f(n):\n    return "n: " + n\n', "+ n", "+ str(n)", "TypeError: can only"),
-    ("attribute never set", "def f(a):\n    def g():\n        g.n += 1\n        return a\n    return g\n",
+    ("attribute never set", "def f():\n    def g():\n        g.n += 1\n    return g\n",
      "    return g\n", "    g.n = 0\n    return g\n",
      "AttributeError: 'function' object has no attribute 'n'"),
     ("encoding", 'def f(a):\n    return a.decode("ascii")\n', "ascii", "utf-8",
