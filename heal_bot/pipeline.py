@@ -22,6 +22,7 @@ from heal_bot.model import (
     Memory,
     Outcome,
     Report,
+    SuiteRun,
     Trust,
     Verdict,
 )
@@ -179,19 +180,27 @@ def _unconfirmed(request: HealRequest, report: Report, baseline: Baseline) -> Ou
     """The outcome when no failure is worth a repair: which kind, and why."""
     statuses = [item.status for item in baseline.reproduced]
     if not statuses:
-        suite = baseline.suite
-        reason = "every test passes here"
-        if suite.ended != "finished":
-            reason = f"the suite did not finish here and names no failure: {suite.detail}"
-        elif not suite.collected:
-            reason = "pytest collects no test in the repository"
-        return Outcome(request, "nothing_to_do", "done", reason, report, baseline)
+        status, stopped, reason = _nothing(baseline.suite)
+        return Outcome(request, status, stopped, reason, report, baseline)
     ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
     status = next(s for s in ranked if s in statuses)
     first = next(i for i in baseline.reproduced if i.status == status)
     reason = f"{first.failure.test}: {first.failure.reason or status}"
     names = {"environment": "environment_error", "order_dependent": "flaky"}
     return Outcome(request, names.get(status, status), "done", reason, report, baseline)
+
+
+def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
+    """Status, why the run stopped, and the reason where the suite names no failure."""
+    if suite.ended == "timeout":
+        reason = f"the suite names no failure and did not finish: {suite.detail}"
+        return "budget_exhausted", "budget", f"{reason}; raise --max-minutes or give --junit"
+    if suite.ended != "finished":
+        reason = f"the suite names no failure and did not finish: {suite.detail}"
+        return "environment_error", "done", f"{reason}; make `python -m pytest` run to its end"
+    if not suite.collected:
+        return "nothing_to_do", "done", "pytest collects no test in the repository"
+    return "nothing_to_do", "done", "every test passes here"
 
 
 def _outcome(

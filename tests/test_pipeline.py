@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from heal_bot.errors import UsageError
-from heal_bot.model import Collection, HealRequest, Isolation, Memory, Outcome
+from heal_bot.model import Collection, HealRequest, Isolation, Memory, Outcome, SuiteRun
 from heal_bot.pipeline import Edges, heal
 from heal_bot.repair.hunt import Limits
 from tests.fakes import (
@@ -196,3 +196,20 @@ def test_a_leg_whose_python_is_not_here_is_named_in_the_outcome(tmp_path: Path) 
         f"not confirmed on Python 3.13 (py3.13.xml), where {ONE} failed:"
         " only Python 3.11.2 is provisioned here"
     )
+
+
+@pytest.mark.parametrize(
+    ("ran", "status", "remedy"),
+    [
+        (suite(ended="timeout", detail="600 s"), "budget_exhausted", "raise --max-minutes"),
+        (suite(ended="crashed", detail="code 4: no config"), "environment_error", "to its end"),
+        (suite(), "nothing_to_do", "collects no test"),
+        (suite(passed(ONE)), "nothing_to_do", "every test passes here"),
+    ],
+)
+def test_a_suite_that_names_no_failure_says_whether_it_could_have(
+    tmp_path: Path, ran: SuiteRun, status: str, remedy: str
+) -> None:
+    outcome, _ = healed(tmp_path, {}, ran)
+    assert outcome.status == status
+    assert remedy in outcome.reason

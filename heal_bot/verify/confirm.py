@@ -184,11 +184,12 @@ def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     """What a reviewer should know of the runs themselves."""
     doubts = []
     if not baseline.whole:
-        count = len(baseline.selected or ())
-        doubts.append(
-            f"only {count} impacted tests fit into the time given: let the repository's own CI"
-            " run the whole suite before this is merged"
+        count, whole = (
+            len(baseline.selected or ()),
+            "let the repository's own CI run the whole suite",
         )
+        fit = f"{count} impacted tests fit" if count != 1 else "1 impacted test fits"
+        doubts.append(f"only {fit} into the time given: {whole} before this is merged")
     if len(suites) < _RUNS:
         doubts.append(f"the suite was confirmed {len(suites)} times instead of {_RUNS}")
     if any(suite.isolation.missing for suite in suites):
