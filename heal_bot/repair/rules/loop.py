@@ -13,6 +13,8 @@ from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
 
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+
 
 def iterables(scope: Scope) -> Iterator[Change]:
     """Another way through the same values."""
@@ -104,6 +106,41 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                     change = after(site, anchor, (code,), 3.9)
                     if change:
                         yield change
+
+
+def resets(scope: Scope) -> Iterator[Change]:
+    """What began empty before a loop and grows in it begins anew: `current = []` after its use."""
+    site = scope.site
+    begun: dict[str, str] = {}
+    for statement in site.statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pairs = [(name, value)]
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = [(n.id, v) for n, v in zip(names, values, strict=False)
+                         if isinstance(n, ast.Name)]  # fmt: skip
+            case _:
+                continue
+        for name, value in pairs:
+            if not any(isinstance(a, _LOOPS) for a in scope.above(statement)) and _is_first(value):
+                begun.setdefault(name, site.segment(value))
+    for anchor in site.statements:
+        loops = [a for a in scope.above(anchor) if isinstance(a, _LOOPS)]
+        if loops:
+            used = {n.id for n in ast.walk(loops[-1]) if isinstance(n, ast.Name)}
+            for name in (n for n in begun if n in used):
+                change = after(site, anchor, (f"{name} = {begun[name]}",), 2.8)
+                if change:
+                    yield change
+
+
+def _is_first(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
+            return True
+        case ast.Call(func=ast.Name(id="set" | "list" | "dict"), args=[]):
+            return True
+    return False
 
 
 def _looked_into(scope: Scope) -> set[tuple[str, str]]:

@@ -117,6 +117,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("deletion", 2.8, statement.deletions),
     Family("statement order", 2.8, statement.exchanges),
     Family("step", 3.0, loop.steps),
+    Family("reset", 2.8, loop.resets),
     Family("comprehension filter", 3.0, condition.filters),
     Family("never filled", 2.2, unfilled.fills, -0.7),
     Family("never counted", 2.4, unfilled.counts, -0.7),
