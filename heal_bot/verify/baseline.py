@@ -81,6 +81,10 @@ def _classified(
     """What the runs say of a reported failure."""
     if seen is None or trial is None:
         return _absent(failure, suite, tree)
+    if trial.lost:
+        here = "pytest collects no test of this id when it is asked for"
+        reason = f"{here}: give its parameters fixed values and a fixed order"
+        return Reproduced(replace(failure, reason=reason), "not_reproduced")
     if all(trial.all):
         return _firm(failure, seen, tree)
     if not any(trial.all):

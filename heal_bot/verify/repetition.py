@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import CaseResult, Environment, SuiteRun
@@ -28,7 +28,8 @@ _VARIES = re.compile(r"0x[0-9a-f]+|/slot-\d+")
 class Trial:
     """Whether a test was red: in the suite, by itself, shuffled under other hash seeds.
 
-    `again` is another run of the whole suite, in the same order or (`reordered`) in a random one.
+    Runs that did not come to the test are left out. `again` is another run of the whole suite, in
+    the same order or (`reordered`) in a random one. `lost` tells that no later run collected it.
     """
 
     suite: bool
@@ -36,6 +37,7 @@ class Trial:
     shuffled: tuple[bool, ...]
     again: bool | None = None
     reordered: bool = False
+    lost: bool = False
 
     @property
     def all(self) -> tuple[bool, ...]:
@@ -79,27 +81,39 @@ def repeated(
     alone, shuffled = bench.run(tests, (None, 1), "failing tests again")
     first = {result.test: result for result in suite.results}
     for test in tests:
-        seen = (_red(alone.get(test)), _red(shuffled.get(test)))
-        trials.by_test[test] = Trial(_red(first[test]), seen[:1], seen[1:])
+        lost = test in alone.missing and test in shuffled.missing
+        trials.by_test[test] = Trial(
+            first[test].outcome in _RED, _red(test, alone), _red(test, shuffled), lost=lost
+        )
     open_ = [
         test
         for test in tests
-        if not all(trials.by_test[test].all)
-        or _text(first[test]) != _text(alone[test])
-        or _looks_unsteady(test, suite, tree)
+        if not trials.by_test[test].lost
+        and (
+            not all(trials.by_test[test].all)
+            or (test in alone.results and _text(first[test]) != _text(alone.results[test]))
+            or _looks_unsteady(test, suite, tree)
+        )
     ]
-    if open_:
+    if open_ and not run.over():
         more = bench.run(open_, (None,) * len(_SEEDS) + _SEEDS, "unsteady tests")
         for test in open_:
-            found = tuple(_red(results.get(test)) for results in more)
             before = trials.by_test[test]
-            trials.by_test[test] = Trial(
-                before.suite,
-                (*before.alone, *found[: len(_SEEDS)]),
-                (*before.shuffled, *found[len(_SEEDS) :]),
+            trials.by_test[test] = replace(
+                before,
+                alone=(*before.alone, *_red(test, *more[: len(_SEEDS)])),
+                shuffled=(*before.shuffled, *_red(test, *more[len(_SEEDS) :])),
             )
     bench.suite_again(selected)
     return trials
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One run: its results by test, and the tests asked for that it did not collect."""
+
+    results: dict[str, CaseResult]
+    missing: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +127,12 @@ class _Bench:
     suite: SuiteRun
     trials: Trials
 
-    def run(
-        self, tests: Sequence[str], seeds: Sequence[int | None], purpose: str
-    ) -> list[dict[str, CaseResult]]:
-        """The results of each run, by test."""
+    def run(self, tests: Sequence[str], seeds: Sequence[int | None], purpose: str) -> list[_Round]:
+        """What each run showed."""
         chosen = set(tests)
         seconds = _SECONDS + 10 * sum(r.seconds for r in self.suite.results if r.test in chosen)
         asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in seeds]
-        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose)
+        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, chosen)
 
     def suite_again(self, selected: tuple[str, ...] | None) -> None:
         """The whole suite once more, for tests that only it can tell about."""
@@ -131,14 +143,13 @@ class _Bench:
             return
         asks = [Ask(self.tree, selected)] * bool(lonely)
         asks += [Ask(self.tree, selected, shuffle=1)] * bool(green)
-        told = self._told(self.runner.run_many(self.run_, self.env, asks), "suite again")
-        for tests, results in zip([t for t in (lonely, green) if t], told, strict=True):
+        told = self._told(self.runner.run_many(self.run_, self.env, asks), "suite again", set())
+        for tests, found in zip([t for t in (lonely, green) if t], told, strict=True):
             for test in tests:
-                trial = known[test]
-                red = _red(results.get(test))
-                known[test] = Trial(trial.suite, trial.alone, trial.shuffled, red, tests is green)
+                again = next(iter(_red(test, found)), None)
+                known[test] = replace(known[test], again=again, reordered=tests is green)
 
-    def _told(self, runs: Sequence[SuiteRun], purpose: str) -> list[dict[str, CaseResult]]:
+    def _told(self, runs: Sequence[SuiteRun], purpose: str, asked: set[str]) -> list[_Round]:
         for done in runs:
             self.run_.emit(
                 SuiteFinished(
@@ -151,20 +162,29 @@ class _Bench:
                 )
             )
         self.trials.runs += len(runs)
-        return [{result.test: result for result in done.results} for done in runs]
+        return [
+            _Round(
+                {result.test: result for result in done.results},
+                frozenset(asked.difference(done.collected) if done.ended == "finished" else ()),
+            )
+            for done in runs
+        ]
 
 
 def _only_suite_differs(trial: Trial) -> bool:
-    return trial.suite not in trial.alone + trial.shuffled
+    apart = trial.alone + trial.shuffled
+    return bool(apart) and trial.suite not in apart
 
 
-def _red(result: CaseResult | None) -> bool:
-    return result is not None and result.outcome in _RED
+def _red(test: str, *rounds: _Round) -> tuple[bool, ...]:
+    """Whether a test was red, for each run that came to it."""
+    found = (each.results.get(test) for each in rounds)
+    return tuple(result.outcome in _RED for result in found if result is not None)
 
 
-def _text(result: CaseResult | None) -> str:
+def _text(result: CaseResult) -> str:
     """What a result says, without addresses and the places of scratch copies."""
-    return _VARIES.sub("", f"{result.kind} {result.message}") if result else ""
+    return _VARIES.sub("", f"{result.kind} {result.message}")
 
 
 def _looks_unsteady(test: str, suite: SuiteRun, tree: Tree) -> bool:

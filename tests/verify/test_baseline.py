@@ -58,6 +58,18 @@ def test_what_is_not_firmly_red_is_named(
     assert reason
 
 
+def test_a_run_that_does_not_come_to_a_test_says_nothing_of_it(tmp_path: Path) -> None:
+    ended = suite(ended="timeout", detail="30 s")
+    assert _status(tmp_path, RED, *[ended] * 8)[0] == "confirmed"
+    assert _status(tmp_path, RED, ended, GREEN, RED, *[ended] * 5)[::2] == ("flaky", 2 / 3)
+
+
+def test_a_test_that_is_called_otherwise_each_time_is_told_so(tmp_path: Path) -> None:
+    status, reason, _ = _status(tmp_path, RED, suite(failed("test_a.py::test_one[x]")))
+    assert status == "not_reproduced"
+    assert "fixed values" in reason
+
+
 def test_code_that_looks_steady_is_run_three_times_and_other_code_nine_times(
     tmp_path: Path,
 ) -> None:
