@@ -84,7 +84,7 @@ def _publish(
     except Stale as error:
         return Published("stale", str(error), head=error.head), None
     except Refused as error:
-        return Published("refused", str(error)), None
+        return Published("refused", one_line(str(error), 500)), None
     if not change.foreign and options.mode != "dry-run":
         waiting = forge.me(run) == ACTIONS
         change = replace(change, shown=replace(change.shown, waiting=waiting))

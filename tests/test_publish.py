@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from heal_bot.model import HealRequest
 from heal_bot.publish import publish
 from heal_bot.text import Secret
 from tests.github import records
+from tests.github.forgeries import FORGERIES
 from tests.github.server import Fault, LoopbackGitHub, serving
 
 BRANCH = "heal-bot/0123456789ab"
@@ -270,75 +271,6 @@ def test_a_rate_limit_on_a_write_is_waited_out(scene: Scene) -> None:
     scene.github.faults.append(limit)
     assert scene.publish().status == "created"
     assert any("waiting 1 s" in getattr(event, "message", "") for event in scene.events)
-
-
-Forgery = Callable[[dict[str, Any]], None]
-EVIL = records.FIXED.replace("RATE = 2", "RATE = 3")
-
-
-def _file(**changes: str) -> Forgery:
-    return lambda values: values["patch"]["files"][0].update(changes)
-
-
-def _content(old: str, new: str) -> Forgery:
-    return _file(content=records.FIXED.replace(old, new))
-
-
-def _another(path: str, content: str = "X = 1\n", base: str = "0" * 40) -> Forgery:
-    def forge(values: dict[str, Any]) -> None:
-        values["patch"]["files"].append({"path": path, "base_blob": base, "content": content})
-        values["patch"]["functions"].append({"path": path, "qualname": "X"})
-
-    return forge
-
-
-def _base(values: dict[str, Any]) -> None:
-    values["patch"]["base_sha"] = "f" * 40
-
-
-def _certified(values: dict[str, Any]) -> None:
-    values["certificate"]["base_sha"] = "f" * 40
-
-
-def _unnamed(values: dict[str, Any]) -> None:
-    values["patch"]["functions"][0]["qualname"] = "discount"
-
-
-def _test_changed(values: dict[str, Any]) -> None:
-    weaker = records.TEST.replace("== 3", "== 2")
-    _another("tests/test_pricing.py", weaker, records.blob(records.TEST))(values)
-    values["patch"]["functions"][1]["qualname"] = "test_total"
-
-
-FORGERIES: dict[str, Forgery] = {
-    "a change outside the functions named": _content("RATE = 2", "RATE = 3"),
-    "a changed function that is not named": _content("price - percent", "price"),
-    "a named function that is not the changed one": _unnamed,
-    "code added after the functions": _file(content=records.FIXED + "\nprint('mine')\n"),
-    "code added to the line of a function": _content(
-        "return sum(prices)", "return sum(prices)\nimport os"
-    ),
-    "an import nobody needs": _content("RATE = 2", "import json\n\nRATE = 2"),
-    "a changed docstring of the module": _content("Prices.", "Other."),
-    "a new file": _another("shop/new.py"),
-    "a workflow": _another(".github/workflows/ci.yml", "on: push\n"),
-    "a path that climbs": _another("shop/../../etc/x.py"),
-    "an absolute path": _another("/etc/x.py"),
-    "a path into .git": _another(".git/hooks/x.py"),
-    "a link followed": _another("shop/link.py", "X = 2\n", records.blob("pricing.py")),
-    "a changed test": _test_changed,
-    "another base blob": _file(base_blob="f" * 40),
-    "another base commit": _base,
-    "a certificate for another commit": _certified,
-    "a file named twice": lambda v: v["patch"]["files"].append(v["patch"]["files"][0]),
-    "no change at all": _file(content=records.BROKEN),
-    "text that is no Python": _content("return sum(prices)", "return sum(prices"),
-    "a call that reaches the system": _content(
-        "return sum(prices)", "return __import__('os').system('id')"
-    ),
-    "a decorator added": _content("def total", "@print\ndef total"),
-    "brackets without end": _content("return sum(prices)", "return " + "(" * 5000 + ")" * 5000),
-}
 
 
 @pytest.mark.parametrize("name", FORGERIES)
