@@ -126,7 +126,8 @@ def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
         return "crashed", f"{how}{place}{': ' + said if said else ''}"
     said = last_line(ended.output)
     if hearing.finished in _STOPPED:
-        return "crashed", f"pytest stopped with code {hearing.finished}: {said}"
+        why = _complaint(ended.output) or said
+        return "crashed", f"pytest stopped with code {hearing.finished}: {why}"
     if hearing.runs and (left := len(hearing.tests.names) - hearing.tests.finished()):
         return "crashed", f"pytest ended with {left} tests not run: {said}"
     try:
@@ -134,6 +135,12 @@ def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
     except Untrusted as error:
         return "untrusted", str(error)
     return "finished", f"{ended.survivors} processes were left behind" if ended.survivors else ""
+
+
+def _complaint(output: bytes) -> str:
+    """The line in which pytest says what it will not take; usage and folders follow it."""
+    lines = output.decode(errors="replace").splitlines()
+    return next((one_line(line) for line in lines if ": error: " in line), "")
 
 
 def last_line(output: bytes) -> str:

@@ -48,7 +48,7 @@ def _kind(ask: Ask, base: Path) -> str:
         return "oracle"
     if ask.spectrum:
         return "coverage"
-    if ask.tests is None:
+    if ask.tests is None or len(ask.tests) > 1:
         return "suite"
     if "poisoned" in (ask.tree.root / "m.py").read_text():
         return "poison"
@@ -80,6 +80,8 @@ def _confirm(
     baseline: Sequence[Reproduced] = (),
     before: str = "passed",
     errors: tuple[tuple[str, str], ...] = (),
+    ended: str = "finished",
+    selected: tuple[str, ...] | None = None,
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -87,7 +89,7 @@ def _confirm(
     assert target is not None
     edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
-    observed = replace(suite(failed(BAD), CaseResult(GOOD, before)), errors=errors)
+    observed = replace(suite(failed(BAD), CaseResult(GOOD, before)), errors=errors, ended=ended)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
     runner = Runner(
         tmp_path / "base",
@@ -109,7 +111,7 @@ def _confirm(
         tree,
         ENVIRONMENT,
         runner,  # type: ignore[arg-type]
-        Baseline((item, *baseline), observed, 2),
+        Baseline((item, *baseline), observed, 2, selected),
     )
     return verified, runner
 
@@ -289,6 +291,18 @@ def test_the_certificate_says_whether_the_changed_lines_were_executed(
     assert isinstance(verified, Confirmed)
     assert dict(verified.certificate.gates)["changed lines executed"] == said
     assert len(verified.certificate.doubts) == doubts
+
+
+@pytest.mark.parametrize(
+    ("ended", "why"), [("finished", "in the time given"), ("crashed", "does not come to its end")]
+)
+def test_what_ran_instead_of_the_whole_suite_is_said_with_the_reason(
+    tmp_path: Path, ended: str, why: str
+) -> None:
+    verified, _ = _confirm(tmp_path, ended=ended, selected=(BAD, GOOD))
+    assert isinstance(verified, Confirmed)
+    assert any("only 2 impacted tests ran" in d and why in d for d in verified.certificate.doubts)
+    assert not verified.certificate.full_suite.complete
 
 
 def test_where_a_failing_test_lies_beside_the_code_nothing_is_asked_outside(tmp_path: Path) -> None:
