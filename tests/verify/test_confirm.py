@@ -48,10 +48,12 @@ def _kind(ask: Ask, base: Path) -> str:
         return "oracle"
     if ask.spectrum:
         return "coverage"
-    if ask.tests is None or len(ask.tests) > 1:
+    if ask.tests is None:
         return "suite"
     if "poisoned" in (ask.tree.root / "m.py").read_text():
         return "poison"
+    if GOOD in ask.tests and BAD in ask.tests:
+        return "suite"
     return "base alone" if ask.tree.root == base else "alone"
 
 
