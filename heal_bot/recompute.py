@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from heal_bot.model import Candidate, Edit, HealRequest, PatchedFile
 from heal_bot.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.report import markdown
 from heal_bot.source import edit, guard, rails, recheck
+from heal_bot.source.blob import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)))[A-Za-z0-9_][A-Za-z0-9._/+@#-]{0,200}\Z")
@@ -213,8 +213,7 @@ def _text(tree: _BaseTree, file: FileRecord) -> str:
 
 def _patched(tree: _BaseTree, file: FileRecord) -> ForgeFile:
     data = file.content.encode("utf-8", "surrogatepass")
-    blob = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-    return replace(tree.file(file.path), blob=blob, data=data)
+    return replace(tree.file(file.path), blob=blob_id(data, file.base_blob), data=data)
 
 
 def _moved(run: Run, patch: PatchRecord, base_ref: str, head: str, forge: Forge) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import stat
@@ -14,6 +13,7 @@ from heal_bot import bundle
 from heal_bot.errors import UsageError
 from heal_bot.outcome import FileRecord
 from heal_bot.source import rails
+from heal_bot.source.blob import blob_id
 from heal_bot.text import for_log
 
 _MAX_BYTES = 4 << 20
@@ -78,8 +78,7 @@ def _check(file: FileRecord, path: Path, force: bool) -> None:
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as opened:
         data = opened.read(_MAX_BYTES)
-    kind = hashlib.sha1 if len(file.base_blob) == 40 else hashlib.sha256
-    blob = kind(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    blob = blob_id(data, file.base_blob)
     patched = data == file.content.encode("utf-8", "surrogatepass")
     if blob != file.base_blob and not patched and not force:
         raise UsageError(

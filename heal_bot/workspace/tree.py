@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from heal_bot.errors import UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import PatchedFile
+from heal_bot.source.blob import blob_id
 from heal_bot.workspace import beneath
 from heal_bot.workspace.listing import (
     Entry,
@@ -130,16 +130,12 @@ def dirty(source: Path, tree: GitTree) -> tuple[str, ...]:
         except OSError:
             found.append(path)
             continue
-        if entry.blob not in {_hash(data, entry), _hash(data.replace(b"\r\n", b"\n"), entry)}:
+        plain = data.replace(b"\r\n", b"\n")
+        if entry.blob not in {blob_id(data, entry.blob), blob_id(plain, entry.blob)}:
             pointer = entry.size < 1024 and tree.read(path).startswith(_LFS)
             if not pointer:
                 found.append(path)
     return tuple(found)
-
-
-def _hash(data: bytes, like: Entry) -> str:
-    digest = hashlib.sha1 if len(like.blob) == 40 else hashlib.sha256
-    return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _write(
