@@ -123,14 +123,18 @@ def test_words(failure: Failure) -> frozenset[str]:
     return frozenset({name, *parts, *("_".join(pair) for pair in pairwise(parts))})
 
 
+def test_function(failure: Failure, places: Places) -> Target | None:
+    """The function of a failing test; None when its source cannot be found."""
+    path, _, rest = failure.test.partition("::")
+    if not places.is_test(path):
+        return None
+    targets = tuple(entry.target for entry in places.entries(path))
+    return functions.find(targets, rest.partition("[")[0].replace("::", "."))
+
+
 def test_names(failure: Failure, places: Places) -> frozenset[str]:
     """The names a failing test's own body uses; empty when its source cannot be found."""
-    path, _, rest = failure.test.partition("::")
-    qualname = rest.partition("[")[0].replace("::", ".")
-    if not places.is_test(path):
-        return frozenset()
-    targets = tuple(entry.target for entry in places.entries(path))
-    test = functions.find(targets, qualname)
+    test = test_function(failure, places)
     return names(test) if test else frozenset()
 
 

@@ -47,21 +47,43 @@ def _inside(one: Target, target: Target) -> bool:
 def _imported(
     target: Target, mentioned: frozenset[str], lines: Mapping[int, float], places: Places
 ) -> Iterator[tuple[Target, float]]:
-    """Assignments of other project modules that the function's file imports by name."""
+    """What stands in other project modules and the function's file imports, by name or as `m.X`.
+
+    A class attribute counts where its class is mentioned as well.
+    """
     top = max(lines.values(), default=0.0)
-    aliases = risks.aliases(edit.text_of(places.tree, target.path))
-    for name, dotted in aliases.items():
-        module, _, original = dotted.rpartition(".")
-        if name not in mentioned or not module.strip("."):
+    project = places.project()
+    for name, dotted in risks.aliases(edit.text_of(places.tree, target.path)).items():
+        if name not in mentioned:
             continue
-        suffix = module.strip(".").replace(".", "/")
-        for path in places.project():
-            stem = path.removesuffix(".py").removesuffix("/__init__")
-            if stem != suffix and not stem.endswith(f"/{suffix}"):
+        module, _, original = dotted.rpartition(".")
+        for path in project:
+            if _is_module(path, dotted):
+                shown, wanted = (), mentioned
+            elif _is_module(path, module):
+                shown, wanted = (name,), frozenset({original})
+            else:
                 continue
             for entry in places.entries(path):
-                if entry.target.kind == "assignment" and original in entry.names:
-                    yield entry.target, _SHARE * _relative(target, (name,), lines, top)
+                if _is_meant(entry, wanted, mentioned):
+                    names = shown or entry.names
+                    yield entry.target, _SHARE * _relative(target, names, lines, top)
+
+
+def _is_module(path: str, dotted: str) -> bool:
+    """Whether a file is the module of a dotted name, wherever the import path begins."""
+    suffix = dotted.strip(".").replace(".", "/")
+    stem = path.removesuffix(".py").removesuffix("/__init__")
+    return bool(suffix) and (stem == suffix or stem.endswith(f"/{suffix}"))
+
+
+def _is_meant(entry: functions.Entry, wanted: frozenset[str], mentioned: frozenset[str]) -> bool:
+    """Whether an assignment is wanted, or an attribute mentioned whose class is."""
+    if entry.target.kind == "assignment":
+        return not wanted.isdisjoint(entry.names)
+    owner = entry.target.qualname.partition(".")[0]
+    of_class = entry.target.kind == "class_attribute" and owner in wanted
+    return of_class and not mentioned.isdisjoint(entry.names)
 
 
 def _relative(

@@ -71,6 +71,7 @@ def locate(
             )
         )
     _tell_gaps(run, baseline, seen, places)
+    _tell_stale(run, found, places)
     return tuple(sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)))
 
 
@@ -166,8 +167,8 @@ def _add_fixtures(cases: dict[Key, _Case], failures: Sequence[Failure], places: 
     for one, times in raised.items():
         cases[one].score += _unpassed(times, failures)
         said = f"raised in this fixture in {times} of {len(failures)} failing tests"
-        cases[one].evidence.append(said if times else "a fixture on the traceback")
-        cases[one].evidence.append("test support: no patch changes it")
+        support = "test support: no patch changes it"
+        cases[one].evidence += [said if times else "a fixture on the traceback", support]
 
 
 def _add_comparisons(cases: dict[Key, _Case], failures: Sequence[Failure], weight: float) -> None:
@@ -212,6 +213,11 @@ def _add_names(cases: dict[Key, _Case], failures: Sequence[Failure], places: Pla
             if name in used:
                 case.score += USED_WEIGHT
                 case.evidence.append("used in the failing test's body")
+    tests = filter(None, (clues.test_function(failure, places) for failure in failures[:100]))
+    for target, _ in (found for test in tests for found in constants.used(test, {}, places)):
+        if places.is_project(target.path):
+            said = ["used in the failing test's body"]
+            cases.setdefault(key(target), _Case(target, USED_WEIGHT, said))
 
 
 def _add_constants(cases: dict[Key, _Case], ranked: Sequence[_Case], places: Places) -> None:
@@ -283,3 +289,11 @@ def _tell_gaps(run: Run, baseline: Baseline, seen: Observed, places: Places) -> 
     gaps.extend(f"not indexed: {path}: {why}" for path, why in places.unread.items())
     for gap in gaps[:20]:
         run.emit(Noted(stage="locate", message=gap, level="warning"))
+
+
+def _tell_stale(run: Run, found: Sequence[Cluster], places: Places) -> None:
+    for cluster in found:
+        if not any(places.is_project(suspect.target.path) for suspect in cluster.suspects):
+            what = "executes and names nothing a patch may change: the test looks stale"
+            message = f"{cluster.failures[0].test} {what}"
+            run.emit(Noted(stage="locate", message=message, level="warning"))

@@ -161,6 +161,35 @@ def _with(baseline, **changes):
     return replace(baseline, reproduced=(replace(one, failure=replace(one.failure, **changes)),))
 
 
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [
+        ("import shop\ndef test_a(): assert shop.LIMIT == 4\n", ["LIMIT"]),
+        ("from shop import LIMIT as most\ndef test_a(): assert most == 4\n", ["LIMIT"]),
+        ("import shop\ndef test_a(): assert shop.Box.size == 4\n", ["Box.size"]),
+        ("import shop\ndef test_a(): assert 3 == 4\n", []),
+    ],
+)
+def test_a_constant_that_only_a_test_reads_is_a_suspect(ran, code, first):
+    source = "LIMIT = 3\nOTHER = 5\nclass Box:\n    size = 3\n"
+    got = ran({"shop.py": source, "tests/test_shop.py": code})
+    suspects = ranking.locate(got.run, got.baseline, got.tree)[0].suspects
+    assert [s.target.qualname for s in suspects] == first
+    told = [e.message for e in got.events if isinstance(e, Noted)]
+    assert any("looks stale" in message for message in told) == (not first)
+
+
+def test_a_function_is_followed_to_the_constant_of_a_module_it_imports(ran):
+    files = {
+        "aconf.py": "RATE = 2\nOTHER = 3\n",
+        "calc.py": "import aconf\n\ndef rate(x):\n    return aconf.RATE * x\n",
+        "tests/test_calc.py": "import calc\ndef test_rate():\n    assert calc.rate(1) == 3\n",
+    }
+    got = ran(files)
+    suspects = ranking.locate(got.run, got.baseline, got.tree)[0].suspects
+    assert [s.target.qualname for s in suspects] == ["rate", "RATE"]
+
+
 def test_without_a_spectrum_traceback_and_names_decide_and_the_gap_is_told(ran):
     got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS}, spectrum=False)
     clusters = ranking.locate(got.run, got.baseline, got.tree)
