@@ -128,5 +128,5 @@ def test_the_action_file_names_the_inputs_the_program_reads() -> None:
     assert set(described["inputs"]) == INPUTS
     as_runner = {f"INPUT_{name.upper()}": "x" for name in described["inputs"]}
     assert set(inputs(as_runner)) == INPUTS
-    assert described["runs"] == {"using": "docker", "image": "Dockerfile"}
+    assert described["runs"]["using"] == "docker"
     assert (ROOT / "Dockerfile").read_text().rstrip().endswith('"heal_bot", "action"]')
