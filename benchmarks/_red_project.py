@@ -59,6 +59,15 @@ REPORT = f"""<testsuites><testsuite name="pytest" tests="6" failures="3">
 <testcase classname="tests.test_pricing" name="test_shown" time="0.01"/>
 </testsuite></testsuites>
 """
+FREEZE = """humanize==4.12.3
+iniconfig==2.0.0
+packaging==24.2
+pluggy==1.5.0
+pytest==8.3.5
+pytest-mock==3.14.0
+shop @ file:///home/runner/work/shop/shop
+"""
+ARTIFACT = {"junit.xml": REPORT, "freeze.txt": FREEZE}
 # Each passes only where it succeeds, so that the tests that fail are the escapes that did not.
 HOSTILE = """import os, pathlib, socket
 

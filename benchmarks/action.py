@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks import _engine, _shards
 from benchmarks._engine import Engine
-from benchmarks._red_project import FILES, HOSTILE, PRICING, REPORT
+from benchmarks._red_project import ARTIFACT, FILES, HOSTILE, PRICING, REPORT
 from benchmarks._shards import SHOP
 from benchmarks._step import Step
 from tests.github import records
@@ -71,7 +71,7 @@ def _event(trigger: str, running: LoopbackGitHub, sha: str) -> tuple[str, dict[s
     }
     if trigger == "failure_step":
         return "push", event
-    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": _zip({"junit.xml": REPORT})})
+    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": _zip(ARTIFACT)})
     if trigger == "workflow_run":
         told = {"id": RUN, "head_sha": sha, "head_branch": "main", "event": "push",
                 "conclusion": "failure", "head_repository": event["repository"],
@@ -124,7 +124,7 @@ def trigger(engine: Engine, name: str) -> dict[str, Any]:
             (step.workspace / ".git/info/exclude").write_text("junit.xml\n")
             inputs["junit"] = "junit.xml"
             left_behind(step)
-        if name != "failure_step":
+        if name not in {"failure_step", "workflow_run"}:
             inputs["setup"] = "humanize==4.12.3 pytest-mock"
         event, payload = _event(name, running, sha)
         done = step.run(engine, TAG, event, payload, inputs, sha)

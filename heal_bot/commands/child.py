@@ -21,6 +21,7 @@ from heal_bot.forge.fetch import Fetched, fetch
 from heal_bot.intake import files
 from heal_bot.intake import request as requests
 from heal_bot.intake.event import Place
+from heal_bot.intake.freeze import NAME, frozen
 from heal_bot.model import HealRequest, Memory, Trust
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair import memory as memories
@@ -74,7 +75,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
             paths=chosen.paths,
             verify_command=job.inputs.get("verify-command", ""),
         )
-        argv = _argv(job, request, scratch, fetched)
+        argv = [*_argv(job, request, scratch, fetched), *_frozen(job, task, scratch)]
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
         make_room(job)
@@ -130,8 +131,6 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
             argv += [f"--{option}={job.inputs[option]}"]
     if request.trust is Trust.KEYLESS:
         argv += ["--proposers=rules"]
-    if (freeze := job.inside("freeze")) is not None:
-        argv += [f"--freeze={freeze}"]
     if (replies := _replies(job)) is not None and request.trust is not Trust.KEYLESS:
         argv += [f"--replies={replies}"]
     if job.settings.loopback:
@@ -143,6 +142,18 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
     elif "config" in job.inputs:
         raise UsageError(f"input config is {name!r}: the base branch has no such file")
     return argv
+
+
+def _frozen(job: Job, task: Task, scratch: Path) -> list[str]:
+    """The versions of the failing run: the file that is named, else the one beside its reports."""
+    if (named := job.inside("freeze")) is not None:
+        return [f"--freeze={named}"]
+    data = frozen(task.downloaded)
+    if data is None or "setup" in job.inputs:
+        return []
+    path = scratch / NAME
+    path.write_bytes(data)
+    return [f"--freeze={path}"]
 
 
 def _replies(job: Job) -> Path | None:

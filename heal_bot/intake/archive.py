@@ -98,7 +98,7 @@ def _check(made: int, read: int) -> None:
 
 def _members(file: BinaryIO, name: str) -> Iterator[Document | str]:
     try:
-        _check_directory(file)
+        check_directory(file)
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
         yield f"{name} is a damaged zip file ({one_line(str(error), 80)})"
@@ -118,7 +118,7 @@ def _members(file: BinaryIO, name: str) -> Iterator[Document | str]:
             yield Document(label, file, "zip", archive, info)
 
 
-def _check_directory(file: BinaryIO) -> None:
+def check_directory(file: BinaryIO) -> None:
     """Refuse a central directory that costs more to list than any report set needs."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 65_557 - 20))
