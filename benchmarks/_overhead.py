@@ -102,7 +102,7 @@ def _ranked(tests: Sequence[int]) -> float:
     scores = [(spectrum.cause(len(failing), failed[at], passed[at]), at) for at in range(FUNCTIONS)]
     sorted(scores, reverse=True)
     hits = {str(at): bits for at, bits in enumerate(failing)}
-    levels = clusters.levels(passed, (1 << FUNCTIONS) - 1)
+    levels = clusters.levels(passed, (1 << FUNCTIONS) - 1, TESTS - 500)
     failures = [Failure(test, "AssertionError", "") for test in hits]
     clusters.group(failures, hits, levels, FUNCTIONS, lambda failure: "")
     return time.process_time() - start

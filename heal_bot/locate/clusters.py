@@ -20,6 +20,8 @@ PASSING = 0.5
 WAYS = 3.0
 RAISED = 6.0
 SEVERAL = 4.0
+# Executed by this share of the passing tests, a line tells nothing of who fails.
+EVERYBODY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The lines by how many passing tests executed them, to find the fewest among some lines."""
+    """The lines by how many of the passing `tests` executed them, to find the fewest among some."""
 
     passed: tuple[int, ...]
     up_to: tuple[int, ...]
     per_line: Sequence[int]
+    tests: int
 
     def count(self, line: int) -> int:
         """How many passing tests executed a line."""
@@ -54,8 +57,8 @@ class Levels:
         return self.up_to[self.passed.index(passed)]
 
 
-def levels(passed: Sequence[int], among: int) -> Levels:
-    """The levels of the lines `among`; `passed` counts the passing tests per line."""
+def levels(passed: Sequence[int], among: int, tests: int) -> Levels:
+    """The levels of the lines `among`; `passed` counts, per line, those of the passing `tests`."""
     by_count: dict[int, list[int]] = {}
     for line in spectrum.indices(among):
         by_count.setdefault(passed[line], []).append(line)
@@ -64,7 +67,7 @@ def levels(passed: Sequence[int], among: int) -> Levels:
     for number in numbers:
         total |= spectrum.bitmap(by_count[number], len(passed))
         up_to.append(total)
-    return Levels(numbers, tuple(up_to), passed)
+    return Levels(numbers, tuple(up_to), passed, tests)
 
 
 def group(
@@ -96,7 +99,7 @@ def group(
         _joined(_covered(first, known, prior), cost)
         for first in ((single, alike) if len(alike) < len(single) else (single,))
     )
-    groups = _single(min(found, key=lambda groups: sum(map(cost, groups))), cost)
+    groups = _single(min(found, key=lambda groups: sum(map(cost, groups))), cost, known)
     for late in start[MAX_GROUPS:]:
         groups = _placed(late, groups, cost)
     groups = [_with_shared(one, groups, hits, known, site) for one in groups]
@@ -142,7 +145,7 @@ def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group
             if not members:
                 continue
             failed = sum((members & plane).bit_count() << at for at, plane in enumerate(sizes))
-            price = (prior + _surprise(failed, passed)) / failed
+            price = (prior + spectrum.surprise(failed, PASSING * passed)) / failed
             if not chosen or (price, -failed) < (best, -chosen.bit_count()):
                 best, chosen = price, members
         if not chosen:
@@ -199,12 +202,21 @@ def _joined(groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
     return list(alive.values())
 
 
-def _single(groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
-    """One group when a single cause explains all nearly as well as several."""
+def _single(groups: list[Group], cost: Callable[[Group], float], known: Levels) -> list[Group]:
+    """One group when a single cause explains all nearly as well as several.
+
+    What nearly every passing test executes does not tell who fails: as a cause it gets no credit
+    for being the only one, and each of those tests speaks against it.
+    """
     whole = _union(groups) if len(groups) > 1 else None
-    if whole and whole.common and cost(whole) < sum(map(cost, groups)) + SEVERAL:
-        return [whole]
-    return groups
+    passed = known.fewest(whole.common) if whole else None
+    if whole is None or passed is None:
+        return groups
+    credit = SEVERAL
+    if passed and passed >= EVERYBODY * known.tests:
+        failed = len(whole.failures)
+        credit = spectrum.surprise(failed, PASSING * passed) - spectrum.surprise(failed, passed)
+    return [whole] if cost(whole) < sum(map(cost, groups)) + credit else groups
 
 
 def _placed(late: Group, groups: list[Group], cost: Callable[[Group], float]) -> list[Group]:
@@ -230,14 +242,8 @@ def _cost(one: Group, known: Levels, prior: float, site: Callable[[Failure], str
         return 1e9 * len(one.failures)
     ways = {(failure.kind, site(failure)) for failure in one.failures}
     raised = sum(1 for _, place in ways if place)
-    return prior + _surprise(len(one.failures), passed) + WAYS * log(len(ways)) + RAISED * raised
-
-
-def _surprise(failed: int, passed: int) -> float:
-    """The words it takes to say who failed and who passed, when this line alone is to blame."""
-    counted = PASSING * passed
-    fails = failed / (failed + counted)
-    return -failed * log(fails) - (counted * log(1 - fails) if passed else 0.0)
+    surprise = spectrum.surprise(len(one.failures), PASSING * passed)
+    return prior + surprise + WAYS * log(len(ways)) + RAISED * raised
 
 
 def _with_shared(

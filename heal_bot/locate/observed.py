@@ -65,7 +65,7 @@ def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> 
         owners=owners,
         passed=passed,
         passing=len(passing),
-        levels=clusters.levels(passed, mask),
+        levels=clusters.levels(passed, mask, len(passing)),
         support=support,
     )
 

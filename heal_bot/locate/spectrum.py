@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from math import inf, sqrt
+from math import inf, log, sqrt
 
 _BITS = bytes.maketrans(b"01", b"\x00\x01")
 
@@ -63,6 +63,12 @@ def cause(failing: int, failed: int, passed: int) -> float:
     of a cluster fail for one cause, and many tests pass although they execute it.
     """
     return failed / failing * (failed / (failed + passed)) ** 0.4 if failed else 0.0
+
+
+def surprise(failed: int, passed: float) -> float:
+    """The words it takes to say who failed and who passed, when this line alone is to blame."""
+    fails = failed / (failed + passed)
+    return -failed * log(fails) - (passed * log(1 - fails) if passed else 0.0)
 
 
 def dstar(failing: int, failed: int, passed: int) -> float:

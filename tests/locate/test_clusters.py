@@ -20,7 +20,7 @@ def _group(
     found = clusters.group(
         failures,
         hits,
-        clusters.levels(passed, union),
+        clusters.levels(passed, union, len(passing)),
         50,
         lambda failure: (sites or {}).get(failure.test, ""),
     )
