@@ -30,7 +30,8 @@ def completed(environ: Mapping[str, str], payload: Mapping[str, Any]) -> dict[st
         "GITHUB_SHA": _text(payload, "after") or _text(_part(pull, "head"), "sha"),
         "GITHUB_REF_NAME": ref or _text(repository, "default_branch"),
     }
-    return {**{key: value for key, value in known.items() if value}, **environ}
+    told = {name: value for name, value in environ.items() if value or name not in known}
+    return {**{name: value for name, value in known.items() if value}, **told}
 
 
 def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:

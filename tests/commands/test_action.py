@@ -89,6 +89,15 @@ def test_a_stranger_s_comment_is_answered_once_and_nothing_runs(
     assert not (tmp_path / "workspace/.heal-bot").exists()
 
 
+def test_an_event_names_itself_where_there_is_no_runner(
+    github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    path = comment(github, tmp_path, "mallory")
+    done = start(github, tmp_path, "action", "--event", str(path), GITHUB_REPOSITORY="")
+    assert done.returncode == 0, done.stderr
+    assert "needs write permission" in done.stdout
+
+
 def test_an_event_for_nothing_asks_github_nothing(github: LoopbackGitHub, tmp_path: Path) -> None:
     (tmp_path / "event.json").write_text('{"action": "edited", "comment": null}')
     done = start(github, tmp_path, "action", GITHUB_EVENT_NAME="pull_request_target",
