@@ -51,7 +51,7 @@ def test_the_suspicion_of_one_cause_favours_what_all_failing_tests_executed() ->
 def test_nobody_is_surprised_by_a_line_that_only_failing_tests_execute() -> None:
     assert spectrum.surprise(4, 0) == 0.0
     assert spectrum.surprise(1, 1) == pytest.approx(2 * log(2))
-    assert spectrum.surprise(4, 3) > spectrum.surprise(4, 1.5) > spectrum.surprise(7, 1.5)
+    assert spectrum.surprise(4, 3) > spectrum.surprise(4, 1.5)
 
 
 def test_ten_thousand_tests_by_fifty_thousand_functions_are_counted_quickly() -> None:
