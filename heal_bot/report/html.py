@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+from collections.abc import Iterable
 from importlib import resources
+from typing import Any
 
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.text import clip
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
 _ESCAPES = {
@@ -16,10 +20,17 @@ _ESCAPES = {
     "\u2028": "\\u2028",
     "\u2029": "\\u2029",
 }
-# What a page for people needs of an outcome; the rest is in the bundle.
-_MESSAGE = 1_000
+# A page for people stays below 2 MB with 500 failures; the rest is in the bundle.
+_MOST = 1_900_000
+_MESSAGES = 300_000
+_REASONS = 100_000
+_DIFFS = 400_000
+_TOLD = 150_000
+_LISTED = 5
 _DIFF = 20_000
-_MESSAGES = 10
+_MESSAGE = 1_000
+_MARKS = 60_000
+_SUSPECTS = 400
 
 
 def page(record: OutcomeRecord) -> str:
@@ -56,29 +67,94 @@ def _hash(text: str) -> str:
 
 
 def _data(record: OutcomeRecord) -> str:
-    """The outcome as JSON that is safe inside a script element, long texts cut."""
-    short = record.model_copy(
-        update={
-            "failures": tuple(
-                f.model_copy(update={"message": f.message[:_MESSAGE], "suspects": ()})
-                for f in record.failures
-            ),
-            "attempts": tuple(
-                a.model_copy(
-                    update={
-                        "diff": a.diff[:_DIFF],
-                        "messages": {
-                            test: text[:_MESSAGE]
-                            for test, text in list(a.messages.items())[:_MESSAGES]
-                        },
-                    }
-                )
-                for a in record.attempts
-            ),
-            "patch": record.patch and record.patch.model_copy(update={"files": ()}),
-        }
-    )
-    text = short.model_dump_json(by_alias=True, exclude={"memory": {"tried"}})
-    for plain, escaped in _ESCAPES.items():
-        text = text.replace(plain, escaped)
+    """What the page shows as JSON that is safe inside a script element.
+
+    An escape takes six times the room, so what is full of them is cut once more.
+    """
+    text = ""
+    for part in (1, 4, 16):
+        text = json.dumps(_shown(record, part), ensure_ascii=False, separators=(",", ":"))
+        for plain, escaped in _ESCAPES.items():
+            text = text.replace(plain, escaped)
+        if len(text.encode("utf-8", "replace")) <= _MOST:
+            break
     return text
+
+
+def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
+    """The outcome without what the page does not show, long texts cut to one of `part` parts.
+
+    Tests are told by their place in `tests`.
+    """
+    broken = (test for attempt in record.attempts for test in attempt.newly_failing)
+    names = (*(failure.test for failure in record.failures), *broken)
+    places = {test: place for place, test in enumerate(dict.fromkeys(names))}
+    message = _share(_MESSAGES // part, record.failures)
+    reason = _share(_REASONS // part, record.failures)
+    whole = record.model_dump(
+        mode="json", by_alias=True,
+        include={"schema_version", "heal_bot", "status", "stopped", "reason", "notes", "cost"},
+    )  # fmt: skip
+    return whole | {
+        "base_sha": record.request.base_sha,
+        "tests": list(places),
+        "failures": [
+            {"status": f.status, "message": clip(f"{f.kind}: {f.message}".strip(": "), message),
+             "reason": clip(f.reason, reason)}
+            for f in record.failures
+        ],
+        "attempts": _attempts(record, places, part),
+        "tried": sum(search.tried for search in record.searches),
+        "suspects": _suspects(record),
+        "diff": clip(record.patch.diff, _DIFFS // part) if record.patch else "",
+        "certificate": record.certificate
+        and record.certificate.model_dump(mode="json", exclude={"before_after"}),
+    }  # fmt: skip
+
+
+def _share(total: int, items: Iterable[object], most: int = _MESSAGE) -> int:
+    """How long each text may be so that all of them stay within the total."""
+    return min(most, max(40, total // max(1, sum(1 for _ in items))))
+
+
+def _attempts(record: OutcomeRecord, places: dict[str, int], part: int) -> list[dict[str, Any]]:
+    """Every attempt, with less of each the more there are."""
+    diff = _share(_DIFFS // part, record.attempts, _DIFF)
+    told = _share(_TOLD // part, record.attempts)
+    marks = _share(_MARKS, record.attempts, _MARKS)
+
+    def listed(tests: Iterable[str]) -> list[int]:
+        return [places[test] for test in tests if test in places][:marks]
+
+    def texts(attempt: AttemptRecord) -> list[tuple[str, str]]:
+        return [
+            (clip(test, told), clip(text, told))
+            for test, text in list(attempt.messages.items())[:_LISTED]
+        ]
+
+    return [
+        {
+            "number": a.number, "proposer": a.proposer, "family": a.family, "verdict": a.verdict,
+            "rationale": clip(a.rationale, told), "detail": clip(a.detail, told),
+            "functions": list(a.functions[:_LISTED]), "diff": clip(a.diff, diff),
+            "fixed": listed(a.fixed), "still_failing": listed(a.still_failing),
+            "newly_failing": listed(a.newly_failing), "fixes": len(a.fixed),
+            "messages": texts(a), "seconds": a.seconds, "usd": a.cost_usd,
+        }
+        for a in record.attempts
+    ]  # fmt: skip
+
+
+def _suspects(record: OutcomeRecord) -> list[dict[str, Any]]:
+    """The suspects of each cause, the first causes first."""
+    changed = {(f.path, f.qualname) for f in record.patch.functions} if record.patch else set()
+    found = [
+        {
+            "cause": number, "tests": len(cluster.tests), "where": f"{s.path}:{s.first_line}",
+            "what": s.qualname, "score": s.score, "evidence": clip("; ".join(s.evidence), 300),
+            "changed": (s.path, s.qualname) in changed,
+        }
+        for number, cluster in enumerate(record.clusters, 1)
+        for s in cluster.suspects
+    ]  # fmt: skip
+    return found[:_SUSPECTS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from shlex import quote
 
-from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord, SuspectRecord
+from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 from heal_bot.text import code_span, fence, for_markdown, one_line
 
 _ROWS = 40
@@ -41,26 +41,34 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
 
 
 def causes(record: OutcomeRecord) -> str:
-    """One sentence per change that the patch holds: where, what, and which tests it was for."""
-    if record.patch is None:
-        return ""
-    messages = {failure.test: failure for failure in record.failures}
+    """One sentence per change that the patch holds: where, which tests it broke, the repair."""
+    failures = {failure.test: failure for failure in record.failures}
     lines = []
+    for attempt, tests in taken(record):
+        first = failures.get(tests[0])
+        said = f"{first.kind}: {first.message.strip()}".strip(": ") if first else ""
+        said = said.partition("\n")[0]
+        more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+        why = _prose(attempt.rationale, 400).rstrip(".")
+        lines.append(
+            f"- {code_span(attempt.functions[0])} made {code_span(tests[0])}{more} fail"
+            f"{f' ({for_markdown(said, 160)})' if said else ''}{f'; repair: {why}' if why else ''}."
+        )
+    return _section("What was wrong", "\n".join(lines))
+
+
+def taken(record: OutcomeRecord) -> list[tuple[AttemptRecord, list[str]]]:
+    """The attempts that the patch is made of, each with the tests it was first to fix."""
+    found: list[tuple[AttemptRecord, list[str]]] = []
+    if record.patch is None:
+        return found
     told: set[str] = set()
     for attempt in record.attempts:
         tests = [t for t in attempt.fixed if t in record.patch.fixed and t not in told]
-        if not tests or not _is_part(attempt, record.patch.diff):
-            continue
-        told.update(tests)
-        first = messages.get(tests[0])
-        said = for_markdown(f"{first.kind}: {first.message}".strip(": "), 200) if first else ""
-        why = _prose(attempt.rationale, 400).rstrip(".")
-        lines.append(
-            f"- {code_span(attempt.functions[0])} {f'({why}) ' if why else ''}made"
-            f" {code_span(tests[0])} fail"
-            f"{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: {said}"
-        )
-    return _section("What was wrong", "\n".join(lines))
+        if tests and _is_part(attempt, record.patch.diff):
+            told.update(tests)
+            found.append((attempt, tests))
+    return found
 
 
 def _is_part(attempt: AttemptRecord, diff: str) -> bool:
@@ -118,30 +126,32 @@ def still_failing(record: OutcomeRecord, rows: int = _ROWS, message: int = _MESS
 
 
 def suspects(record: OutcomeRecord, rows: int = 12) -> str:
-    """Who was suspected, how strongly, and why."""
-    seen: dict[tuple[str, str, int], SuspectRecord] = {}
-    for cluster in record.clusters:
-        for suspect in cluster.suspects:
-            seen.setdefault((suspect.path, suspect.qualname, suspect.nth), suspect)
-    ranked = sorted(seen.values(), key=lambda suspect: -suspect.score)
-    table = [
-        f"| {code_span(f'{s.path}:{s.first_line}')} | {code_span(s.qualname)} | {s.score:.2f}"
-        f" | {for_markdown('; '.join(s.evidence), 300)} |"
-        for s in ranked[:rows]
+    """Who was suspected of each cause, how strongly, and why; of each cause the first few."""
+    changed = {(f.path, f.qualname) for f in record.patch.functions} if record.patch else set()
+    each = max(1, rows // max(1, len(record.clusters)))
+    ranked = [
+        (number, suspect)
+        for number, cluster in enumerate(record.clusters, 1)
+        for suspect in cluster.suspects[:each]
     ]
-    head = ["| where | what | score | evidence |", "| --- | --- | --- | --- |"]
-    return (
-        _section("Suspects", "\n".join([*head, *table, *_more(len(ranked) - rows)]))
-        if table
-        else ""
-    )
+    table = [
+        f"| {number} | {code_span(f'{s.path}:{s.first_line}')} | {code_span(s.qualname)}"
+        f"{' (changed)' if (s.path, s.qualname) in changed else ''} | {s.score:.2f}"
+        f" | {for_markdown('; '.join(s.evidence), 300)} |"
+        for number, s in ranked[:rows]
+    ]
+    left = sum(len(cluster.suspects) for cluster in record.clusters) - len(table)
+    head = ["| cause | where | what | score | evidence |", "| --- | --- | --- | --- | --- |"]
+    text = "\n".join([*head, *table, *_more(left)]) if table else ""
+    return _section("Suspects", text)
 
 
 def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> str:
     """The log of every attempt: a table, then each diff and its messages to unfold."""
     tried = sum(search.tried for search in record.searches)
     intro = f"{count(tried, 'candidate')} tried, {count(len(record.attempts), 'attempt')} recorded."
-    table = [_attempt_row(a) for a in record.attempts[:rows]]
+    held = {attempt.number for attempt, _ in taken(record)}
+    table = [_attempt_row(a, taken=a.number in held) for a in record.attempts[:rows]]
     head = ["| # | by | function | verdict | fixed | what happened | seconds |",
             "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
     lines = [intro, "", *head, *table, *_more(len(record.attempts) - rows)] if table else [intro]
@@ -150,12 +160,13 @@ def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> st
     return _section(f"Attempts ({len(record.attempts)})", "\n".join(lines))
 
 
-def _attempt_row(attempt: AttemptRecord) -> str:
+def _attempt_row(attempt: AttemptRecord, *, taken: bool) -> str:
     where = code_span(", ".join(attempt.functions[:3]), 160) if attempt.functions else ""
     who = for_markdown(f"{attempt.proposer} {attempt.family}", 60)
     what = _prose(attempt.detail or attempt.rationale, 160)
+    verdict = f"{attempt.verdict}, in the patch" if taken else attempt.verdict
     return (
-        f"| {attempt.number} | {who} | {where} | {attempt.verdict} | {len(attempt.fixed)}"
+        f"| {attempt.number} | {who} | {where} | {verdict} | {len(attempt.fixed)}"
         f" | {what} | {attempt.seconds:.1f} |"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.report import markdown, sections, status
+from heal_bot.report import markdown, picture, sections, status
 from heal_bot.text import for_markdown
 
 # GitHub drops a larger step summary as a whole; measured in bytes.
@@ -14,6 +14,8 @@ _UNPUSHED = frozenset({"summary", "dry_run", "commented", "declined"})
 def step(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
     """The step summary of a run: the result first, then all that a pull request would say."""
     said = [status.result(record, published, reason, url)]
+    if drawn := picture.attempts(record):
+        said.append(drawn)
     if record.patch is not None:
         if published in _UNPUSHED:
             said.append(status.hint(record.patch.base_sha, "patch.diff of the bundle"))

@@ -61,80 +61,108 @@ function split(diff) {
   flush();
   return grid;
 }
+function bar(share) {
+  const box = make("div", undefined, "bar");
+  const fill = make("i");
+  fill.style.setProperty("width", Math.max(1, Math.min(100, 100 * share)) + "%");
+  box.setAttribute("aria-hidden", "true");
+  return add(box, fill);
+}
+const folded = [];
 function unfold(title, fill) {
   const node = make("details");
   node.append(make("summary", title));
-  node.addEventListener("toggle", () => { if (node.open && node.children.length === 1) fill(node); });
+  const open = () => { if (node.children.length === 1) fill(node); };
+  node.addEventListener("toggle", () => { if (node.open) open(); });
+  folded.push([node, open]);
   return node;
 }
+// Paper cannot be unfolded.
+addEventListener("beforeprint", () => { for (const [node, open] of folded) { open(); node.open = true; } });
 
 function head() {
+  const c = outcome.certificate;
   const verdict = add(make("p"), make("b", words(outcome.status), mood(outcome.status)), ": " + outcome.reason);
   const fixed = outcome.failures.filter((f) => f.status === "fixed").length;
   const cards = make("ul", undefined, "cards");
-  const usd = outcome.cost.usd === null ? "USD unknown" : "$" + outcome.cost.usd.toFixed(2);
-  const tried = outcome.searches.reduce((sum, s) => sum + s.tried, 0);
+  const cost = outcome.cost;
+  const usd = cost.usd === null ? "USD unknown" : "$" + cost.usd.toFixed(2);
+  const tokens = cost.input_tokens + cost.output_tokens;
   for (const [value, label] of [
     [fixed + " of " + outcome.failures.length, "failing tests fixed"],
-    [tried, "candidates tried"], [outcome.attempts.length, "attempts"],
-    [outcome.cost.seconds.toFixed(1) + " s", "run"], [usd, "models"],
+    [outcome.tried.toLocaleString("en"), "candidates tried"], [outcome.attempts.length, "attempts"],
+    [cost.seconds.toFixed(1) + " s", "run"],
+    [usd, tokens ? "models, " + tokens.toLocaleString("en") + " tokens" : "models"],
   ]) cards.append(add(make("li"), make("b", value), make("span", label, "soft")));
-  const commit = make("p", "commit " + outcome.request.base_sha.slice(0, 12) + ", heal-bot " + outcome.heal_bot + ", ended: " + outcome.stopped, "soft");
-  add(main, make("h1", "heal-bot"), verdict, commit, cards);
+  const commit = make("p", "commit " + outcome.base_sha.slice(0, 12) + ", heal-bot " + outcome.heal_bot + ", ended: " + outcome.stopped, "soft");
+  add(main, make("h1", "heal-bot"));
+  if (c && c.undoes) main.append(make("p", "undoes " + c.undoes, "bad"));
+  add(main, verdict, commit, cards);
   for (const note of outcome.notes) main.append(make("p", note, "soft"));
 }
 function change() {
-  if (!outcome.patch) return;
-  section("The verified change", "change").append(split(outcome.patch.diff));
+  if (outcome.diff) section("The verified change", "change").append(split(outcome.diff));
+}
+function doubts() {
+  const told = outcome.certificate ? outcome.certificate.doubts : [];
+  if (told.length) section("Doubts", "doubts").append(add(make("ul"), ...told.map((doubt) => make("li", doubt))));
 }
 function tests() {
   const node = section("Tests", "tests");
-  table(node, ["test", "status", "message", "reason"], outcome.failures.map((f) => [
-    make("td", f.test, "code"), make("td", words(f.status), mood(f.status)),
-    make("td", (f.kind ? f.kind + ": " : "") + f.message.slice(0, 300), "code"), f.reason,
-  ]));
+  table(node, ["test", "status", "message", "reason"], outcome.failures.map((f, place) => [
+    row(outcome.tests[place]), make("td", words(f.status), mood(f.status)), make("td", f.message.slice(0, 300), "code"), f.reason,
+  ]), "tests");
+}
+function row(test) {
+  const head = make("th", test, "code");
+  head.scope = "row";
+  return head;
+}
+function cell(sign, word, kind) {
+  const node = make("td", sign, "mark " + kind);
+  if (word) { node.title = word; node.setAttribute("aria-label", word); }
+  return node;
 }
 function matrix() {
   if (!outcome.attempts.length) return;
   const node = section("Tests × attempts", "matrix");
   node.append(make("p", "✓ passes after the attempt, ✗ still fails, ! newly fails", "soft"));
   const seen = outcome.attempts.map((a) => [new Set(a.fixed), new Set(a.still_failing), new Set(a.newly_failing)]);
-  const names = new Set(outcome.failures.map((f) => f.test));
-  for (const a of outcome.attempts) for (const test of a.newly_failing) names.add(test);
-  const rows = [...names].map((test) => [make("td", test, "code"), ...seen.map(([fixed, left, broken]) =>
-    fixed.has(test) ? make("td", "✓", "mark good") : broken.has(test) ? make("td", "!", "mark bad")
-      : left.has(test) ? make("td", "✗", "mark bad") : make("td", "", "mark"))]);
+  const rows = outcome.tests.map((test, place) => [row(test), ...seen.map(([fixed, left, broken]) =>
+    fixed.has(place) ? cell("✓", "passes", "good") : broken.has(place) ? cell("!", "newly fails", "bad")
+      : left.has(place) ? cell("✗", "still fails", "bad") : cell("", "", ""))]);
   table(node, ["test", ...outcome.attempts.map((a) => a.number)], rows, "matrix");
 }
 function attempts() {
   if (!outcome.attempts.length) return;
   const node = section("Attempts", "attempts");
   const list = make("ol", undefined, "timeline");
+  const longest = Math.max(0.1, ...outcome.attempts.map((a) => a.seconds));
   for (const a of outcome.attempts) {
-    const title = a.number + ". " + a.proposer + ", " + a.family + ": " + words(a.verdict) + ", fixes " + a.fixed.length + " (" + a.seconds.toFixed(1) + " s)";
+    const price = a.usd ? ", $" + a.usd.toFixed(4) : "";
+    const title = a.number + ". " + a.proposer + ", " + a.family + ": " + words(a.verdict) + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
     const item = unfold(title, (box) => {
+      if (a.functions.length) box.append(add(make("p"), make("code", a.functions.join(", "))));
       if (a.rationale) box.append(make("p", a.rationale));
       if (a.detail) box.append(make("p", a.detail, "soft"));
       if (a.diff) box.append(split(a.diff));
-      for (const [test, message] of Object.entries(a.messages)) box.append(make("p", test, "soft"), make("pre", message));
+      for (const [test, message] of a.messages) box.append(make("p", test, "soft"), make("pre", message));
     });
     item.firstChild.className = mood(a.verdict);
-    list.append(add(make("li"), item));
+    list.append(add(make("li"), bar(a.seconds / longest), item));
   }
   node.append(list);
 }
 function suspects() {
-  const rows = [];
-  for (const cluster of outcome.clusters) for (const [rank, s] of cluster.suspects.entries()) {
-    const bar = make("div", undefined, "bar");
-    const fill = make("i");
-    fill.style.setProperty("width", Math.max(2, Math.min(100, 100 * s.score / 1.8)) + "%");
-    const cell = make("td");
-    cell.append(bar); bar.append(fill);
-    rows.push([rank ? "" : cluster.id + " (" + cluster.tests.length + ")", make("td", s.path + ":" + s.first_line, "code"),
-      make("td", s.qualname, "code"), s.score.toFixed(2), cell, s.evidence.join("; ")]);
-  }
-  if (rows.length) table(section("Suspects", "suspects"), ["cause (tests)", "where", "what", "score", "", "evidence"], rows);
+  let cause = 0;
+  const rows = outcome.suspects.map((s) => {
+    const first = s.cause !== cause;
+    cause = s.cause;
+    return [first ? s.cause + " (" + s.tests + (s.tests === 1 ? " test)" : " tests)") : "", make("td", s.where, "code"),
+      make("td", s.what + (s.changed ? " (changed)" : ""), s.changed ? "code good" : "code"), s.score.toFixed(2),
+      add(make("td"), bar(s.score / 1.8)), s.evidence];
+  });
+  if (rows.length) table(section("Suspects", "suspects"), ["cause", "where", "what", "score", "", "evidence"], rows);
 }
 function certificate() {
   const c = outcome.certificate;
@@ -149,8 +177,7 @@ function certificate() {
     ...c.isolation.missing.map((layer) => "missing: " + layer),
     ...Object.entries(c.methods).map(([name, method]) => name + ": " + method),
     ...c.gates.map((gate) => gate.name + ": " + gate.result),
-    ...c.doubts.map((doubt) => "doubt: " + doubt),
   ];
   node.append(add(make("ul"), ...lines.map((line) => make("li", line))));
 }
-for (const part of [head, change, tests, matrix, attempts, suspects, certificate]) part();
+for (const part of [head, change, doubts, tests, matrix, attempts, suspects, certificate]) part();
