@@ -1,15 +1,11 @@
-"""The command line: verbs loaded by name, exit codes, and the one broad except."""
+"""The command line: its verbs, exit codes, and the one broad except.
+
+click takes longer to load than Python itself, so it is imported when there is something to parse.
+"""
 
 from __future__ import annotations
 
-import importlib
 import sys
-import traceback
-
-import click
-
-from heal_bot.errors import HealBotError
-from heal_bot.text import for_log, one_line
 
 VERBS = {
     "heal": "Repair what a failed test run names, and write a bundle.",
@@ -21,43 +17,45 @@ VERBS = {
     "explain": "Tell in words what a bundle holds.",
     "action": "Run as a GitHub Action: read the event, heal, publish.",
     "doctor": "Show what the sandbox of this machine holds.",
+    "completion": "Print what makes a shell complete verbs and options.",
 }
 
 
-class Verbs(click.Group):
-    """A group whose commands are imported when they are called: `--help` stays fast."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order of the table."""
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a verb; unknown ones are None."""
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(f"heal_bot.commands.{cmd_name}")
-        command = module.command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The verbs with their line from the table, without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
-
-
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="heal-bot", prog_name="heal-bot")
-def cli() -> None:
-    """A failed test run goes in as JUnit XML; a small, verified change comes out."""
+def usage() -> str:
+    """What `--help` prints: every verb with its line."""
+    width = max(len(verb) for verb in VERBS) + 2
+    lines = (f"  {verb:{width}}{line}" for verb, line in VERBS.items())
+    return "\n".join(
+        (
+            "Usage: heal-bot [OPTIONS] COMMAND [ARGS]...",
+            "",
+            "  A failed test run goes in as JUnit XML; a small, verified change comes out.",
+            "",
+            "Options:",
+            "  --version   Show the version and exit.",
+            "  -h, --help  Show this message and exit.",
+            "",
+            "Commands:",
+            *lines,
+            "",
+            "heal-bot COMMAND --help tells more of one; heal-bot doctor tries this machine.",
+        )
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit: 0 ran, 1 our failure, 2 usage, 3 bug, 130 interrupted."""
-    sys.exit(_run(argv))
+    sys.exit(_run(sys.argv[1:] if argv is None else argv))
 
 
-def _run(argv: list[str] | None) -> int:
+def _run(argv: list[str]) -> int:
+    if argv in (["--help"], ["-h"]):
+        sys.stdout.write(usage() + "\n")
+        return 0
+    import click
+
+    from heal_bot.commands.group import cli
+
     try:
         code = cli.main(argv, prog_name="heal-bot", standalone_mode=False)
     except click.exceptions.Exit as done:
@@ -65,14 +63,26 @@ def _run(argv: list[str] | None) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except HealBotError as error:
-        click.echo(for_log(one_line(f"heal-bot: {error}", 2_000)), err=True)
-        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("heal-bot: interrupted", err=True)
         return 130
-    except Exception:  # noqa: BLE001 - a bug must end with its own code and a way to report it
-        click.echo("heal-bot: this is a bug; please report it with these lines:", err=True)
-        traceback.print_exc()
-        return 3
+    except Exception as error:  # noqa: BLE001 - a bug must end with its own code and a report
+        return _failed(error)
     return code if isinstance(code, int) else 0
+
+
+def _failed(error: Exception) -> int:
+    """Say what ended the run, on one line where it was expected."""
+    import traceback
+
+    import click
+
+    from heal_bot.errors import HealBotError
+    from heal_bot.text import for_log, one_line
+
+    if isinstance(error, HealBotError):
+        click.echo(for_log(one_line(f"heal-bot: {error}", 2_000)), err=True)
+        return error.exit_code
+    click.echo("heal-bot: this is a bug; please report it with these lines:", err=True)
+    traceback.print_exception(error)
+    return 3

@@ -22,20 +22,39 @@ def _heal_bot(*args: str, cwd: Path | None = None) -> subprocess.CompletedProces
     )
 
 
+HEAVY = {"libcst", "lxml", "anthropic", "google.genai", "httpx", "github", "pydantic", "rich",
+         "click", "dataclasses", "heal_bot.text"}  # fmt: skip
+SDKS = {"anthropic", "google.genai", "openai", "github", "httpx", "genai_prices"}
+
+
+def _loaded(code: str, names: set[str]) -> str:
+    """Which of the modules are loaded after the code, as it prints them; its output before."""
+    code += f"\nimport sys\nprint('loaded', sorted(set({sorted(names)}) & sys.modules.keys()))"
+    argv = [sys.executable, "-I", "-c", code]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_help_lists_every_verb_and_loads_none() -> None:
-    code = (
-        "import sys\nfrom heal_bot.cli import _run\n_run(['--help'])\n"
-        "heavy = {'libcst', 'lxml', 'anthropic', 'google.genai', 'httpx', 'github', 'pydantic'}\n"
-        "sys.exit(1 if heavy & set(sys.modules) else 0)"
-    )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert all(verb in done.stdout for verb in VERBS)
+    said = _loaded("from heal_bot.cli import _run\n_run(['--help'])", HEAVY)
+    assert said.endswith("loaded []\n")
+    assert all(verb in said for verb in VERBS)
+
+
+def test_no_sdk_is_loaded_before_it_is_used() -> None:
+    verbs = ", ".join(f"heal_bot.commands.{verb}" for verb in ("heal", "explain", "apply"))
+    said = _loaded(f"import heal_bot.api, heal_bot.wiring, {verbs}", SDKS)
+    assert said.endswith("loaded []\n")
 
 
 def test_every_verb_has_its_module_and_every_module_with_a_command_its_verb() -> None:
     commands = {p.stem for p in COMMANDS.glob("*.py") if "\ndef command(" in p.read_text()}
     assert commands == set(VERBS)
+
+
+def test_help_is_the_same_text_with_other_options_too() -> None:
+    assert _heal_bot("--help", "heal").stdout == _heal_bot("--help").stdout
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -9,7 +9,8 @@ import pytest
 from click import Command, Context
 
 from heal_bot import settings
-from heal_bot.cli import VERBS, cli
+from heal_bot.cli import VERBS
+from heal_bot.commands.group import cli
 from heal_bot.commands.job import INPUTS
 from heal_bot.settings import Settings
 from heal_bot.text import Secret

@@ -10,7 +10,8 @@ import pytest
 import yaml
 from click import Command, Context
 
-from heal_bot.cli import VERBS, cli
+from heal_bot.cli import VERBS
+from heal_bot.commands.group import cli
 from heal_bot.commands.job import INPUTS
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, prose
 
