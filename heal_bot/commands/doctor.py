@@ -84,3 +84,10 @@ def _print(isolation: Isolation, python: str, loopback: str) -> None:
         f"Linux {platform.release()}, started as {user}; interpreter inside: {python}",
         highlight=False,
     )
+    step = (
+        "run heal-bot's container for the layers that are missing, or trust the code and heal"
+        " with --sandbox reduced"
+        if isolation.missing
+        else "heal-bot heal --junit 'junit*.xml' in the repository whose tests are red"
+    )
+    console.print(f"next: {step}", highlight=False, soft_wrap=True)

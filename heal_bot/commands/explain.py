@@ -8,6 +8,7 @@ import click
 
 from heal_bot import bundle
 from heal_bot.outcome import FailureRecord, OutcomeRecord
+from heal_bot.report import console
 from heal_bot.text import for_log, one_line
 
 
@@ -15,8 +16,11 @@ from heal_bot.text import for_log, one_line
 @click.argument("folder", metavar="BUNDLE", type=click.Path(path_type=Path))
 def command(folder: Path) -> None:
     """Tell what was red, who was suspected, what was tried, and what came of it."""
-    for line in explained(bundle.read(folder)):
+    record = bundle.read(folder)
+    for line in explained(record):
         click.echo(for_log(line))
+    page = f"open {folder / 'report.html'}   for every attempt with its diff"
+    click.echo(for_log(f"next: {console.next_step(record, str(folder), page)}"))
 
 
 def explained(record: OutcomeRecord) -> list[str]:

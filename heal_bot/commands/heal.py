@@ -10,7 +10,7 @@ import click
 
 from heal_bot import api, bundle, settings, wiring
 from heal_bot.commands import seal
-from heal_bot.events import Event
+from heal_bot.commands.screen import shown
 from heal_bot.report import console
 
 
@@ -118,23 +118,14 @@ def command(
         request_file=request_file, memory=memory, replies=replies,
     )  # fmt: skip
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
-    record = api.heal(job, chosen, sink(quiet, as_json), stop_on_signals())
+    stopped = stop_on_signals()
+    with shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=as_json) as sink:
+        record = api.heal(job, chosen, sink, stopped)
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return
     for line in console.closing(record, str(out)):
         click.echo(line)
-
-
-def sink(quiet: bool, as_json: bool) -> Callable[[Event], None]:
-    """Where events are printed."""
-
-    def show(event: Event) -> None:
-        text = console.json_line(event) if as_json else console.line(event)
-        if text:
-            click.echo(text)
-
-    return (lambda event: None) if quiet else show
 
 
 def stop_on_signals() -> Callable[[], bool]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from heal_bot import api, bundle, settings, wiring
-from heal_bot.commands.heal import sink, stop_on_signals
+from heal_bot.commands.heal import stop_on_signals
+from heal_bot.commands.screen import shown
 from heal_bot.errors import UsageError
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair.replay import Replay
@@ -62,7 +63,9 @@ def command(
     chosen = settings.from_process(None, {**options, "proposers": ("rules",)})
     own = Own(proposers=(Replay([r.patch for r in records if r.patch is not None]),), alone=True)
     job = wiring.Job(repo=repo, python=python, only=tests, out=out)
-    record = api.heal(job, chosen, sink(quiet, as_json=False), stop_on_signals(), own)
+    stopped = stop_on_signals()
+    with shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=False) as sink:
+        record = api.heal(job, chosen, sink, stopped, own)
     for line in console.closing(record, str(out)):
         click.echo(line)
 

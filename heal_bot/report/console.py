@@ -75,11 +75,25 @@ def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     for failure in record.failures:
         reason = f" ({one_line(failure.reason, 160)})" if failure.reason else ""
         lines.append(f"  {failure.status}: {one_line(failure.test)}{reason}")
-    lines.append(f"bundle: {where}")
-    if record.patch is not None:
-        lines.append(
-            f"next: heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
-        )
-    elif record.attempts or record.searches:
-        lines.append(f"next: heal-bot explain {where}")
+    lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
     return tuple(for_log(text) for text in lines)
+
+
+def next_step(record: OutcomeRecord, where: str, look: str) -> str:
+    """What a person may do now, as a command where one helps; `look` where nothing else does."""
+    if record.patch is not None:
+        return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
+    known = {
+        "sandbox_error": "heal-bot doctor   says which layer of isolation is missing",
+        "environment_error": "name the interpreter of the tests with --python, or what it needs"
+        " with --freeze or --setup",
+        "nothing_to_do": "nothing; give the report of a red run with --junit if there is one",
+        "stale_test": "look at the test: the code does what its callers expect",
+        "flaky": "repair the test or what it waits for; no change of the code is proposed",
+        "stale": "heal again at the present commit",
+    }
+    if record.status in known:
+        return known[record.status]
+    if record.stopped in {"budget", "interrupted"}:
+        return f"{look}   or heal again with more --max-minutes or --max-usd"
+    return look

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from heal_bot.events import (
+    ClusterStarted,
+    Event,
+    ModelSpoke,
+    Planned,
+    ProposalConfirmed,
+    SearchProgressed,
+    SuiteFinished,
+)
+from heal_bot.report.progress import Progress
+
+
+def _after(*events: Event, until: float = 1_200.0) -> Progress:
+    progress = Progress(until, max_usd=1.0)
+    for event in events:
+        progress.take(event)
+    return progress
+
+
+FIRST = ClusterStarted(cluster="c1", tests=2, suspects=(), at=10.0)
+SECOND = ClusterStarted(cluster="c2", tests=2, suspects=(), at=100.0)
+
+
+def _tried(cluster: str, tried: int, at: float) -> SearchProgressed:
+    return SearchProgressed(cluster=cluster, proposer="rules", tried=tried, best_fixed=0, at=at)
+
+
+def test_at_first_only_the_budget_is_known() -> None:
+    assert _after().line(0.0) == "collecting and running the tests · 20:00 left"
+
+
+def test_the_plan_says_how_long_there_is() -> None:
+    plan = Planned(suite_seconds=3, confirmations=2, minutes_left=5, at=60.0)
+    assert _after(plan).line(61.0).endswith(" · 4:59 left")
+
+
+def test_candidates_are_summed_over_causes_and_their_rate_is_that_of_the_last() -> None:
+    events = (FIRST, _tried("c1", 500, 20.0), SECOND, _tried("c2", 250, 101.0))
+    line = _after(*events).line(200.0)
+    assert line == "cause c2, rules · 2 causes begun · 750 candidates (250/s) · 16:40 left"
+
+
+def test_money_is_told_once_some_is_spent() -> None:
+    spoke = ModelSpoke(kind="usage", provider="claude", model="m", usd=0.25)
+    assert _after(spoke, spoke).line(0.0).endswith(" · 20:00, $0.50 left")
+
+
+def test_what_is_confirmed_counts_and_the_deadline_never_turns_negative() -> None:
+    suite = SuiteFinished(
+        stage="verify", purpose="baseline", passed=3, failed=1, seconds=1, ended="finished"
+    )
+    confirmed = ProposalConfirmed(status="patch", fixed=3)
+    assert _after(suite, confirmed).line(9e9) == "after baseline · 3 fixed · 0:00 left"
+
+
+def test_foreign_text_stays_one_harmless_line() -> None:
+    spoke = ModelSpoke(kind="request", provider="\x1b[2J::error::x", model="a\nb", detail="##[x")
+    line = _after(spoke).line(0.0)
+    assert not set(line) & set("\x1b\n")
+    assert not line.startswith("::")
+    assert "##[" not in line
