@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,9 +36,24 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "heal(target): a hint for heal-bot; the function to suspect, as 'pkg.mod:name'"
     )
-    wanted = config.getoption("heal") or config.getoption("heal_apply")
-    if wanted and not hasattr(config, "workerinput"):
+    if not (config.getoption("heal") or config.getoption("heal_apply")):
+        return
+    config.pluginmanager.register(Hints(), "heal-bot-hints")
+    if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Healer(config), "heal-bot-healer")
+
+
+class Hints:
+    """Writes the hint of a test into its report, which a worker of xdist sends to the main one."""
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, None]:
+        """Add the target of the mark `heal` to what is reported."""
+        done = yield
+        mark = item.get_closest_marker("heal")
+        target = mark.kwargs.get("target") if mark else None
+        if isinstance(target, str):
+            done.get_result().heal_target = target
 
 
 class Healer:
@@ -47,7 +64,6 @@ class Healer:
         self._root = Path(config.rootpath)
         self._folder = Path(tempfile.mkdtemp(prefix="pytest-heal-"))
         self._failed = False
-        self._hints: dict[str, str] = {}
         self._targets: set[str] = set()
         self._report = self._folder / "junit.xml"
         given = config.getoption("xmlpath", None)
@@ -56,20 +72,12 @@ class Healer:
         else:
             config.option.xmlpath = str(self._report)
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Note the hints before the tests run (workers of xdist collect for themselves)."""
-        for item in items:
-            mark = item.get_closest_marker("heal")
-            target = mark.kwargs.get("target") if mark else None
-            if isinstance(target, str):
-                self._hints[item.nodeid] = target
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note that something failed, and the hint of the test."""
         if report.failed:
             self._failed = True
-            if report.nodeid in self._hints:
-                self._targets.add(self._hints[report.nodeid])
+            if target := getattr(report, "heal_target", ""):
+                self._targets.add(target)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be imported is a failure too."""

@@ -45,10 +45,10 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _pytest(project: Path, *args: str) -> subprocess.CompletedProcess[str]:
+def _pytest(project: Path, *args: str, path: str = "") -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     bin_first = str(Path(sys.executable).parent)
-    env |= {"PATH": f"{bin_first}:{env['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    env |= {"PATH": f"{path}{bin_first}:{env['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
     env["HEAL_BOT_SANDBOX"] = _mode()
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
@@ -91,6 +91,29 @@ def test_it_works_with_xdist_and_leaves_the_tree_alone_without_apply(project: Pa
         "pyproject.toml",
         "test_calc.py",
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_the_hint_of_a_failing_test_reaches_heal_bot(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, workers: tuple[str, ...]
+) -> None:
+    bin = tmp_path_factory.mktemp("bin")
+    (bin / "heal-bot").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {bin}/given\n')
+    (bin / "heal-bot").chmod(0o755)
+    _pytest(project, "--heal", *workers, path=f"{bin}:")
+    given = (bin / "given").read_text().splitlines()
+    assert given[given.index("--target") + 1] == "calc.py::add"
+    assert given[given.index("--repo") + 1] == str(project)
+
+
+@pytest.mark.slow
+def test_a_tree_with_changes_is_not_written(project: Path) -> None:
+    changed = MODULE + "\n# not committed\n"
+    (project / "calc.py").write_text(changed)
+    done = _pytest(project, "--heal-apply")
+    assert "calc.py" in done.stdout.partition("=== heal-bot")[2]
+    assert (project / "calc.py").read_text() == changed
 
 
 def test_a_green_session_starts_nothing(project: Path) -> None:
