@@ -1,0 +1,55 @@
+"""Both certificates side by side, without a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from heal_bot.model import Certificate, SuiteTotals
+from heal_bot.outcome import (
+    CertificateRecord,
+    EnvironmentRecord,
+    IsolationRecord,
+    SuiteRecord,
+)
+from heal_bot.verify.replay import compare
+from tests.fakes import ENVIRONMENT, ISOLATION
+
+TOTALS = SuiteTotals(complete=True, passed=3, failed=0, skipped=0, seconds=1.0)
+FOUND = Certificate(
+    "1" * 40, "2" * 40, "3" * 64, ENVIRONMENT, ISOLATION, 3, 2, (), TOTALS, tests_unchanged=True
+)
+CLAIMED = CertificateRecord(
+    base_sha="1" * 40, tree_sha="2" * 40, tests_hash="3" * 64,
+    environment=EnvironmentRecord(python=ENVIRONMENT.version, lock_hash="", manifest_hash=""),
+    isolation=IsolationRecord(mode=ISOLATION.mode, layers=(), missing=()),
+    baseline_runs=3, verify_runs=2, before_after=(), tests_unchanged=True, methods={}, gates=(),
+    full_suite=SuiteRecord(complete=True, passed=3, failed=0, skipped=0, seconds=1.0), doubts=(),
+)  # fmt: skip
+
+
+def _differ(claimed: CertificateRecord, found: Certificate) -> set[str]:
+    return {row.name for row in compare(claimed, found) if row.counts and not row.equal}
+
+
+def test_equal_certificates_are_equal() -> None:
+    assert _differ(CLAIMED, FOUND) == set()
+
+
+@pytest.mark.parametrize(
+    ("claimed", "found", "differ"),
+    [
+        (True, True, {"suite"}),
+        (False, True, set()),
+        (True, False, {"suite", "suite complete"}),
+        (False, False, {"suite"}),
+    ],
+)
+def test_a_claim_of_less_than_the_whole_suite_is_not_held_against_it(
+    claimed: bool, found: bool, differ: set[str]
+) -> None:
+    less = CLAIMED.full_suite.model_copy(update={"complete": claimed, "passed": 2})
+    record = CLAIMED.model_copy(update={"full_suite": less})
+    totals = replace(TOTALS, complete=found)
+    assert _differ(record, replace(FOUND, full_suite=totals)) == differ
