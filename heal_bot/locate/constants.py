@@ -58,8 +58,9 @@ def _imported(
             continue
         module, _, original = dotted.rpartition(".")
         for path in project:
+            shown: tuple[str, ...] = ()
             if _is_module(path, dotted):
-                shown, wanted = (), mentioned
+                wanted = mentioned
             elif _is_module(path, module):
                 shown, wanted = (name,), frozenset({original})
             else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import _fauxpy
 from benchmarks._judged import Folder, exact, expected
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant, mutants, plant
@@ -108,6 +109,20 @@ def test_executions_of_tests_that_did_not_run_again_move_with_the_lines() -> Non
 )
 def test_ties_count_as_expected_hits(scores, top: int, chance: float) -> None:
     assert expected(scores, top) == pytest.approx(chance)
+
+
+@pytest.mark.parametrize(
+    ("entity", "guilty"),
+    [
+        ("m.py::f5::5::7", True),
+        ("m.py::f5::40::42", False),
+        ("m.py::other::5::7", False),
+        ("n.py::f5::5::7", False),
+    ],
+)
+def test_what_fauxpy_names_is_found_by_file_name_and_place(entity: str, guilty: bool) -> None:
+    mutant = _mutant(5, 8, "def f5():\n    pass\n    pass\n    pass\n")
+    assert _fauxpy._is_guilty(f"/checkout/{entity}", Path("/checkout"), mutant) == guilty
 
 
 def _clusters(groups: Iterable[str]) -> list[Cluster]:
