@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from heal_bot import outcome
-from tests.docs.messages import error_classes, messages
+from tests.docs.messages import PACKAGE, error_classes, messages
 
 TEXT = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text().replace("\\|", "|")
 ENTRY = r"^\| `+ ?(.+?) ?`+ \| "
@@ -46,3 +46,20 @@ def test_every_exit_code_has_an_entry() -> None:
     assert codes == {1, 2}
     for code in (*codes, 0, 3, 130):
         assert f"\n| {code} | " in TEXT
+
+
+@pytest.mark.parametrize("words", ["FailureStatus", "VerdictStatus", "Stopped"])
+def test_every_word_of_an_outcome_is_explained(words: str) -> None:
+    told = TEXT.partition("### What it says of each part")[2].partition("## Exit code 2")[0]
+    first = " ".join(re.findall(r"^\| (`[^|]+) \| ", told, re.MULTILINE))
+    assert set(get_args(getattr(outcome, words))) <= set(re.findall(r"`(\w+)`", first))
+
+
+def test_every_delivery_is_explained() -> None:
+    said = {
+        status
+        for path in PACKAGE.rglob("*.py")
+        for status in re.findall(r"Published\(\s*\"(\w+)\"", path.read_text())
+    }
+    assert len(said) > 10
+    assert said <= set(re.findall(r"`(\w+)`", TEXT.partition("| delivery |")[2]))
