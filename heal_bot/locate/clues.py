@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from heal_bot.locate.places import Places
-from heal_bot.model import Failure, Target
+from heal_bot.model import Failure, Frame, Origin, Target
 from heal_bot.source import functions, guard
 
 _WHERE = re.compile(
@@ -34,6 +34,10 @@ _SETUPS = frozenset(
     setup setup_method setup_class setup_module setup_function
     """.split()  # noqa: SIM905
 )
+# How pytest shows the frames of a file that it could not import.
+_SHOWN = re.compile(
+    r"^(?P<path>[^\s:][^:\n]{0,300}\.py):(?P<line>\d{1,7}): in (?P<function>\S+)$", re.M
+)
 _TOKEN = re.compile(r"[A-Za-z_]\w+")
 Side = Literal["left", "right", "some"]
 
@@ -45,7 +49,7 @@ def raised(failure: Failure, places: Places) -> tuple[tuple[Target, float], ...]
     """
     found: dict[tuple[str, str, int, str], tuple[Target, float]] = {}
     weight = 1.0
-    for frame in reversed(failure.frames):
+    for frame in reversed(failure.frames or tuple(_shown(failure.message))):
         if not places.is_project(frame.path):
             continue
         target = places.running(frame.path, frame.line) or places.statement(frame.path, frame.line)
@@ -54,6 +58,12 @@ def raised(failure: Failure, places: Places) -> tuple[tuple[Target, float], ...]
             found.setdefault(key, (target, weight))
             weight = max(weight / 2, 0.1)
     return tuple(found.values())
+
+
+def _shown(message: str) -> Iterator[Frame]:
+    """The frames in the text of a failed import, which is all that is known of it."""
+    for found in _SHOWN.finditer(message[:20_000]):
+        yield Frame(found["path"], int(found["line"]), found["function"], Origin.PROJECT)
 
 
 def fixture(failure: Failure, places: Places) -> tuple[Target, bool] | None:

@@ -8,7 +8,7 @@ import pytest
 
 from heal_bot.events import Noted
 from heal_bot.locate import ranking
-from heal_bot.model import Frame, Origin
+from heal_bot.model import Failure, Frame, Origin, Reproduced
 
 SHOP = """\
 TAX = {"food": 0.07, "book": 0.19}
@@ -106,6 +106,18 @@ def test_an_assignment_that_raises_while_a_test_imports_it_comes_before_the_impo
     suspects = ranking.locate(got.run, _with(got.baseline, frames=frames), got.tree)[0].suspects
     assert [s.target.qualname for s in suspects] == ["NAMES", "first"]
     assert suspects[0].evidence == ("raised here in 1 of 1 failing tests",)
+
+
+def test_what_raises_while_a_test_file_is_imported_is_found_in_the_text_of_the_error(ran):
+    files = {"a.py": "LOW = {'low': 1}\nMID = LOW.get('mid')\n", "tests/test_a.py": "assert 1\n"}
+    text = "tests/test_a.py:1: in <module>\n    import a\na.py:2: in <module>\nE   KeyError: 'mid'"
+    got = ran(files)
+    failure = Reproduced(Failure("tests/test_a.py", "KeyError", text), "confirmed")
+    baseline = replace(got.baseline, reproduced=(failure,))
+    suspects = ranking.locate(got.run, baseline, got.tree)[0].suspects
+    assert [(s.target.qualname, s.evidence) for s in suspects] == [
+        ("MID", ("raised here in 1 of 1 failing tests",))
+    ]
 
 
 FIXTURES = """\
