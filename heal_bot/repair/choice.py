@@ -18,6 +18,10 @@ from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
 _SHARE = 0.5
+# What passes a single test by accident is common, and the right change is not always among those
+# that are tried: a group that weighs less than a change of this cost is not believed. By the
+# number of failing tests.
+_FAR = (3.9, 4.8, 5.8, 7.0)
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
@@ -59,25 +63,28 @@ class _Group:
 def choose(session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure]) -> Choice:
     """Rank the patches that pass all tests of a cluster, of which these failed before."""
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    if len(few) < 2:
-        return Choice(few)
-    calls = session.call([fix.candidate for fix in few])
+    calls = session.call([fix.candidate for fix in few]) if len(few) > 1 else Calls()
     groups = _groups(few, calls, frozenset(f.kind for f in failures) - _ASSERTIONS)
-    best = groups[0]
-    total = sum(group.weight for group in groups)
     difference = _difference(groups, calls)
-    others = len(fixes) - len(best.members)
-    if others and best.weight < _SHARE * total and not _settled(groups):
-        why = f"{len(fixes)} changes pass the same tests and behave in {len(groups)} ways"
+    if why := _refused(groups, len(fixes), len(failures)):
         return Choice(tuple(m for group in groups for m in group.members), why, difference)
+    others = len(fixes) - len(groups[0].members)
     doubts = _doubts(others, difference)
     offered = tuple(replace(group.members[0], doubts=doubts) for group in groups[:_OFFERED])
     return Choice(offered, "", difference)
 
 
-def _settled(groups: Sequence[_Group]) -> bool:
-    """Whether the best group stands out although others weigh much together."""
-    return groups[0].weight > 2 * groups[1].weight
+def _refused(groups: Sequence[_Group], fixes: int, failures: int) -> str:
+    """Why none of the groups is offered; '' when the first one is."""
+    best = groups[0].weight
+    rivals = [group.weight for group in groups[1:]]
+    if rivals and best < _SHARE * (best + sum(rivals)) and best <= 2 * rivals[0]:
+        return f"{fixes} changes pass the same tests and behave in {len(groups)} ways"
+    costs = [member.candidate.prior for member in groups[0].members]
+    if _together(costs) < math.exp(-_FAR[min(failures, len(_FAR)) - 1]):
+        tests = "one test" if failures == 1 else f"{failures} tests"
+        return f"what passes is too far-fetched for {tests} to vouch for it"
+    return ""
 
 
 def _groups(fixes: Sequence[Attempt], calls: Calls, crashes: frozenset[str]) -> list[_Group]:
@@ -97,11 +104,14 @@ def _groups(fixes: Sequence[Attempt], calls: Calls, crashes: frozenset[str]) -> 
         strange = _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
         strange += (_NEW if crashes else _OTHER) * _felt(_share(unchanged, row))
         strange += _CRASH * _felt(_crashing(row, crashes) - least)
-        # The members come cheapest first; each further one says less than the one before.
-        costs = (fixes[at].candidate.prior + strange for at in members)
-        weight = sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
+        weight = _together([fixes[at].candidate.prior + strange for at in members])
         groups.append(_Group(tuple(fixes[at] for at in members), weight, row))
     return sorted(groups, key=lambda group: -group.weight)
+
+
+def _together(costs: Sequence[float]) -> float:
+    """What changes weigh together, cheapest first: each further one says less."""
+    return sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
 
 
 def _keys(rows: Sequence[Sequence[CallResult]]) -> list[tuple[str, ...]]:

@@ -23,6 +23,8 @@ _PATIENCE = 300
 # Candidates and seconds to go on for other full fixes once there is one.
 _MORE = 400
 _MORE_SECONDS = 40.0
+# The prior of a change that is as simple as another operator.
+_PLAIN = 2.2
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
 
@@ -64,7 +66,7 @@ def hunt(
     elif ledger.stopped == "done":
         ledger.stopped = "exhausted"
     best = ledger.best_partial(cluster)
-    if best is not None and _stands_alone(cluster, best.verdict):
+    if best is not None and _stands_alone(cluster, best):
         yield best
 
 
@@ -228,12 +230,14 @@ def _note(cluster: Cluster, attempt: Attempt, tally: _Tally) -> None:
         tally.apart, tally.apart_since = attempt, tally.tried
 
 
-def _stands_alone(cluster: Cluster, verdict: Verdict) -> bool:
+def _stands_alone(cluster: Cluster, attempt: Attempt) -> bool:
     """Whether a partial fix may be offered: what fixes a small part of one cause is a lucky edit.
 
-    In the example shop such edits pass one of three tests of a missing algorithm.
+    In the example shop such edits pass one of three tests of a missing algorithm. What fixes most
+    has to be plain besides.
     """
-    most = 2 * len(verdict.fixed) > len(cluster.failures)
+    verdict = attempt.verdict
+    most = 2 * len(verdict.fixed) > len(cluster.failures) and attempt.candidate.prior <= _PLAIN
     return most or _settles_a_kind(cluster, verdict)
 
 

@@ -89,3 +89,21 @@ def test_what_there_was_no_time_for_tells_nobody_apart() -> None:
 
 def test_a_lone_patch_is_offered_without_a_doubt() -> None:
     assert _choose([1.0], "x", "a") == ([1], "", ())
+
+
+@pytest.mark.parametrize(
+    ("prior", "failing", "offered"), [(3.8, 1, True), (4.0, 1, False), (4.0, 2, True)]
+)
+def test_a_far_fetched_patch_needs_more_tests_to_vouch_for_it(
+    prior: float, failing: int, offered: bool
+) -> None:
+    calls, fixes = Called(_rows("x", "a")), [_fix(1, prior)]
+    failures = tuple(Failure(f"t{n}", "AssertionError", "") for n in range(failing))
+    choice = choose(calls, fixes, failures)  # type: ignore[arg-type]
+    assert choice.ranked == tuple(fixes)
+    assert (choice.refused == "") is offered
+
+
+def test_patches_that_agree_vouch_for_each_other_where_one_would_be_far_fetched() -> None:
+    _, refused, _ = _choose([4.2, 4.2, 4.2], "xx", "ab", "ab", "ab")
+    assert refused == ""
