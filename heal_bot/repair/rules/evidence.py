@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heal_bot.model import Failure
 
@@ -55,6 +55,19 @@ def literals(text: str) -> list[object]:
         except (ValueError, SyntaxError):
             continue
     return values
+
+
+def with_examples(evidence: Evidence, docstring: str) -> Evidence:
+    """The evidence with the results that the examples of a docstring show, after `>>> f(x)`."""
+    shown: list[object] = []
+    previous = ""
+    for line in docstring[:5000].splitlines():
+        if previous.startswith((">>> ", "... ")) and not line.strip().startswith((">>>", "...")):
+            shown += literals(line)
+        previous = line.strip()
+    known = {(type(value), value) for value in evidence.constants}
+    new = [v for v in shown[:_MOST] if (type(v), v) not in known]
+    return replace(evidence, constants=(*evidence.constants, *new))
 
 
 def _simple(kind: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
@@ -10,7 +11,7 @@ from heal_bot.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.ports import Brief, Recall
 from heal_bot.repair.rules import importing
 from heal_bot.repair.rules.doubt import doubt
-from heal_bot.repair.rules.evidence import gather
+from heal_bot.repair.rules.evidence import gather, with_examples
 from heal_bot.repair.rules.identity import fingerprint, is_ugly
 from heal_bot.repair.rules.queue import Idea, order, rank_cost
 from heal_bot.repair.rules.scope import Scope, look
@@ -126,7 +127,8 @@ def _scope(
         where = f"{target.path}:{target.first_line} {target.qualname}"
         run.emit(Noted(stage="repair", message=f"rules skip {where}: {error}", level="warning"))
         return None
-    evidence = gather(brief.cluster.failures)
+    told = ast.get_docstring(site.function) if site.function is not None else None
+    evidence = with_examples(gather(brief.cluster.failures), told or "")
     scope = look(site, explore(brief.tree, target), evidence)
     scope.importable = importing.lines(brief.tree, target.path, evidence)
     text = site.source.decode()

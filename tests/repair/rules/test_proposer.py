@@ -327,3 +327,9 @@ def test_an_attribute_that_was_never_set_is_set_in_the_initialiser(bench, line: 
         )
     ]
     assert any(f"        {line}\n" in source for source in sources)
+
+
+def test_a_value_that_an_example_of_the_docstring_shows_is_tried(bench) -> None:
+    text = 'def f(n):\n    """Minutes.\n\n    >>> f(2)\n    7340\n    """\n    return n * 70\n'
+    assert bench.position(text, text.replace("n * 70", "n * 7340"), 60) is not None
+    assert bench.position(text.replace("7340", "many"), text.replace("70\n", "7340\n"), 60) is None
