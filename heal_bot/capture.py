@@ -213,7 +213,7 @@ def _kind(error: Exception) -> str:
 
 def _arguments(bound: inspect.BoundArguments) -> tuple[str, bool] | None:
     """The call's arguments as source, and whether one was hidden; None when one is no literal."""
-    stars = {
+    stars: dict[object, str] = {
         inspect.Parameter.VAR_POSITIONAL: "*",
         inspect.Parameter.VAR_KEYWORD: "**",
     }
