@@ -67,4 +67,11 @@ HISTORIES: tuple[History, ...] = (
     _by_mistake("slice, two tests", "def tail(v):\n    return v[1:]\n", "def tail(v):\n    return v[2:]\n", "assert tail([1, 2, 3]) == [2, 3]", "assert tail('ab') == 'b'"),
     _by_mistake("one assertion alone", "def double(x):\n    return x * 2\n", "def double(x):\n    return x * 3\n", "assert double(4) == 8"),
     _by_mistake("one assertion of two", "def area(a, b):\n    return a * b\n", "def area(a, b):\n    return a + b\n", "assert area(2, 3) == 6", "assert area(2, 2) == 4"),
+    _on_purpose("module constant", "RATE = 19\n\ndef taxed(x):\n    return x * (100 + RATE) // 100\n", "RATE = 20\n\ndef taxed(x):\n    return x * (100 + RATE) // 100\n", "assert taxed(100) == 119", also="assert taxed(200) == 240"),
+    _on_purpose("class attribute", "class Cart:\n    most = 3\n\n    def room(self, n):\n        return self.most - n\n", "class Cart:\n    most = 5\n\n    def room(self, n):\n        return self.most - n\n", "assert Cart().room(1) == 2", also="assert Cart().room(5) == 0"),
+    _on_purpose("another exception", "def need(d, k):\n    if k not in d:\n        raise ValueError(k)\n    return d[k]\n", "def need(d, k):\n    if k not in d:\n        raise LookupError(k)\n    return d[k]\n", "import pytest\n    with pytest.raises(ValueError):\n        need({}, 'a')", also="assert need({1: 2}, 1) == 2"),
+    _on_purpose("whole rewrite", "def total(v):\n    s = 0\n    for x in v:\n        s += x\n    return s\n", "def total(v):\n    return sum(x for x in v if x > 0)\n", "assert total([1, -2]) == -1", also="assert total([1, -2]) == 1"),
+    _by_mistake("constant, two tests", "DAYS = 7\n\ndef weeks(n):\n    return n // DAYS\n", "DAYS = 8\n\ndef weeks(n):\n    return n // DAYS\n", "assert weeks(7) == 1", "assert weeks(28) == 4"),
+    _by_mistake("no raise, two tests", "def root(x):\n    if x < 0:\n        raise ValueError(x)\n    return x ** 0.5\n", "def root(x):\n    if x < -100:\n        raise ValueError(x)\n    return x ** 0.5\n", "import pytest\n    with pytest.raises(ValueError):\n        root(-4)", "import pytest\n    with pytest.raises(ValueError):\n        root(-1)"),
+    _by_mistake("an exception beside an assertion", "def avg(v):\n    return sum(v) / len(v) if v else 0\n", "def avg(v):\n    return sum(v) / (len(v) - 1)\n", "assert avg([2, 4]) == 3", "assert avg([5]) == 5"),
 )  # fmt: skip

@@ -63,4 +63,10 @@ UNSTEADY: tuple[Unsteady, ...] = (
     _net("    import socket\n    socket.gethostbyname('database')\n", "socket.gaierror: [Errno -3] Temporary failure in name resolution"),
     _net("    import asyncio\n    async def main():\n        await asyncio.open_connection('127.0.0.1', 6379)\n    asyncio.run(main())\n", "ConnectionRefusedError: [Errno 111] Connect call failed ('127.0.0.1', 6379)"),
     _net("    import smtplib\n    smtplib.SMTP('127.0.0.1', 25, timeout=1)\n", "ConnectionRefusedError: [Errno 111] Connection refused"),
+    Unsteady("hash seed", "def test_it():\n    d = {x: 1 for x in {'alpha', 'beta', 'gamma'}}\n    assert list(d)[0] != 'alpha'\n", _FLAKY),
+    Unsteady("random", "import os, tempfile\ndef test_it():\n    assert tempfile.mktemp()[-1] < 'm'\n", _FLAKY),
+    Unsteady("order", "import decimal\ndef test_first():\n    decimal.getcontext().prec = 3\ndef test_it():\n    assert decimal.Decimal(1) / 3 == decimal.Decimal('0.3333333333333333333333333333')\n", _ORDER),
+    Unsteady("order", "import sys\ndef test_first():\n    sys.path.insert(0, '/nowhere')\ndef test_it():\n    assert '/nowhere' not in sys.path\n", _ORDER),
+    Unsteady("order", "import pytest\n@pytest.fixture(scope='module')\ndef box():\n    return []\ndef test_first(box):\n    box.append(1)\ndef test_it(box):\n    assert box == []\n", _ORDER),
+    Unsteady("process id", "import os\ndef test_it():\n    assert os.getpid() % 3\n", _FLAKY),
 )  # fmt: skip
