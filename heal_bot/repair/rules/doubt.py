@@ -42,7 +42,7 @@ def doubt(idea: Idea) -> float:
 
 def _uses_parameter(idea: Idea) -> bool:
     """Whether a change gives a use to a parameter that had none."""
-    unused = set(idea.scope.unused())
+    unused = set(idea.scope.unused)
     return any(unused & _names(cut.text.encode()) for cut in idea.change.cuts) if unused else False
 
 

@@ -44,7 +44,7 @@ def leaves(scope: Scope) -> list[tuple[str, float]]:
             ways.setdefault(f"return {site.segment(path.value)}", 0.0)
     for code in kinds:
         ways.setdefault(f"return {code}", 0.0)
-    for name in scope.unused():
+    for name in scope.unused:
         ways.setdefault(f"return {name}", 0.1)
     for code in scope.evidence.empty:
         ways.setdefault(f"return {code}", 0.2)

@@ -31,7 +31,7 @@ def gets(scope: Scope) -> Iterator[Change]:
                     code = f"{head}.get({inner}, {default})"
                     yield site.put(node, Text(code), missing + 0.1 + 0.1 * rank)
                 for name in scope.visible(node)[:6]:
-                    meant = name in _MEANT or name in scope.unused()
+                    meant = name in _MEANT or name in scope.unused
                     cost = missing + (0.0 if meant else 0.7)
                     yield site.put(node, Text(f"{head}.get({inner}, {name})"), cost)
                 yield site.put(node, Text(f"{head}.get({inner}, {inner})"), missing + 0.4)

@@ -39,7 +39,8 @@ class Scope:
 
     `original` is the fingerprint of the source as it is, `loose` how it was taken; `importable`
     holds names that are missing with lines that import them; `frame` is what stands before and
-    after the target in the outermost suspect that contains it.
+    after the target in the outermost suspect that contains it; `unused` are the parameters that
+    the body does not read: they were meant for something.
     """
 
     site: Site
@@ -51,6 +52,7 @@ class Scope:
     loose: bool = False
     importable: tuple[tuple[str, str], ...] = ()
     frame: tuple[str, str] = ("", "")
+    unused: tuple[str, ...] = ()
 
     def visible(self, node: ast.AST) -> list[str]:
         """Parameters and local names that may hold a value at a node, nearest scope first."""
@@ -78,15 +80,6 @@ class Scope:
         """Like `above`, beginning with the node itself."""
         yield node
         yield from self.above(node)
-
-    def unused(self) -> list[str]:
-        """Parameters that the body does not read: they were meant for something."""
-        function = self.site.function
-        if function is None:
-            return []
-        read = {node.id for node in self.site.nodes if isinstance(node, ast.Name)}
-        ignored = {"self", "cls", "_"}
-        return [n for n in _parameters(function.args) if n not in read and n not in ignored]
 
     def clash(self, one: str, other: str) -> float:
         """0 when two names are used alike, 0.4 when nothing is known, 1.6 when they differ."""
@@ -123,9 +116,17 @@ def _locals(function: Function) -> list[str]:
     return list(found)
 
 
+def _unused(site: Site) -> tuple[str, ...]:
+    """The parameters that a function's body does not read."""
+    if site.function is None:
+        return ()
+    read = {node.id for node in site.nodes if isinstance(node, ast.Name)} | {"self", "cls", "_"}
+    return tuple(name for name in _parameters(site.function.args) if name not in read)
+
+
 def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:
     """Bind and type the names of a site."""
-    scope = Scope(site, around, evidence)
+    scope = Scope(site, around, evidence, unused=_unused(site))
     for node in (site.root, *site.statements, *site.nodes):
         if isinstance(node, Function | ast.Lambda):
             for name in _parameters(node.args):

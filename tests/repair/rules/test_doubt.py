@@ -45,3 +45,15 @@ def test_a_value_only_the_test_shows_is_doubted_in_place_of_an_expression(bench)
 def test_an_expected_number_is_hardly_doubted_in_place_of_another_number(bench) -> None:
     text = "def hours(days):\n    return days * 25\n"
     assert _prior(bench, text, "return days * 24", "assert 25 == 24") < 2.0
+
+
+def test_an_expected_number_far_from_the_one_in_the_code_is_doubted_more(bench) -> None:
+    text = "def hours(days):\n    return days * 25\n"
+    near = _prior(bench, text, "return days * 24", "assert 25 == 24")
+    assert _prior(bench, text, "return days * 12", "assert 25 == 12") > near + 1.5
+
+
+def test_a_change_that_uses_a_parameter_nothing_read_is_believed_more(bench) -> None:
+    text = "def total(count, price, rate):\n    return count * price\n"
+    used = _prior(bench, text, "return count * rate")
+    assert used < _prior(bench, text, "return count * count") - 0.5
