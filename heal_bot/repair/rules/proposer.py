@@ -96,13 +96,13 @@ class Rules:
         for idea in order(scopes, roof=_SECOND_ROOF):
             start = first[id(idea.scope)].candidate
             (before,) = start.edits
-            edit = _realized(idea, seen, before)
-            if edit is None:
+            second = _realized(idea, seen, before)
+            if second is None:
                 continue
             why = f"{start.rationale}; {idea.change.why}"
             family = f"{start.family} + {idea.family.name}"
             prior = start.prior + idea.cost + doubt(idea)
-            both = (edit,) if edit.target == before.target else (before, edit)
+            both = (second,) if second.target == before.target else (before, second)
             yield Candidate(both, self.name, family, why, prior=prior)
 
     def _beside(
