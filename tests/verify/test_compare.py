@@ -23,7 +23,7 @@ FOUND = Certificate(
 CLAIMED = CertificateRecord(
     base_sha="1" * 40, tree_sha="2" * 40, tests_hash="3" * 64,
     environment=EnvironmentRecord(python=ENVIRONMENT.version, lock_hash="", manifest_hash=""),
-    isolation=IsolationRecord(mode=ISOLATION.mode, layers=(), missing=()),
+    isolation=IsolationRecord(mode="strict", layers=(), missing=()),
     baseline_runs=3, verify_runs=2, before_after=(), tests_unchanged=True, methods={}, gates=(),
     full_suite=SuiteRecord(complete=True, passed=3, failed=0, skipped=0, seconds=1.0), doubts=(),
 )  # fmt: skip
