@@ -125,12 +125,12 @@ def _check(
     conclusion = "success" if record.status == "healed" else "neutral"
     text = summary.step(record, done.status, done.reason, done.url)
     found = Check(
-        request.base_sha, conclusion, title, summary.fit(text, 60_000), annotations(record)
+        request.base_sha, conclusion, title, summary.fit(text, 60_000), suspected_lines(record)
     )
     forge.talk.check(run, found, new=done.status in _NEWS)
 
 
-def annotations(record: OutcomeRecord) -> tuple[Annotation, ...]:
+def suspected_lines(record: OutcomeRecord) -> tuple[Annotation, ...]:
     """The likeliest place of each failure, as the run ranked them; plain text for GitHub."""
     found = {}
     for failure in record.failures:

@@ -25,7 +25,7 @@ from heal_bot.forge_port import STOPPED
 from heal_bot.intake.event import Asked
 from heal_bot.model import HealRequest, Memory
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.publish import annotations, publish
+from heal_bot.publish import publish, suspected_lines
 from heal_bot.repair.memory import LASTING
 from heal_bot.report import notebook, status
 from heal_bot.text import for_log, for_markdown
@@ -65,7 +65,7 @@ def healed(
 def _mark(record: OutcomeRecord) -> None:
     """The likeliest lines on the run's page, where no check run shows them."""
     shown = {"notice": 0, "warning": 0}
-    for found in annotations(record):
+    for found in suspected_lines(record):
         shown[found.level] += 1
         if shown[found.level] <= _MARKED:
             place = {"file": found.path, "line": str(found.line), "title": "heal-bot"}
