@@ -162,9 +162,11 @@ def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
         text = beneath.read(header.parent, header.name, 65536).decode(errors="replace")
         if found := re.search(rf'#define PY_VERSION\s+"({number})"', text):
             return found[1]
-    for text_of in (lambda: data, lambda: _shared(base, library.name)):
-        if inside := re.search(rf"\0({number})\0".encode(), text_of()):
-            return inside[1].decode()
+    inside = re.search(rf"\0({number})\0".encode(), data)
+    if inside is None:
+        inside = re.search(rf"\0({number})\0".encode(), _shared(base, library.name))
+    if inside is not None:
+        return inside[1].decode()
     if venv is not None:
         config = configuration(venv)
         told = _VERSION.match(config.get("version_info", config.get("version", "")))
