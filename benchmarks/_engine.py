@@ -209,6 +209,8 @@ def _python(prefix: Path, target: Path) -> None:
     shutil.copy2((prefix / "bin/python3.12").resolve(), target / "bin/python3.12")
     for library in prefix.glob("lib/libpython3*.so*"):
         shutil.copy2(library, target / "lib" / library.name, follow_symlinks=False)
+    # As in the real image: a build with a shared library tells its version in its headers alone.
+    shutil.copytree(prefix / "include/python3.12", target / "include/python3.12")
     (target / "bin/python3").symlink_to("python3.12")
     (target / "bin/python").symlink_to("python3")
 

@@ -151,10 +151,7 @@ def _layout(program: Path) -> tuple[Path, Path]:
 
 
 def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
-    """The full version: from the headers, the program's own text, or else from pyvenv.cfg.
-
-    A program that was built with a shared library has its text in that.
-    """
+    """The full version: from the headers, the program's own text, or else from pyvenv.cfg."""
     short = library.name.removeprefix("python").rstrip("t")
     number = re.escape(short) + r"\.\d+(?:(?:a|b|rc)\d+)?\+?"
     header = base / "include" / library.name / "patchlevel.h"
@@ -162,10 +159,7 @@ def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
         text = beneath.read(header.parent, header.name, 65536).decode(errors="replace")
         if found := re.search(rf'#define PY_VERSION\s+"({number})"', text):
             return found[1]
-    inside = re.search(rf"\0({number})\0".encode(), data)
-    if inside is None:
-        inside = re.search(rf"\0({number})\0".encode(), _shared(base, library.name))
-    if inside is not None:
+    if inside := re.search(rf"\0({number})\0".encode(), data):
         return inside[1].decode()
     if venv is not None:
         config = configuration(venv)
@@ -176,12 +170,6 @@ def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
         f"the exact version of the Python below {base} cannot be read from its files: make a "
         "virtual environment with it (python3 -m venv .venv) and give that"
     )
-
-
-def _shared(base: Path, name: str) -> bytes:
-    """The shared library of an interpreter; empty where it has none."""
-    place = base / "lib" / f"lib{name}.so.1.0"
-    return beneath.read(place.parent, place.name, _PROGRAM_CAP) if place.is_file() else b""
 
 
 def _packages(venv: Path | None, base: Path, library: Path) -> tuple[Path, ...]:

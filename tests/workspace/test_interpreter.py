@@ -108,15 +108,3 @@ def test_a_search_path_is_rewritten_in_place(base_python):
     assert again.search == "$ORIGIN"
     with pytest.raises(ValueError, match="has no room"):
         relinked(data, "x" * 10_000)
-
-
-def test_a_shared_build_without_headers_tells_its_version_in_its_library(tmp_path, base_python):
-    (tmp_path / "lib/python3.19").mkdir(parents=True)
-    (tmp_path / "lib/python3.19/os.py").touch()
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin/python3.19"
-    program.write_bytes(base_python.read_bytes())
-    with pytest.raises(ProvisionError, match="exact version"):
-        find(program)
-    (tmp_path / "lib/libpython3.19.so.1.0").write_bytes(b"\x7fELF\0" + b"3.19.4\0")
-    assert find(program).version == "3.19.4"
