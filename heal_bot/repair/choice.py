@@ -21,7 +21,7 @@ _SHARE = 0.5
 # What passes a single test by accident is common, and the right change is not always among those
 # that are tried: a group that weighs less than a change of this cost is not believed. By the
 # number of failing tests.
-_FAR = (3.9, 4.8, 5.8, 7.0)
+_FAR = (4.2, 5.0, 6.0, 7.0)
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0

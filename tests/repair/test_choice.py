@@ -92,7 +92,7 @@ def test_a_lone_patch_is_offered_without_a_doubt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prior", "failing", "offered"), [(3.8, 1, True), (4.0, 1, False), (4.0, 2, True)]
+    ("prior", "failing", "offered"), [(4.1, 1, True), (4.3, 1, False), (4.3, 2, True)]
 )
 def test_a_far_fetched_patch_needs_more_tests_to_vouch_for_it(
     prior: float, failing: int, offered: bool
@@ -105,5 +105,5 @@ def test_a_far_fetched_patch_needs_more_tests_to_vouch_for_it(
 
 
 def test_patches_that_agree_vouch_for_each_other_where_one_would_be_far_fetched() -> None:
-    _, refused, _ = _choose([4.2, 4.2, 4.2], "xx", "ab", "ab", "ab")
+    _, refused, _ = _choose([4.5, 4.5, 4.5], "xx", "ab", "ab", "ab")
     assert refused == ""

@@ -28,6 +28,9 @@ def calls(scope: Scope, node: ast.AST) -> list[str]:
     if receiver:
         methods = scope.around.methods.items()
         targets += [(f"{receiver}.{name}", f, 1) for name, f in methods if "__" not in name]
+        # A parameter of a method is often another object of its class: `other.add(item)`.
+        others = [n for n in names if not scope.kinds.get(n)]
+        targets += [(f"{n}.{name}", f, 1) for n in others for name, f in methods if name[0] != "_"]
     for name, function, bound in targets:
         if name.rpartition(".")[2] == own:
             continue
@@ -35,7 +38,7 @@ def calls(scope: Scope, node: ast.AST) -> list[str]:
         if needed <= 0:
             found.append(f"{name}()")
         elif needed == 1:
-            found += [f"{name}({n})" for n in names]
+            found += [f"{name}({n})" for n in names if not name.startswith(f"{n}.")]
         elif needed == 2:
             found += [f"{name}({a}, {b})" for a in names for b in names if a != b]
             found += [f"{name}({n}, 0)" for n in names]
@@ -106,7 +109,8 @@ def refusals(scope: Scope) -> Iterator[Change]:
     anchors = [s for s in function.body if s in site.places][:6]
     for place, anchor in enumerate(anchors):
         ways = raises(scope, anchor)[: len(scope.evidence.missing())]
-        for condition, dear in [*_types(scope, anchor), *conditions(scope, anchor)]:
+        asked = [*_types(scope, anchor), *conditions(scope, anchor), *_orders(scope, anchor)]
+        for condition, dear in asked:
             for way in ways:
                 cost = 2.4 + dear + 0.3 * place
                 change = before(site, anchor, (f"if {condition}:", f"\t{way}"), cost)
@@ -121,6 +125,17 @@ def _types(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
         (f"not isinstance({name}, {kind})", dear + 0.1 * rank)
         for name in scope.visible(node)[:4]
         for rank, kind in enumerate(("str", "int", "(int, float)", "list", "dict"))
+    ]
+
+
+def _orders(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
+    """Conditions on two values that are out of order."""
+    names = scope.visible(node)[:4]
+    return [
+        (f"{one} {sign} {other}", 0.3 + scope.clash(one, other) / 2 + more)
+        for at, one in enumerate(names)
+        for other in names[at + 1 :]
+        for sign, more in ((">", 0.0), ("<", 0.1), (">=", 0.2), ("<=", 0.3))
     ]
 
 

@@ -63,6 +63,13 @@ def test_a_failed_call_costs_what_it_was_charged_for_or_all_of_it(run, billed, u
     assert budget.spent().usd == pytest.approx(usd)
 
 
+def test_an_answer_without_usage_costs_all_that_was_reserved(run) -> None:
+    budget = Budget(usd=1.0)
+    held = budget.reserve(run, Priced(), 10_000, 16_000)
+    budget.settle(run, held, None)
+    assert budget.spent() == Cost(pytest.approx(0.17), 10_000, 16_000)
+
+
 def test_without_a_price_tokens_are_the_limit(run, heard) -> None:
     budget = Budget(usd=0.0, tokens=30_000)
     held = budget.reserve(run, Priced(known=False), 10_000, 16_000)
@@ -72,6 +79,15 @@ def test_without_a_price_tokens_are_the_limit(run, heard) -> None:
     assert budget.spent().usd is None
     with pytest.raises(LLMError, match="30000 tokens without a price"):
         budget.reserve(run, Priced(known=False), 10_000, 16_000)
+
+
+def test_a_prompt_of_more_tokens_than_estimated_is_reserved_as_such_from_then_on(run) -> None:
+    budget = Budget(usd=1.0)
+    held = budget.reserve(run, Priced(), 10_000, 4_000)
+    budget.settle(run, held, Cost(0.02, 20_000, 10))
+    assert budget.reserve(run, Priced(), 10_000, 4_000).input_tokens == 20_000
+    budget.settle(run, held, Cost(0.02, 10**9, 10))
+    assert budget.reserve(run, Priced(), 10_000, 4_000).input_tokens == 30_000
 
 
 def test_calls_and_seconds_are_limits_too(run) -> None:

@@ -6,7 +6,17 @@ import jinja2
 import pytest
 
 from heal_bot.errors import LLMError
-from heal_bot.model import Attempt, Candidate, Cluster, Edit, Failure, Target, Verdict
+from heal_bot.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Edit,
+    Failure,
+    Frame,
+    Origin,
+    Target,
+    Verdict,
+)
 from heal_bot.repair.llm.context import Facts, Failing, Shown
 from heal_bot.repair.llm.lessons import lessons
 from heal_bot.repair.llm.prompting import Prompter, estimate, summary
@@ -110,3 +120,24 @@ def test_lessons_come_from_outcomes_and_are_five_at_most() -> None:
         "2 attempts changed no test's failure at all: look for another cause.",
     )
     assert lessons(cluster, []) == ()
+
+
+def test_an_attempt_is_rendered_anew_when_its_verdict_changes() -> None:
+    one, many = attempt(1), prompter()
+    before = text(many.prompt([one], "repair", 100_000))
+    assert text(many.prompt([one], "repair", 100_000)) == before
+    doubted = replace(one, verdict=Verdict("unconfirmed", detail="fails cold"))
+    assert "fails cold" in text(many.prompt([doubted], "repair", 100_000))
+
+
+def test_where_it_failed_and_the_values_there_are_shown() -> None:
+    frames = tuple(Frame("m.py", n, f"f{n}", Origin.PROJECT) for n in range(9))
+    frames += (Frame("/lib/json.py", 77, "loads", Origin.LIBRARY),)
+    bare = prompter()
+    failing = replace(bare.facts.failing[0], failures=(replace(FAILURE, frames=frames),))
+    facts = replace(bare.facts, failing=(failing,), values="m.py:8 in f8\ntime 1 : a = 'seen'")
+    said = text(replace(bare, facts=facts, _kept={}).prompt([], "minimal", 100_000))
+    assert "at m.py:8 in f8" in said
+    assert "m.py:2 in f2" not in said
+    assert "json.py" not in said
+    assert "a = 'seen'" in said

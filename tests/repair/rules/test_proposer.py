@@ -333,3 +333,13 @@ def test_a_value_that_an_example_of_the_docstring_shows_is_tried(bench) -> None:
     text = 'def f(n):\n    """Minutes.\n\n    >>> f(2)\n    7340\n    """\n    return n * 70\n'
     assert bench.position(text, text.replace("n * 70", "n * 7340"), 60) is not None
     assert bench.position(text.replace("7340", "many"), text.replace("70\n", "7340\n"), 60) is None
+
+
+def test_a_missing_call_may_be_one_of_another_object_of_the_class(bench) -> None:
+    text = (
+        "class Box:\n    def take(self, item):\n        self.items.remove(item)\n\n"
+        "    def put(self, item):\n        self.items.append(item)\n\n"
+        "    def hand(self, other, item):\n        self.take(item)\n"
+    )
+    fixed = text + "        other.put(item)\n"
+    assert bench.position(text, fixed, 600, "Box.hand") is not None
