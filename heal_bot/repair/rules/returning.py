@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.rules.insertion import after
 from heal_bot.repair.rules.scope import Scope, value_kind
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
@@ -86,9 +87,22 @@ def _returning(scope: Scope, path: ast.Return, code: str, cost: float) -> Change
     return Change((Cut(end, end, f" {code}"),), cost, line, says("return", f"return {code}", line))
 
 
+def _nothing_returned(scope: Scope) -> Iterator[Change]:
+    """A function that returns nothing at all returns one of its names at last."""
+    function = scope.site.function
+    gives = (ast.Return, ast.Yield, ast.YieldFrom)
+    if function is None or any(isinstance(n, gives) for n in ast.walk(function)):
+        return
+    for rank, name in enumerate(scope.visible(function.body[-1])[:6]):
+        change = after(scope.site, function.body[-1], (f"return {name}",), 2.0 + 0.1 * rank)
+        if change:
+            yield change
+
+
 def forgotten(scope: Scope) -> Iterator[Change]:
     """A value computed and thrown away is returned or assigned: `f(x)` to `return f(x)`, 1.9."""
     site = scope.site
+    yield from _nothing_returned(scope)
     for node in site.statements:
         match node:
             case ast.Expr(value=ast.Call() | ast.BinOp() | ast.Compare() | ast.Name() as value):

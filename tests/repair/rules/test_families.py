@@ -41,6 +41,8 @@ EXAMPLES = [
     ("variable", "def f(low, high):\n    return low\n", "return low", "return high", ""),
     ("missing call", "def f(name):\n    return name\n", "return name", "return name.strip()", ""),
     ("missing call", "def f(n):\n    return n - 2\n", "n - 2", "abs(n - 2)", ""),
+    ("forgotten return", "def f(a):\n    b = g(a)\n    b.sort()\n", "    b.sort()\n",
+     "    b.sort()\n    return b\n", ""),
     ("forgotten return", "def f(a):\n    sum(a)\n", "sum(a)", "return sum(a)", ""),
     ("condition operand", "def f(a, b):\n    return a or b\n", "a or b", "a", ""),
     ("rounding", "def f(a, n):\n    return a // n\n", "a // n", "-(-a // n)", ""),
