@@ -119,7 +119,7 @@ SHAPES: dict[str, Shape] = {
     "rules": Shape(
         "",
         "heal-bot 0.1.0, pytest 9.2.0",
-        "The tasks are written for this by the authors of the tool; half of them can be undone by one edit. Hidden tests judge.",
+        "The tasks are written for this by the authors of the tool; half of them can be undone by one edit. Each has two or three tests to search with, chosen so that plausible wrong repairs pass them; hidden tests judge. Other work ran on the machine.",
         (
             ("own tasks repaired offline: correct; wrong; abstained", "0; 0; 0 of 0", "correct, wrong, abstained, tasks"),
             ("correct where one edit is enough; where several are; where logic is missing", "0 of 0; 0 of 0; 0 of 0", "by_repair.one_edit.correct, by_repair.one_edit.tasks, by_repair.several_edits.correct, by_repair.several_edits.tasks, by_repair.missing_logic.correct, by_repair.missing_logic.tasks"),

@@ -190,6 +190,7 @@ def main(argv: list[str]) -> int:
         return not options.full and time.monotonic() - began > _LONGEST
 
     peer, python = real_project.environment(_PROJECT), suite_python()
+    mine = Path(sys.executable)
     result: dict[str, Any] = {
         "tasks": len(tasks),
         "of": len(every),
@@ -202,8 +203,8 @@ def main(argv: list[str]) -> int:
         },
     }
     loaded = {
-        "self_heal": {s: loads(peer, s) for s in ("self_heal", "self_heal.cli")},
-        "heal_bot": {s: loads(Path(sys.executable), s) for s in ("heal_bot.api", "heal_bot.cli")},
+        "self_heal": {"api": loads(peer, "self_heal"), "cli": loads(peer, "self_heal.cli")},
+        "heal_bot": {"api": loads(mine, "heal_bot.api"), "cli": loads(mine, "heal_bot.cli")},
     }
     attacked(kept, peer, python, over)
     done = 0
