@@ -39,7 +39,7 @@ from heal_bot import __version__
 from heal_bot.repair.llm.proposer import ModelProposer
 
 _LONGEST = 18 * 60.0
-_PER_CATEGORY = 2
+_PER_CATEGORY = 1
 _SCRIPTS = ("right", "useless then right", "wrong then right")
 _SAFETY = ("off", "moderate", "strict", "subprocess")
 _HOST = "shorten"
