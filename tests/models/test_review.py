@@ -12,7 +12,9 @@ from benchmarks._scripts import PATH
 from benchmarks.loop import Stage, staged
 from heal_bot.events import Event, Run
 from heal_bot.model import Candidate, Certificate, Confirmed, Edit, Patch, SuiteTotals
+from heal_bot.ports import Brief
 from heal_bot.repair.llm.budget import Budget
+from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.review import ModelCritic
 from heal_bot.repair.llm.values import watching
 from heal_bot.source import edit, functions
@@ -160,3 +162,12 @@ def test_a_look_stands_on_the_confirmed_edits(room: Room) -> None:
     code = "from shop.money import round_cents\nprint(round_cents(9.999))"
     assert room.lab.snippet(code).output == "9.99\n"
     assert room.lab.snippet(code, room.confirmed().patch.edits).output == "9.999\n"
+
+
+def test_the_first_prompt_knows_the_values_where_the_failure_was_raised(room: Room) -> None:
+    cluster = room.stage._cluster("test_round")
+    values = gather(Brief(cluster, room.stage.tree, lab=room.lab)).values
+    where = cluster.failures[0].frames[-1]
+    assert values.startswith(f"{where.path}:{where.line} in {where.function}\ntime 1 : ")
+    assert "value = " in values
+    assert gather(Brief(cluster, room.stage.tree)).values == ""

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.errors import HealBotError
-from heal_bot.model import Candidate, Cluster, Failure, Search, Target
+from heal_bot.model import Candidate, Cluster, Failure, Origin, Search, Target
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm.lessons import worded
+from heal_bot.repair.llm.values import REACHED, watching
 from heal_bot.source import edit, functions, guard, paths
 
 _FILES = 2_000
@@ -55,6 +56,7 @@ class Facts:
     remembered: tuple[str, ...]
     instruction: str
     base: str = ""
+    values: str = ""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -77,7 +79,24 @@ def gather(brief: Brief) -> Facts:
         remembered=tuple(filter(None, map(worded, brief.lessons))),
         instruction=brief.instruction,
         base=_made(brief),
+        values=_values(brief),
     )
+
+
+def _values(brief: Brief) -> str:
+    """The local variables where the first failure was raised, from one run of its test."""
+    failure = brief.cluster.failures[0] if brief.cluster.failures else None
+    frames = [f for f in failure.frames if f.origin is not Origin.LIBRARY] if failure else []
+    if failure is None or not frames or brief.lab is None:
+        return ""
+    where = frames[-1]
+    try:
+        seen = brief.lab.snippet(watching(where.path, where.line, failure.test), brief.base)
+    except HealBotError:
+        # The prompt is good without them, and what broke here breaks the attempts as well.
+        return ""
+    whole = (seen.how, seen.code) == ("exited", 0) and REACHED in seen.output
+    return f"{where.path}:{where.line} in {where.function}\n{seen.output.strip()}" if whole else ""
 
 
 def _made(brief: Brief) -> str:

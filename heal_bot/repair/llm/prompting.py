@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.lessons import lessons
 from heal_bot.text import Secret, clip, one_line, printable, redact
 
-VERSION = "2"
+VERSION = "3"
 _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
 # (test functions, suspects, surroundings?, characters of a source, of a message), roomiest first.
@@ -51,6 +51,7 @@ class Prompter:
     facts: Facts
     nonce: str
     secrets: tuple[Secret, ...] = ()
+    _kept: dict[tuple[str, int], tuple[Attempt | None, str]] = field(default_factory=dict)
 
     def prompt(
         self,
@@ -88,11 +89,8 @@ class Prompter:
         What is left out is named.
         """
         system = self._render("system")
-        full = [self._render("attempt", attempt=attempt) for attempt in attempts]
-        short = [
-            self._render("attempt_line", attempt=attempt, summary=summary(attempt))
-            for attempt in attempts
-        ]
+        full = [self._attempt("attempt", attempt) for attempt in attempts]
+        short = [self._attempt("attempt_line", attempt) for attempt in attempts]
         for level in range(len(_LEVELS)):
             context = self._context(level)
             # Beyond the roomiest level all attempts but the newest are lines already.
@@ -109,7 +107,21 @@ class Prompter:
             "use a model with a larger window",
         )
 
+    def _attempt(self, name: str, attempt: Attempt) -> str:
+        """An attempt as it was rendered before, unless its verdict has changed since."""
+        known, text = self._kept.get((name, attempt.number), (None, ""))
+        if known is not attempt:
+            text = self._render(name, attempt=attempt, summary=summary(attempt))
+            self._kept[name, attempt.number] = (attempt, text)
+        return text
+
     def _context(self, level: int) -> str:
+        """The facts of the cluster, which are the same in all of its prompts."""
+        if ("context", level) not in self._kept:
+            self._kept["context", level] = (None, self._context_at(level))
+        return self._kept["context", level][1]
+
+    def _context_at(self, level: int) -> str:
         tests, suspects, around, source_limit, message_limit = _LEVELS[level]
         facts = self.facts
         left_out = []
@@ -122,6 +134,7 @@ class Prompter:
         return self._render(
             "context",
             failing=facts.failing[:tests],
+            values=facts.values,
             other_tests=[group.failures[0] for group in facts.failing[tests : tests + 20]],
             suspects=facts.suspects[:suspects],
             files=facts.files if around else (),
@@ -191,4 +204,5 @@ def _template(name: str) -> jinja2.Template:
     )
     environment.filters["clip"] = clip
     environment.filters["line"] = one_line
+    environment.filters["last_ones"] = lambda items, most: items[-most:]
     return environment.get_template(f"{name}.j2")

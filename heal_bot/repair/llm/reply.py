@@ -74,11 +74,30 @@ def read(
     if not chosen:
         names = one_line(", ".join(dict.fromkeys(strangers)), 200) or "nothing"
         raise ReplyError(f"the reply defines {names}, which is none of the functions shown")
+    if helper := _helper(chosen, strangers, texts):
+        raise ReplyError(
+            f"the proposed code calls {helper}, which the reply defines and the file does not;"
+            " only functions shown can change, so put its code inside"
+        )
     edits = tuple(_edits(chosen, texts))
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")
     salvaged = any(not part.fenced for part in parts) or reply.count("```") % 2 == 1
     return Reading(edits, one_line(prose(reply), 300), salvaged)
+
+
+def _helper(
+    chosen: Mapping[Target, tuple[str, tuple[str, ...]]],
+    strangers: Sequence[str],
+    texts: Mapping[str, str],
+) -> str:
+    """A function that is defined in the reply alone and that the chosen code calls; or ''."""
+    for target, (source, _) in chosen.items():
+        for name in strangers:
+            called = re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", source)
+            if called and not re.search(rf"\b{re.escape(name)}\b", texts[target.path]):
+                return name
+    return ""
 
 
 def _edits(

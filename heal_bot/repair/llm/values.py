@@ -1,9 +1,14 @@
-"""A program that runs one test and prints the local variables whenever a line is reached."""
+"""A program that runs one test and prints the local variables whenever a line is reached.
+
+Of many times it shows the first and the last few.
+"""
 
 from __future__ import annotations
 
+# How the output begins where the line was reached.
+REACHED = "time 1 :"
 _PROGRAM = """
-import contextlib, importlib.util, io, os, reprlib, sys
+import collections, contextlib, importlib.util, io, os, reprlib, sys
 import pytest
 
 PATH, LINE, TEST = {path!r}, {line!r}, {test!r}
@@ -13,17 +18,22 @@ WANTED = os.path.realpath(PATH)
 show = reprlib.Repr()
 show.maxstring = show.maxother = 120
 seen = []
+newest = collections.deque(maxlen=4)
+times = 0
 
 
 def at_line(frame, event, argument):
-    if event == "line" and frame.f_lineno == LINE and len(seen) < 8:
+    global times
+    if event == "line" and frame.f_lineno == LINE and times < 1000:
+        times += 1
         rows = []
         for name, value in list(frame.f_locals.items())[:20]:
             try:
                 rows.append(name + " = " + show.repr(value))
             except Exception as error:
                 rows.append(name + ": " + type(error).__name__ + " in its repr")
-        seen.append("; ".join(rows) or "no local variables")
+        said = (times, "; ".join(rows) or "no local variables")
+        seen.append(said) if len(seen) < 4 else newest.append(said)
     return at_line
 
 
@@ -48,7 +58,7 @@ class Watch:
 
 with contextlib.redirect_stdout(io.StringIO()) as said:
     code = pytest.main([*OPTIONS, TEST], plugins=[Watch()])
-for number, row in enumerate(seen, 1):
+for number, row in (*seen, *newest):
     print("time", number, ":", row)
 if not seen:
     print("the line was not reached; pytest ended with", int(code))
