@@ -21,11 +21,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer of a model; never a truncated or refused one."""
+    """A complete answer of a model; never a truncated or refused one.
+
+    Without `counted` the provider did not say what it used, and the budget takes the worst.
+    """
 
     text: str
     cost: Cost
     model: str
+    counted: bool = True
 
 
 class Model(Protocol):

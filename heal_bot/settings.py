@@ -19,8 +19,8 @@ PROPOSERS = ("rules", "claude", "gemini", "openai", "bedrock", "vertex")
 _CONFIG_BYTES = 64 << 10
 # What a person names and a repository may not: a model of an installed package.
 ENTRY = "entry:"
-# What becomes a part of a host name or a path.
-_PLACE = r"^[a-z0-9:.-]{0,60}$"
+# A token of a cloud lies in many environments for other reasons.
+_CLOUDS = frozenset({"bedrock", "vertex"})
 _PROPOSER = r"^(?:rules|claude|gemini|openai|bedrock|vertex|entry:[A-Za-z0-9_.-]{1,60})$"
 
 
@@ -59,11 +59,11 @@ class Settings(BaseModel):
     gemini_base_url: str = "https://generativelanguage.googleapis.com"
     bedrock_token: Secret = Secret("")
     bedrock_base_url: str = ""
-    aws_region: Annotated[str, Field(pattern=_PLACE)] = ""
+    aws_region: str = ""
     vertex_token: Secret = Secret("")
     vertex_base_url: str = ""
-    vertex_project: Annotated[str, Field(pattern=_PLACE)] = ""
-    vertex_region: Annotated[str, Field(pattern=_PLACE)] = "global"
+    vertex_project: str = ""
+    vertex_region: str = "global"
     github_token: Secret = Secret("")
     hidden: tuple[Secret, ...] = ()
     github_api_url: str = "https://api.github.com"
@@ -241,7 +241,8 @@ def _from_file(config: bytes | None) -> dict[str, Any]:
         known = ", ".join(sorted(key.replace("_", "-") for key in _FROM_FILE))
         raise UsageError(f"{CONFIG}: {unknown[0]!r} cannot be set there; it may hold: {known}")
     listed = values.get("proposers")
-    if isinstance(listed, list) and (own := [n for n in listed if str(n).startswith(ENTRY)]):
+    named = listed if isinstance(listed, list) else []
+    if own := [n for n in named if str(n) in _CLOUDS or str(n).startswith(ENTRY)]:
         raise UsageError(f"{CONFIG}: proposers: {own[0]!r} cannot be named there, only by a person")
     return {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
 

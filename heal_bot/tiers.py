@@ -82,12 +82,27 @@ def _model(name: str, settings: Settings, repo: Path) -> Model:
         key = _key(name, settings.gemini_api_key, "GEMINI_API_KEY")
         url = settings.gemini_base_url
         return Gemini(key, chosen, url, **_way(settings, url))
+    if name in {"bedrock", "vertex"}:
+        return _in_a_cloud(name, settings, chosen)
     from heal_bot.models.openai_compatible import BASE_URL, OpenAICompatible
 
     url = settings.openai_base_url
     if not url:
         _key(name, settings.openai_api_key, "OPENAI_API_KEY")
     return OpenAICompatible(settings.openai_api_key, chosen, url, **_way(settings, url or BASE_URL))
+
+
+def _in_a_cloud(name: str, settings: Settings, chosen: str) -> Model:
+    from heal_bot.models.cloud import Bedrock, Vertex
+
+    if name == "bedrock":
+        key = _key(name, settings.bedrock_token, "AWS_BEARER_TOKEN_BEDROCK")
+        region, url = settings.aws_region, settings.bedrock_base_url
+        return Bedrock(key, region, chosen, url, **_way(settings, url or "https:"))
+    key = _key(name, settings.vertex_token, "CLOUDSDK_AUTH_ACCESS_TOKEN")
+    project, url = settings.vertex_project, settings.vertex_base_url
+    region = settings.vertex_region
+    return Vertex(key, project, region, chosen, url, **_way(settings, url or "https:"))
 
 
 def _way(settings: Settings, url: str) -> dict[str, Any]:

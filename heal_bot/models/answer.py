@@ -14,6 +14,7 @@ from heal_bot.models.price import Rates
 
 _CAP = 2_000_000
 _EVERY = 4_000
+_TOKENS = 1_000_000_000
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The text so far."""
-        return "".join(self._parts)
+        """The text so far; half a character, which cannot be written, becomes a question mark."""
+        return "".join(self._parts).encode("utf-8", "replace").decode()
 
     @property
     def billed(self) -> tuple[int, int] | None:
@@ -49,6 +50,22 @@ class Draft:
         if not self.started:
             return (0, 0)
         return (self.input_tokens, self.output_tokens) if self.counted else None
+
+    def told(
+        self, read: object, said: object, cached: object = 0, written: object = 0, *, final: bool
+    ) -> None:
+        """Take the usage so far, where `read` holds what was read from or written to a cache.
+
+        What is no number of tokens counts as never told: then all that was reserved is charged.
+        """
+        self.started, self.counted = True, False
+        try:
+            self.input_tokens, self.output_tokens = tokens(read), tokens(said)
+            self.cached = min(tokens(cached), self.input_tokens)
+            self.written = min(tokens(written), self.input_tokens - self.cached)
+        except ValueError:
+            return
+        self.counted = final
 
     def add(self, run: Run, text: str) -> None:
         """Append text; tells of progress by length alone, since a part may split a secret."""
@@ -66,11 +83,29 @@ class Draft:
 
     def reply(self, rates: Rates) -> Reply:
         """The complete answer with its cost."""
-        return Reply(self.text, self.cost(rates), self.model)
+        return Reply(self.text, self.cost(rates), self.model, self.counted)
 
     def cost(self, rates: Rates) -> Cost:
-        """The usage so far with its price."""
+        """The usage so far with its price, which is unknown as long as the usage is."""
+        if not self.counted:
+            return Cost(None, self.input_tokens, self.output_tokens, self.cached)
         return rates.cost(self.input_tokens, self.output_tokens, self.cached, self.written)
+
+
+def tokens(value: object) -> int:
+    """A number of tokens as a server says it; ValueError for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _TOKENS:
+        raise ValueError(f"{str(value)[:40]} is no number of tokens")
+    return value
+
+
+def total(*parts: object) -> int | None:
+    """The sum of the numbers that a server told; None where it told none, or no number."""
+    given = [part for part in parts if part is not None]
+    try:
+        return sum(map(tokens, given)) if given else None
+    except ValueError:
+        return None
 
 
 def check_end(run: Run, draft: Draft, rates: Rates, good: str, ends: Mapping[str, str]) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
 from heal_bot.model_port import Message, Reply
-from heal_bot.models.answer import Draft, check_end
-from heal_bot.models.fault import SURPRISES, broken, failure, wait_seconds
+from heal_bot.models.answer import Draft, check_end, total
+from heal_bot.models.fault import broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
-from heal_bot.models.wire import Link, Wire, client_options, pin, timeouts
+from heal_bot.models.wire import Link, Wire, client_options, hush, pin, timeouts
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _HEADERS = frozenset(
     }
 )  # fmt: skip
 # Families from before adaptive thinking and the effort setting refuse both.
-_PLAIN = re.compile(r"claude-(?:[23]|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8})?$)")
+_PLAIN = re.compile(r".*claude-(?:[23]|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:[-@]\d{8}\b.*)?$)")
 _ENDS = {
     "refusal": "refusal",
     "max_tokens": "truncated",
@@ -45,10 +45,14 @@ _ENDS = {
 class Claude:
     """A Claude model. Key, address, proxy and CA file are arguments; no environment is read.
 
-    `effort` is the SDK's output setting (low | medium | high | xhigh | max).
+    A cloud that sells it makes another client of the same SDK. `effort` is the SDK's output
+    setting (low | medium | high | xhigh | max).
     """
 
     provider = "claude"
+    # The price list's name for who sells it, and whether its stream has lines at all.
+    seller = "anthropic"
+    lined = True
 
     def __init__(
         self,
@@ -67,7 +71,7 @@ class Claude:
         self._link = Link(base_url or BASE_URL, timeout, proxy, ca_file)
         self._effort = effort
         self._patience = patience or Patience()
-        self._rates = Rates(self.name, provider="anthropic")
+        self._rates = Rates(self.name, provider=self.seller)
         self._wire = Wire()
         self._client: anthropic.Anthropic | None = None
 
@@ -137,32 +141,35 @@ class Claude:
             raise self._refused(error, draft) from error
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
             raise self._broke(error, "transient", draft) from error
-        except (*SURPRISES, ValueError) as error:
+        except LLMError:
+            raise
+        except Exception as error:
+            # An HTML page under status 200 ends in an AssertionError, odd shapes in any other.
             raise self._broke(error, "bad_gateway", draft) from error
 
     def _take(self, run: Run, draft: Draft, event: ParsedMessageStreamEvent[None]) -> None:
         if self._wire.cut:
             raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+        draft.started = True
         if event.type == "text":
             draft.add(run, event.text)
         elif event.type == "message_start":
-            draft.started = True
-            self._usage(draft, event.message.usage)
+            self._usage(draft, event.message.usage, final=False)
         elif event.type == "message_delta":
-            draft.end = event.delta.stop_reason or ""
+            draft.end = str(event.delta.stop_reason or "")
             details = event.delta.stop_details
             draft.why = str((details and details.category) or "")
-            self._usage(draft, event.usage)
-            draft.counted = True
+            self._usage(draft, event.usage, final=True)
 
-    def _usage(self, draft: Draft, usage: Usage | MessageDeltaUsage) -> None:
+    def _usage(self, draft: Draft, usage: Usage | MessageDeltaUsage, *, final: bool) -> None:
         """The running totals; input comes without what was read from or written to the cache."""
-        cached = usage.cache_read_input_tokens or 0
-        written = usage.cache_creation_input_tokens or 0
+        read: int | None = draft.input_tokens or None
+        cached, written = draft.cached, draft.written
         if usage.input_tokens is not None:
-            draft.input_tokens = usage.input_tokens + cached + written
-            draft.cached, draft.written = cached, written
-        draft.output_tokens = usage.output_tokens or 0
+            cached = usage.cache_read_input_tokens or 0
+            written = usage.cache_creation_input_tokens or 0
+            read = total(usage.input_tokens, cached, written)
+        draft.told(read, usage.output_tokens, cached, written, final=final)
 
     def _refused(self, error: anthropic.APIStatusError, draft: Draft) -> LLMError:
         if self._wire.cut:
@@ -183,31 +190,37 @@ class Claude:
 
     def _connected(self) -> anthropic.Anthropic:
         if self._client is None:
-            import anthropic
             import httpx2
 
-            from heal_bot.models.capped import cap
+            from heal_bot.models.capped import LINE, cap
 
+            hush(r"anthropic\.", r"pydantic\.main")
             key, wire = self._key.reveal(), self._wire
-            headers = {"authorization": f"Bearer {key}", "anthropic-version": API_VERSION}
+            headers = {"authorization": f"Bearer {key}", **self._version()}
+            line = LINE if self.lined else None
             http = httpx2.Client(
                 **client_options(self._link),
                 timeout=httpx2.Timeout(**timeouts(self._link)),
                 limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
                 event_hooks={
                     "request": [lambda request: pin(request, wire, headers, _HEADERS)],
-                    "response": [lambda response: cap(response, wire)],
+                    "response": [lambda response: cap(response, wire, line)],
                 },
             )
-            self._client = anthropic.Anthropic(
-                api_key=key,
-                base_url=self._link.base_url,
-                timeout=http.timeout,
-                max_retries=0,
-                http_client=http,
-                open_telemetry=False,
-            )
+            common = {"base_url": self._link.base_url, "timeout": http.timeout, "max_retries": 0,
+                      "http_client": http, "open_telemetry": False}  # fmt: skip
+            self._client = self._made(key, common)
         return self._client
+
+    def _version(self) -> dict[str, str]:
+        """Headers beside the key."""
+        return {"anthropic-version": API_VERSION}
+
+    def _made(self, key: str, common: dict[str, Any]) -> anthropic.Anthropic:
+        """The SDK's client."""
+        import anthropic
+
+        return anthropic.Anthropic(api_key=key, **common)
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:

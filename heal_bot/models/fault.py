@@ -10,11 +10,6 @@ from email.utils import parsedate_to_datetime
 from heal_bot.errors import LLMError
 from heal_bot.text import one_line, redact
 
-# What the SDKs let through besides their own errors: an HTML page under status 200 ends in an
-# AssertionError or AttributeError, broken JSON and odd shapes in a ValueError, a closed client in
-# a RuntimeError.
-SURPRISES = (AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError)
-
 _OVERFLOW = re.compile(
     r"context_length_exceeded|maximum context length|prompt is too long|exceed_context_size"
     r"|contextwindowexceeded|context.{0,10}(?:window|length|size).{0,20}exceed"
@@ -127,9 +122,9 @@ def wait_seconds(headers: Mapping[str, str], message: str = "") -> float | None:
         if name == "retry-after" and value:
             try:
                 when = parsedate_to_datetime(value)
-            except ValueError:
+                return max(0.0, (when.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+            except (ValueError, OverflowError):
                 continue
-            return max(0.0, (when.astimezone(UTC) - datetime.now(UTC)).total_seconds())
     spoken = re.search(r"try again in (\d{1,6}(?:\.\d{1,6})?)\s?(ms|s)\b", message)
     if spoken:
         return float(spoken[1]) * (0.001 if spoken[2] == "ms" else 1.0)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
 from heal_bot.model_port import Message, Reply
-from heal_bot.models.answer import Draft, check_end
-from heal_bot.models.fault import SURPRISES, broken, failure, wait_seconds
+from heal_bot.models.answer import Draft, check_end, total
+from heal_bot.models.fault import broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
-from heal_bot.models.wire import Link, Wire, client_options, pin, timeouts
+from heal_bot.models.wire import Link, Wire, client_options, hush, pin, timeouts
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:
@@ -157,19 +157,14 @@ class Gemini:
             raise self._refused(error, draft) from error
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             raise self._broke(error, "transient", draft) from error
-        except (*SURPRISES, ValueError) as error:
+        except LLMError:
+            raise
+        except Exception as error:
             raise self._broke(error, "bad_gateway", draft) from error
 
     def _take(self, run: Run, draft: Draft, chunk: types.GenerateContentResponse) -> None:
         if self._wire.cut:
             raise broken(self.name, "timeout", self._wire.cut, draft.billed)
-        usage = chunk.usage_metadata
-        if usage is not None:
-            draft.started = True
-            draft.input_tokens = usage.prompt_token_count or 0
-            draft.cached = usage.cached_content_token_count or 0
-            thoughts = usage.thoughts_token_count or 0
-            draft.output_tokens = (usage.candidates_token_count or 0) + thoughts
         blocked = chunk.prompt_feedback and chunk.prompt_feedback.block_reason
         if blocked:
             draft.end, draft.why, draft.counted = "blocked", str(blocked.value), True
@@ -180,7 +175,11 @@ class Gemini:
             if candidate.finish_reason:
                 draft.end = str(candidate.finish_reason.value)
                 draft.why = candidate.finish_message or ""
-                draft.counted = usage is not None
+        if (usage := chunk.usage_metadata) is not None:
+            said = total(usage.candidates_token_count, usage.thoughts_token_count)
+            cached = usage.cached_content_token_count or 0
+            said = 0 if blocked and said is None else said
+            draft.told(usage.prompt_token_count, said, cached, final=bool(draft.end))
 
     def _refused(self, error: errors.APIError, draft: Draft) -> LLMError:
         if self._wire.cut:
@@ -209,6 +208,7 @@ class Gemini:
 
             from heal_bot.models.capped import cap
 
+            hush(r"google\.genai\.", r"pydantic\.main")
             key, wire = self._key.reveal(), self._wire
             http = httpx2.Client(
                 **client_options(self._link),

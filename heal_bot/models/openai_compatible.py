@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
 from heal_bot.model_port import Message, Reply
 from heal_bot.models.answer import Draft, check_end
+from heal_bot.models.events import chunks, text_of
 from heal_bot.models.fault import broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
@@ -24,8 +25,6 @@ BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.5"
 MAX_OUTPUT = 32_000
 _WINDOW = 32_000
-_LINE_CAP = 1 << 20
-_BODY_CAP = 64 << 20
 _ERROR_CAP = 64 << 10
 # A server that reads less than a token per 7 characters dropped the front of the prompt: code
 # has 1.6 to 6 (4.2 in the mean over the standard library).
@@ -153,7 +152,7 @@ class OpenAICompatible:
             ) as response:
                 if response.status_code != 200:
                     raise self._refused(response)
-                for chunk in _chunks(response):
+                for chunk in chunks(response.headers, response.iter_bytes()):
                     self._take(run, draft, chunk, response.headers)
             if self._wire.cut:
                 raise broken(self.name, "timeout", self._wire.cut, draft.billed)
@@ -161,7 +160,9 @@ class OpenAICompatible:
             if self._wire.cut:
                 raise broken(self.name, "timeout", self._wire.cut, draft.billed) from error
             raise broken(self.name, "transient", error, draft.billed) from error
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
+        except LLMError:
+            raise
+        except Exception as error:
             raise broken(self.name, "bad_gateway", error, draft.billed) from error
 
     def _take(
@@ -172,17 +173,15 @@ class OpenAICompatible:
         if chunk.get("error") or chunk.get("object") == "error":
             raise _in_band(self.name, chunk, headers, draft)
         if usage := chunk.get("usage"):
-            draft.started = draft.counted = True
-            draft.input_tokens = int(usage.get("prompt_tokens") or 0)
-            draft.output_tokens = int(usage.get("completion_tokens") or 0)
             details = usage.get("prompt_tokens_details") or {}
-            draft.cached = int(details.get("cached_tokens") or 0)
+            read, said = usage.get("prompt_tokens"), usage.get("completion_tokens")
+            draft.told(read, said, details.get("cached_tokens") or 0, final=True)
         for choice in (chunk.get("choices") or [])[:1]:
             said = choice.get("delta") or choice.get("message") or {}
             if said.get("refusal"):
                 draft.end, draft.why = "content_filter", str(said["refusal"])[:200]
             if said.get("content"):
-                draft.add(run, said["content"])
+                draft.add(run, text_of(said["content"]))
             if choice.get("finish_reason") and draft.end != "content_filter":
                 draft.end = str(choice["finish_reason"])
 
@@ -232,40 +231,6 @@ def _turns(system: str, messages: Sequence[Message]) -> list[dict[str, str]]:
         else:
             turns.append({"role": message.role, "content": message.text})
     return turns
-
-
-def _chunks(response: httpx.Response) -> Iterator[dict[str, Any]]:
-    """JSON objects of an event stream, or the one object of a server that does not stream."""
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise ValueError("a compressed answer came, which was not asked for")
-    kind = response.headers.get("content-type", "")
-    if kind.startswith("application/json"):
-        body = json.loads(b"".join(_capped(response.iter_bytes())))
-        yield body
-        return
-    if kind.startswith("text/html"):
-        raise ValueError("an HTML page came instead of an answer")
-    pending = b""
-    for data in _capped(response.iter_bytes()):
-        *lines, pending = (pending + data).split(b"\n")
-        if len(pending) > _LINE_CAP:
-            raise ValueError(f"a line of more than {_LINE_CAP} bytes came")
-        for line in lines:
-            if line.startswith(b"data:"):
-                value = line[5:].strip()
-                if value == b"[DONE]":
-                    return
-                if value:
-                    yield json.loads(value)
-
-
-def _capped(parts: Iterator[bytes]) -> Iterator[bytes]:
-    total = 0
-    for part in parts:
-        total += len(part)
-        if total > _BODY_CAP:
-            raise ValueError(f"more than {_BODY_CAP} bytes came")
-        yield part
 
 
 def _error_of(text: str) -> tuple[str, str]:

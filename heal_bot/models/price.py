@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from heal_bot.model import Cost
 
@@ -22,22 +23,7 @@ class Rates:
 
         None where the list does not know the model.
         """
-        from genai_prices import Usage, calc_price
-
-        usage = Usage(
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            cache_read_tokens=cached,
-            cache_write_tokens=written,
-        )
-        try:
-            if self.provider:
-                price = calc_price(usage, self.model, provider_id=self.provider)
-            else:
-                price = calc_price(usage, self.model, provider_api_url=self.api_url)
-        except (LookupError, ValueError):
-            return None
-        return float(price.total_price)
+        return _usd(self, input_tokens, output_tokens, cached, written)
 
     def cost(
         self, input_tokens: int, output_tokens: int, cached: int = 0, written: int = 0
@@ -58,3 +44,26 @@ class Rates:
         except LookupError:
             return fallback
         return int(found[1].context_window or fallback)
+
+
+@lru_cache(maxsize=64)
+def _usd(
+    rates: Rates, input_tokens: int, output_tokens: int, cached: int, written: int
+) -> float | None:
+    """A call costs the same whenever it is asked about: for the event, the reply, the budget."""
+    from genai_prices import Usage, calc_price
+
+    usage = Usage(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+    )
+    try:
+        if rates.provider:
+            price = calc_price(usage, rates.model, provider_id=rates.provider)
+        else:
+            price = calc_price(usage, rates.model, provider_api_url=rates.api_url)
+    except (LookupError, ValueError):
+        return None
+    return float(price.total_price)

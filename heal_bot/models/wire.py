@@ -12,11 +12,11 @@ import socket
 import ssl
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from heal_bot.errors import LLMError
 from heal_bot.events import Run
 
 _PULSE = 0.05
@@ -67,16 +67,16 @@ class Wire:
     def call(self, run: Run, seconds: float, work: Callable[[], None]) -> None:
         """Do `work` in a thread; cut its connection after `seconds`, or when the run is over.
 
-        Raises the LLMError of `work`, or TimeoutError when it does not come back: then neither
-        this wire nor its client may be used again.
+        Raises what `work` raises, or TimeoutError when it does not come back: then neither this
+        wire nor its client may be used again.
         """
         self.cut, self.flaw, self._socket = "", "", None
-        failed: list[LLMError] = []
+        failed: list[Exception] = []
 
         def worker() -> None:
             try:
                 work()
-            except LLMError as error:
+            except Exception as error:  # noqa: BLE001 - raised again by the caller
                 failed.append(error)
 
         thread = threading.Thread(target=worker, name="model-call", daemon=True)
@@ -105,6 +105,12 @@ def _why_end(run: Run, seconds: float, end: float) -> str:
     if time.monotonic() >= end:
         return f"no complete answer within {seconds:g} s"
     return "the run ended before the answer did" if run.over() else ""
+
+
+def hush(*modules: str) -> None:
+    """Keep SDKs from printing what a server said: they warn with the odd values in it."""
+    for module in modules:
+        warnings.filterwarnings("ignore", category=UserWarning, module=module)
 
 
 def client_options(link: Link) -> dict[str, Any]:

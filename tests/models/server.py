@@ -18,7 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Answer:
-    """What the server sends: `cut` resets after the body, `drip` spends seconds per piece."""
+    """What the server sends: `cut` ends after the body, `drip` spends seconds per piece.
+
+    With `raw` the body is the whole response, status line and headers included.
+    """
 
     body: bytes
     status: int = 200
@@ -26,6 +29,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     drip: float = 0.0
+    raw: bool = False
 
 
 @dataclass
@@ -80,6 +84,9 @@ def served() -> Iterator[Scripted]:
 
 def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
     handler.close_connection = True
+    if answer.raw:
+        handler.wfile.write(answer.body)
+        return
     handler.send_response(answer.status)
     handler.send_header("content-type", answer.kind)
     handler.send_header("transfer-encoding", "chunked")

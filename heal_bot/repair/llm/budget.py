@@ -11,6 +11,8 @@ from heal_bot.model import Cost
 from heal_bot.model_port import Model
 
 _LEAST_ANSWER = 4_000
+# A prompt has at most three times the tokens that are estimated: one per byte.
+_DENSEST = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +24,17 @@ class Reservation:
     max_tokens: int
     usd: float | None
     since: float
+    estimate: int
 
 
 @dataclass(slots=True)
 class Budget:
     """Caps on dollars, on the tokens of calls without a known price, on calls and seconds.
 
-    A reservation holds the whole prompt uncached and a full answer, so that no call can end
-    beyond the cap; what a failed call was charged for counts, and where nobody can know, all
-    that was reserved counts.
+    A reservation holds the whole prompt uncached and a full answer, so that a call ends beyond
+    the cap only where a prompt has more tokens than estimated, which the next reservations
+    allow for. What a failed call was charged for counts, and where nobody can know, all that was
+    reserved.
     """
 
     usd: float = 1.0
@@ -45,6 +49,7 @@ class Budget:
     _output: int = 0
     _cached: int = 0
     _unknown: bool = False
+    _denser: float = 1.0
 
     def reserve(self, run: Run, model: Model, input_tokens: int, max_tokens: int) -> Reservation:
         """Room for a call, with a shorter answer where the whole one is not affordable.
@@ -55,22 +60,28 @@ class Budget:
             raise self._over(run, model, f"{self.calls} model calls were allowed and made")
         if self._seconds >= self.seconds:
             raise self._over(run, model, f"{self.seconds:g} s of model time were allowed")
-        allowed = max_tokens
+        allowed, estimate = max_tokens, input_tokens
+        input_tokens = math.ceil(estimate * self._denser)
         while allowed >= min(_LEAST_ANSWER, max_tokens):
             usd = model.price(input_tokens, allowed)
             if usd is None and self._unpriced + input_tokens + allowed <= self.tokens:
                 self._say_unknown(run, model)
-                return Reservation(model, input_tokens, allowed, None, run.clock())
+                return Reservation(model, input_tokens, allowed, None, run.clock(), estimate)
             if usd is not None and self._usd + usd <= self.usd:
-                return Reservation(model, input_tokens, allowed, usd, run.clock())
+                return Reservation(model, input_tokens, allowed, usd, run.clock(), estimate)
             allowed = allowed * 3 // 4
         if model.price(input_tokens, 1) is None:
             raise self._over(run, model, f"{self.tokens} tokens without a price were allowed")
         left = f"{max(0.0, self.usd - self._usd):.3f} of {self.usd:g} dollars are left"
         raise self._over(run, model, f"{left}, too little for another call")
 
-    def settle(self, run: Run, held: Reservation, cost: Cost) -> None:
-        """Count a call that was answered."""
+    def settle(self, run: Run, held: Reservation, cost: Cost | None) -> None:
+        """Count a call that was answered; None, where the provider said no usage, as reserved."""
+        if cost is None:
+            self._count(run, held, held.input_tokens, held.max_tokens, held.usd)
+            return
+        seen = cost.input_tokens / max(1, held.estimate)
+        self._denser = max(self._denser, min(seen, _DENSEST))
         self._count(run, held, cost.input_tokens, cost.output_tokens, cost.usd)
         self._cached += cost.cached_tokens
 

@@ -58,7 +58,7 @@ def ask(
             elif error.kind not in _AGAIN or error.billed == (0, 0):
                 raise
         else:
-            budget.settle(run, held, reply.cost)
+            budget.settle(run, held, reply.cost if reply.counted else None)
             return reply
     raise AssertionError("unreachable: the last try returns or raises")
 
