@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -204,7 +204,7 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
     took = time.monotonic() - start
     counts = len(baseline.confirmed), len(baseline.passed)
     tried = sum(search.tried for search in ledger.searches)
-    fixed = found is not None and len(found.winners[0].verdict.fixed) == counts[0]
+    fixed = found is not None and _passes_all(judge, baseline, found.winners[0].candidate)
     result = Result(name, half, *counts, fixed, False, tried, round(took, 2))
     if found is None or not fixed:
         return result
@@ -219,6 +219,14 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
         change=attempt.candidate.rationale,
         difference=difference,
     )
+
+
+def _passes_all(
+    judge: Callable[[Cluster, tuple[Edit, ...]], Session], baseline: Baseline, candidate: Candidate
+) -> bool:
+    """Whether all tests that failed pass: a cluster may hold but a part of them."""
+    with judge(Cluster("all", baseline.confirmed, ()), ()) as session:
+        return next(iter(session.judge((candidate,)))).status == "fixed"
 
 
 def _difference(place: World, name: str, candidate: Candidate) -> str:

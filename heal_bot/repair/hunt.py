@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
@@ -12,6 +12,7 @@ from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.choice import choose
 from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.tally import Tally
 from heal_bot.repair.turns import Turns
 from heal_bot.source import rails
 
@@ -20,9 +21,6 @@ _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
 # Candidates to go on for a full fix once a partial one stands by itself.
 _PATIENCE = 300
-# Candidates and seconds to go on for other full fixes once there is one.
-_MORE = 400
-_MORE_SECONDS = 40.0
 # The prior of a change that is as simple as another operator.
 _PLAIN = 2.2
 # Candidates that took too long and are given more time when nothing else was found.
@@ -78,32 +76,6 @@ class _Part(Enum):
     AGAIN = 1.0
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What a stream has seen so far, and the partial fix that looks like a cause of its own."""
-
-    tried: int = 0
-    best: int = 0
-    regressions: int = 0
-    apart: Attempt | None = None
-    apart_since: int = 0
-    fixes: list[Attempt] = field(default_factory=list)
-    last: int = 0
-    latest: float = 0.0
-    late: list[Candidate] = field(default_factory=list)
-
-    def take(self, fix: Attempt, now: float) -> None:
-        """A full fix; the first one says how long to look for others."""
-        if not self.fixes:
-            self.last = self.tried + _MORE + self.tried // 4
-            self.latest = now + _MORE_SECONDS
-        self.fixes.append(fix)
-
-    def has_enough(self, now: float) -> bool:
-        """Whether to choose among the full fixes now."""
-        return bool(self.fixes) and (self.tried >= self.last or now >= self.latest)
-
-
 def _stream(
     run: Run,
     cluster: Cluster,
@@ -120,7 +92,7 @@ def _stream(
     that fail in one way and none that fail in another has found a cause of its own: it wins when
     nothing better comes soon.
     """
-    tally = _Tally()
+    tally = Tally()
     for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
         if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
             break
@@ -147,7 +119,7 @@ def _pass(
     proposer: Proposer,
     session: Session,
     ledger: Ledger,
-    tally: _Tally,
+    tally: Tally,
     source: Iterable[Candidate],
     limit: float,
 ) -> Iterator[Attempt]:
@@ -161,6 +133,8 @@ def _pass(
                 return
             if tally.has_enough(run.clock()):
                 return
+            if tally.fixes and (tally.is_too_dear(candidate) or turns.is_delayed(candidate)):
+                continue
             if not ledger.seen(candidate):
                 offered.append(candidate)
                 yield candidate
@@ -202,7 +176,7 @@ def _chosen(
         yield from choice.ranked
 
 
-def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: _Tally) -> None:
+def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: Tally) -> None:
     tally.tried += 1
     if tally.tried % _TELL_EVERY == 0:
         run.emit(
@@ -212,14 +186,14 @@ def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: _Tally) -> None
         )
 
 
-def _is_worth_recording(verdict: Verdict, tally: _Tally) -> bool:
+def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
     """Full fixes, better partial ones, and the first few that broke something."""
     better = verdict.status == "improved" and len(verdict.fixed) > tally.best
     broke = verdict.status == "regression" and tally.regressions < _REGRESSIONS_KEPT
     return verdict.status == "fixed" or better or broke
 
 
-def _note(cluster: Cluster, attempt: Attempt, tally: _Tally) -> None:
+def _note(cluster: Cluster, attempt: Attempt, tally: Tally) -> None:
     """Count the attempt, and keep it when it settles one way of failing."""
     verdict = attempt.verdict
     if verdict.status == "regression":

@@ -26,9 +26,13 @@ class Turns:
         """One turn in twenty-six is for changes of these targets, unless no others are left."""
         self._slow.update(edit.target for edit in candidate.edits)
 
+    def is_delayed(self, candidate: Candidate) -> bool:
+        """Whether it is a change of a target that was named."""
+        return any(edit.target in self._slow for edit in candidate.edits)
+
     def __iter__(self) -> Iterator[Candidate]:
         for candidate in self.source:
-            if any(edit.target in self._slow for edit in candidate.edits):
+            if self.is_delayed(candidate):
                 self._waiting.append(candidate)
             else:
                 self._since += 1

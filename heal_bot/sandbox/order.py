@@ -23,7 +23,9 @@ class Order:
     `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
     `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
     for `first`, `longer` for what follows; seconds. With `candidates` (edits, the first of which
-    passes) nothing is judged: each is called on the arguments of the tests' calls.
+    passes) nothing is judged: each is called on the arguments of the tests' calls. With `sieve`
+    the tests are called plainly after each of the candidates, `limit` is for all of them and
+    `sieve` for one; `known` is where the first tests fail: exception, path, line.
     """
 
     first: tuple[str, ...]
@@ -36,16 +38,21 @@ class Order:
     all_tests: bool = False
     candidates: tuple[tuple[dict[str, Any], ...], ...] = ()
     seed: int = 0
+    sieve: float = 0.0
+    known: Mapping[str, tuple[str, str, int]] = field(default_factory=dict)
 
     def wire(self, nonce: str, canaries: Sequence[Sequence[int]]) -> dict[str, Any]:
         """The order as the zygote reads it."""
-        kind = "calls" if self.candidates else "swap" if self.files is None else "fresh"
+        kind = "swap" if self.files is None else "fresh"
+        if self.candidates:
+            kind = "sieve" if self.sieve else "calls"
         return {
             "nonce": nonce,
             "kind": kind,
             "edits": list(self.edits),
             "candidates": [list(edits) for edits in self.candidates],
-            "each": CALL_SECONDS,
+            "each": self.sieve or CALL_SECONDS,
+            "known": dict(self.known),
             "seed": self.seed,
             "files": dict(self.files or {}),
             "first": list(self.first),
@@ -72,6 +79,7 @@ class Answer:
     errors: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     calls: Calls = field(default_factory=Calls)
+    sieved: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,6 +95,7 @@ class OrderHearing:
     detail: str = ""
     garbled: str = ""
     calls: CallRecords = field(default_factory=CallRecords)
+    sieved: dict[int, str] = field(default_factory=dict)
 
     def take(self, record: Mapping[str, Any]) -> None:
         kind = record["t"]
@@ -102,6 +111,9 @@ class OrderHearing:
             self.tests.add(protocol.rows(record.get("v")))
         elif kind in {"calls", "observed"}:
             self.calls.take(record, 1 + len(self.order.candidates))
+        elif kind == "sieved":
+            at = protocol.number(record.get("i"), len(self.order.candidates))
+            self.sieved[at] = protocol.text(record.get("v"), 10)
         elif kind == "errors":
             self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
         elif kind == "missing":
@@ -130,7 +142,7 @@ class OrderHearing:
             except Untrusted as error:
                 how, detail = "untrusted", str(error)
         found = self.calls.calls(1 + len(self.order.candidates))
-        return Answer(how, detail, results, self.errors, took, found)
+        return Answer(how, detail, results, self.errors, took, found, self.sieved)
 
     def _canary_numbers(self) -> set[int]:
         below = len(self.tests.names)

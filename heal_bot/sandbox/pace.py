@@ -26,7 +26,7 @@ class Pace:
     """`first` are run for each candidate, `rest` once one of them passes; then the guards.
 
     Seconds: `limit` for the first, `longer` for what follows, `fresh` on top for a candidate that
-    is collected afresh.
+    is collected afresh. `known` once a change passed, so that no other one needs more time.
     """
 
     first: tuple[str, ...] = ()
@@ -34,6 +34,7 @@ class Pace:
     limit: float = SHORT
     longer: float = SHORT
     fresh: float = 0.0
+    known: bool = False
 
     @property
     def retry(self) -> float:
@@ -43,7 +44,7 @@ class Pace:
     def knowing(self, fixed: Mapping[str, CaseResult]) -> Pace:
         """The pace once a change made all tests pass: they take no longer than that by far."""
         spent = sum(_seconds(name, fixed) for name in self.first)
-        return replace(self, limit=min(self.limit, _allowed(spent, SHORT)))
+        return replace(self, limit=min(self.limit, _allowed(spent, SHORT)), known=True)
 
 
 def pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> Pace:

@@ -19,6 +19,7 @@ from heal_bot.sandbox.job import Profile
 from heal_bot.sandbox.order import CALL_SECONDS, Answer, Order
 from heal_bot.sandbox.pace import Pace, pace
 from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.sieve import Batch, Sieve, works
 from heal_bot.sandbox.verdict import Expectation
 from heal_bot.sandbox.work import Work, on_wire
 from heal_bot.sandbox.zygote import Zygote
@@ -60,6 +61,7 @@ class WarmSession:
         self._queue: deque[Work] = deque()
         self._based = False
         self._pace = Pace()
+        self._sieve = Sieve()
         self._restarts = 0
         self._late: set[tuple[Edit, ...]] = set()
         self.closed = False
@@ -75,7 +77,7 @@ class WarmSession:
             self._drop(self._lanes[-1])
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
-        """One verdict per candidate, in the order given; three per slot are pulled ahead.
+        """One verdict per candidate, in the order given; a few per slot are pulled ahead.
 
         A candidate that was too slow once gets more time when it is given again.
         """
@@ -83,7 +85,8 @@ class WarmSession:
         order: deque[Work] = deque()
         more = True
         while True:
-            while more and len(order) < _AHEAD * self._most and not self._run.over():
+            ahead = self._sieve.ahead(_AHEAD) * self._most
+            while more and len(order) < ahead and not self._run.over():
                 candidate = next(source, None)
                 if candidate is None:
                     more = False
@@ -163,6 +166,7 @@ class WarmSession:
         self._expected = Expectation(
             self._expected.failing, good, sampled if sampled < len(names) else 0
         )
+        self._sieve.start(self._pace.first, found.failing)
         self._based = True
 
     def _ask(self, order: Order) -> Answer:
@@ -173,10 +177,9 @@ class WarmSession:
             lane.send(None, order)
             while not lane.ended and not self._run.over():
                 for tag, answer in lane.pump(0.5):
-                    if isinstance(tag, Work):
-                        self._settle(tag, answer)
-                    else:
+                    if tag is None:
                         return answer
+                    self._take(tag, answer)
             words = lane.ended
             self._lost(lane)
             if words:
@@ -188,6 +191,9 @@ class WarmSession:
         self._open(min(self._most, wanted))
         for lane in sorted(self._lanes, key=lambda lane: lane.load):
             while self._queue and lane.load < _AHEAD:
+                if batch := self._sieve.batch(self._queue):
+                    lane.send(batch, self._sieve.order(batch, self._pace))
+                    break
                 work = self._queue.popleft()
                 lane.send(work, self._order(work))
         poll = select.poll()
@@ -196,10 +202,22 @@ class WarmSession:
         poll.poll(500)
         for lane in tuple(self._lanes):
             for tag, answer in lane.pump(0.0):
-                if isinstance(tag, Work):
-                    self._settle(tag, answer)
+                self._take(tag, answer)
             if lane.ended:
                 self._lost(lane)
+
+    def _take(self, tag: object, answer: Answer) -> None:
+        """An answer about one candidate, or about many."""
+        if isinstance(tag, Work):
+            self._settle(tag, answer)
+        elif isinstance(tag, Batch):
+            again = []
+            for work, came in self._sieve.settle(tag, answer):
+                if came == "open":
+                    again.append(work)
+                else:
+                    self._settle(work, Answer("judged" if came == "failed" else "timeout"))
+            self._queue.extendleft(reversed(again))
 
     def _settle(self, work: Work, answer: Answer) -> None:
         """A verdict, or the next way to get one: from changed files, or with more time."""
@@ -212,7 +230,7 @@ class WarmSession:
             self._queue.append(work)
             return
         found = verdict.of(answer, self._expected)
-        if found.status == "timeout" and found.fixed and not work.limit:
+        if found.status == "timeout" and found.fixed and not (work.limit or self._pace.known):
             work.limit = self._pace.retry
             self._queue.append(work)
             return
@@ -237,7 +255,7 @@ class WarmSession:
     def _drop(self, lane: Zygote) -> None:
         """Close a lane and put its orders back to the front of the queue."""
         self._lanes.remove(lane)
-        left = [work for work in lane.unanswered() if isinstance(work, Work)]
+        left = [work for tag in lane.unanswered() for work in works(tag)]
         self._queue.extendleft(reversed(left))
         lane.close()
 

@@ -39,7 +39,8 @@ def of(answer: Answer, expected: Expectation) -> Verdict:
         return Verdict(status, fixed, still, (), answer.detail)
     newly = tuple(_broken(answer.results, expected.guards, answer.errors))
     if newly:
-        return Verdict("regression", fixed, still, newly, f"{len(newly)} passing tests fail")
+        told = "1 passing test fails" if len(newly) == 1 else f"{len(newly)} passing tests fail"
+        return Verdict("regression", fixed, still, newly, told)
     if not fixed:
         return Verdict("unchanged", (), still, (), _sampling(expected))
     unrun = [guard for guard in expected.guards if guard not in answer.results]

@@ -10,13 +10,17 @@ from heal_bot.model import Candidate, Edit, Verdict
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """A candidate on its way to a verdict; `files` once it is to be judged from changed files."""
+    """A candidate on its way to a verdict; `files` once it is to be judged from changed files.
+
+    `sieved` once it was tried together with others.
+    """
 
     candidate: Candidate
     files: dict[str, str] | None = None
     limit: float = 0.0
     verdict: Verdict | None = None
     lost: int = 0
+    sieved: bool = False
 
 
 def on_wire(edit: Edit) -> dict[str, Any]:

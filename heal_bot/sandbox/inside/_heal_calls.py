@@ -69,27 +69,19 @@ def serve(rerun, swapper, order, records):
 
 def _recorded(rerun, swapper, edits, roots):
     """The calls of the roots in the tests, with some edits in place for that time."""
-    recorder = _heal_recorder.Recorder(roots)
-    before = [
-        (function, function.__code__, function.__defaults__, function.__kwdefaults__)
-        for by_code in swapper.functions.values()
-        for functions in by_code.values()
-        for function in functions
-    ]
     try:
-        swapper.apply(edits)
+        undo = swapper.apply(edits)
     except (_heal_swap.Unsound, _heal_swap.Rejected):
-        return recorder
+        return _heal_recorder.Recorder(roots)
     recorder = _heal_recorder.Recorder(roots)
     sys.setprofile(recorder)
     try:
         rerun()
     finally:
         sys.setprofile(None)
-        for function, code, defaults, keyed in before:
-            if function.__code__ is not code or function.__defaults__ is not defaults:
-                function.__code__, function.__defaults__ = code, defaults
-                function.__kwdefaults__ = keyed
+        for function, code, defaults, keyed in undo:
+            function.__code__, function.__defaults__ = code, defaults
+            function.__kwdefaults__ = keyed
     return recorder
 
 

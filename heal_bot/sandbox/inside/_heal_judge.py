@@ -42,7 +42,9 @@ class Judge:
                 broken += not self._one(item, follows)
                 if broken >= _ENOUGH_BROKEN and not self.order["all"]:
                     break
-            self.plugin.canaries(self.session, self.order["canaries"], 0)
+            else:
+                # Where the last test has another one to come, fixtures are still up: no canary.
+                self.plugin.canaries(self.session, self.order["canaries"], 0)
         self.plugin.records.send("judged")
 
     def rerun(self):
@@ -50,6 +52,10 @@ class Judge:
         for name in ("first", "rest", "guards"):
             for item in self._items(self.order[name]):
                 self._one(item, {})
+
+    def first(self):
+        """The tests that are run first."""
+        return self._items(self.order["first"])
 
     def _items(self, tests):
         """The items of these ids; an id of a file or class stands for all of its items."""

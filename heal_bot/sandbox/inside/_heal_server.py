@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ import _heal_importlog
 import _heal_judge
 import _heal_record
 import _heal_session
+import _heal_sieve
 import _heal_swap
 
 
@@ -164,7 +166,7 @@ class Warm:
             order = _heal_record.read_line(self.down, buffer)
             if order is None:
                 self.records._exit(0)
-            for edit in order["edits"]:
+            for edit in itertools.chain(order["edits"], *order["candidates"]):
                 swapper.prepare(edit)
 
             def child(bell, order=order):
@@ -174,6 +176,8 @@ class Warm:
                 if order["kind"] == "calls":
                     _heal_calls.serve(judge.rerun, swapper, order, self.records)
                     self.records.send("judged")
+                elif order["kind"] == "sieve":
+                    _heal_sieve.serve(judge.first(), swapper, order, self.records)
                 elif self._swap(swapper, order["edits"]):
                     judge.run()
 

@@ -61,7 +61,10 @@ class Swapper:
         return self.places[key]
 
     def apply(self, edits):
-        """Swap all edits in, or none: raises Unsound or Rejected before anything is changed."""
+        """Swap all edits in, or none: raises Unsound or Rejected before anything is changed.
+
+        Returns what was there: (function, code, defaults, keyword defaults), each once.
+        """
         changes = []
         outer = set()
         for edit in edits:
@@ -75,6 +78,11 @@ class Swapper:
         planned = []
         for edit, place, (new, tree) in changes:
             planned.append((edit, place, place.plan(self, new, tree)))
+        touched = {
+            id(f): (f, f.__code__, f.__defaults__, f.__kwdefaults__)
+            for _, _, (codes, defaults) in planned
+            for f, _ in (*codes, *defaults)
+        }
         for edit, place, (codes, defaults) in planned:
             for scope in place.globals:
                 for statement in edit["imports"]:
@@ -87,6 +95,7 @@ class Swapper:
             for function, (plain, keyword) in defaults:
                 function.__defaults__ = plain
                 function.__kwdefaults__ = keyword
+        return list(touched.values())
 
     def tree(self, path):
         """The parsed file of the checkout and its lines."""

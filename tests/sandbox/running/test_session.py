@@ -258,14 +258,30 @@ def _sources() -> list[tuple[str, str]]:
     ]
 
 
+def test_a_change_that_breaks_many_tests_is_a_regression(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    tests = (
+        "import m, pytest\n@pytest.fixture(scope='module')\ndef two(): yield 2\n"
+        "def test_f(two): assert m.f(1) == two\n"
+        "@pytest.mark.parametrize('n', range(5, 12))\ndef test_g(n, two): assert m.f(n) == n\n"
+    )
+    tree = project({"m.py": "def f(n):\n    return n\n", "test_m.py": tests})
+    guards = [f"test_m.py::test_g[{n}]" for n in range(5, 12)]
+    change = tree.candidate("f", "def f(n):\n    return n + 1\n")
+    with runner.warm(run, tree, env, FAILING, guards) as session:
+        (found,) = session.judge((change,))
+    assert (found.status, len(found.newly_failing)) == ("regression", 3)
+
+
 def test_verdicts_come_in_order_and_candidates_are_pulled_lazily(
     runner: SuiteRunner, run: Run, env: Environment, small: object
 ) -> None:
     pulled: list[int] = []
-    expected = [status for _ in range(10) for _, status in _sources()]
+    expected = [status for _ in range(60) for _, status in _sources()]
 
     def candidates() -> Iterator[Candidate]:
-        for number, (source, _) in enumerate(_sources() * 10):
+        for number, (source, _) in enumerate(_sources() * 60):
             pulled.append(number)
             yield small.candidate("f", source)
 
@@ -273,7 +289,7 @@ def test_verdicts_come_in_order_and_candidates_are_pulled_lazily(
         statuses = []
         for found in session.judge(candidates()):
             statuses.append(found.status)
-            assert len(pulled) - len(statuses) <= 8
+            assert len(pulled) - len(statuses) <= 96
             if found.status == "regression":
                 (broken,) = found.newly_failing
                 assert (broken.test, broken.message.split("\n")[0]) == (GUARDS[0], "assert 4 == 3")

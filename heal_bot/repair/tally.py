@@ -1,0 +1,51 @@
+"""What a streamed search has seen so far, and whether it may end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from heal_bot.model import Attempt, Candidate
+
+# Candidates and seconds to go on for other full fixes once there is one, how much dearer than
+# the first one they may be, and after how many in a row that are dearer none is expected.
+_MORE = 200
+_MORE_SECONDS = 20.0
+_DEARER = 1.5
+_DEAR_ONES = 40
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a stream has seen so far, and the partial fix that looks like a cause of its own."""
+
+    tried: int = 0
+    best: int = 0
+    regressions: int = 0
+    apart: Attempt | None = None
+    apart_since: int = 0
+    fixes: list[Attempt] = field(default_factory=list)
+    last: int = 0
+    latest: float = 0.0
+    roof: float = math.inf
+    dear: int = 0
+    late: list[Candidate] = field(default_factory=list)
+
+    def take(self, fix: Attempt, now: float) -> None:
+        """A full fix; the first one says how long to look for others."""
+        if not self.fixes:
+            self.last = self.tried + _MORE + self.tried // 4
+            self.latest = now + _MORE_SECONDS
+            self.roof = fix.candidate.prior + _DEARER
+        self.fixes.append(fix)
+
+    def has_enough(self, now: float) -> bool:
+        """Whether to choose among the full fixes now."""
+        spent = self.tried >= self.last or now >= self.latest or self.dear >= _DEAR_ONES
+        return bool(self.fixes) and spent
+
+    def is_too_dear(self, candidate: Candidate) -> bool:
+        """Whether a full fix is known beside which this one would not count."""
+        dear = candidate.prior > self.roof
+        self.dear = self.dear + 1 if dear else 0
+        return dear

@@ -1,0 +1,211 @@
+"""Which of many changes are worth a process: tests called as plain functions, one after another.
+
+A fork costs about 6 ms and pytest's protocol 2 ms a test, a call of a small function some
+microseconds. So where tests need nothing of pytest, changes are first tried here, one after
+another in one fork. Only "the tests still fail" is believed of it. The code unchanged has to fail
+at first where it fails under pytest, else the tests need pytest after all; and at the end as it
+did at first, else something that was tried has left its mark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import re
+import signal
+import unittest
+
+from _pytest.outcomes import Failed
+
+import _heal_failure
+import _heal_swap
+
+# The clock may run so much longer than the processor time allowed: tests sleep and wait.
+_TIMES, _WAIT = 8.0, 0.5
+_CLIP = 300
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+# Of these pytest does more than naming the test; what plugins do shows in how it fails.
+_MARKS = {"usefixtures", "skip", "skipif", "xfail", "flaky"}
+
+
+class Late(BaseException):
+    """A test took too long; no `except Exception` stops it."""
+
+
+class Dressed(Exception):
+    """A test needs more of pytest than being called."""
+
+
+def serve(items, swapper, order, records):
+    """Tell of each candidate: `failed`, `late`, or `open` where another process must judge.
+
+    The last record is `judged` where all this may be believed, else `unsound`.
+    """
+    for number in (signal.SIGALRM, signal.SIGVTALRM):
+        signal.signal(number, _ring)
+    try:
+        calls = [_bare(item) for item in items]
+    except Dressed as reason:
+        records.send("unsound", m=str(reason)[:_CLIP])
+        return
+    limit = order["each"]
+    before = _signatures(calls, limit)
+    if not calls or not _as_under_pytest(items, calls, order, swapper.repo):
+        records.send("unsound", m="the tests do not fail alike outside of pytest")
+        return
+    for number, edits in enumerate(order["candidates"]):
+        records.send("sieved", i=number, v=_tried(calls, swapper, edits, limit))
+    if _signatures(calls, limit) == before:
+        records.send("judged")
+    else:
+        records.send("unsound", m="the tests leave something behind")
+
+
+def _tried(calls, swapper, edits, limit):
+    """What came of all calls with the edits in place, which are taken back."""
+    if any(edit["imports"] for edit in edits):
+        return "open"
+    try:
+        undo = swapper.apply(edits)
+    except (_heal_swap.Unsound, _heal_swap.Rejected):
+        return "open"
+    try:
+        found = set()
+        for call in calls:
+            came = _came(call, limit)
+            if came in (None, "late"):
+                return came or "open"
+            found.add(came)
+        return "failed"
+    finally:
+        for function, code, defaults, keyed in undo:
+            function.__code__, function.__defaults__ = code, defaults
+            function.__kwdefaults__ = keyed
+
+
+def _as_under_pytest(items, calls, order, repo):
+    """Whether each test fails with the exception and at the line that pytest met."""
+    for item, call in zip(items, calls):
+        known = order["known"].get(item.nodeid)
+        found = []
+        came = _came(call, order["each"], found.append)
+        if came is None or (came == "late") != (known is None):
+            return False
+        if known is not None:
+            told = _heal_failure.describe(found[0], repo)
+            if [told["k"], *(told["f"] or [[]])[-1][:2]] != known:
+                return False
+    return True
+
+
+def _signatures(calls, limit):
+    return [_came(call, limit) for call in calls]
+
+
+def _came(call, limit, keep=None):
+    """How a call failed, `late`, or None where it did not fail as tests do."""
+    try:
+        return _ended(call, limit, keep)
+    except Late:
+        # The bell rang after the call had ended, and before it was silenced.
+        _silence()
+        return "late"
+
+
+def _ended(call, limit, keep):
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit, limit)
+    signal.setitimer(signal.ITIMER_REAL, _TIMES * limit + _WAIT, limit)
+    try:
+        call()
+    except (Exception, Failed) as error:
+        _silence()
+        if isinstance(error, unittest.SkipTest):
+            return None
+        if keep is not None:
+            keep(error)
+        return type(error), _said(error)
+    except Late:
+        return "late"
+    except BaseException:
+        return None
+    finally:
+        _silence()
+    return None
+
+
+def _said(error):
+    # Code under test wrote __str__: it may raise anything.
+    with contextlib.suppress(Exception):
+        return _ADDRESS.sub("", str(error)[:_CLIP])
+    return ""
+
+
+def _ring(number, frame):
+    raise Late
+
+
+def _silence():
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _bare(item):
+    """A test as a function without arguments; Dressed where pytest does more than call it."""
+    if any(mark.name in _MARKS for mark in item.iter_markers()):
+        raise Dressed("%s is marked" % item.nodeid)
+    names = set(getattr(item, "fixturenames", ()))
+    cls, name = getattr(item, "cls", None), getattr(item, "originalname", None) or item.name
+    if isinstance(cls, type) and issubclass(cls, unittest.TestCase):
+        return _of_unittest(item, cls, name, names)
+    spec = getattr(item, "callspec", None)
+    # Up to pytest 7 what needs no fixture is in `funcargs`.
+    given = {**getattr(spec, "params", {}), **getattr(spec, "funcargs", {})}
+    if names != set(given) or set(given) & _fixtures(item):
+        raise Dressed("%s has fixtures" % item.nodeid)
+    function = getattr(item, "obj", None)
+    if not inspect.isroutine(function) or hasattr(function, "hypothesis"):
+        raise Dressed("%s is no function" % item.nodeid)
+    _refuse_others(item, function)
+    try:
+        copy.deepcopy(given)
+    except Exception as error:
+        raise Dressed("an argument of %s cannot be copied" % item.nodeid) from error
+    if cls is None:
+        return lambda: function(**copy.deepcopy(given))
+    return lambda: getattr(cls(), name)(**copy.deepcopy(given))
+
+
+def _fixtures(item):
+    """Parameters that go through a fixture of that name (`indirect`), or to one."""
+    found = getattr(item, "_fixtureinfo", None)
+    defined = getattr(found, "name2fixturedefs", {}) or {}
+    return {
+        name
+        for name, some in defined.items()
+        if some and "get_direct_param_fixture_func" not in getattr(some[-1].func, "__name__", "")
+    }
+
+
+def _of_unittest(item, cls, name, names):
+    plain = unittest.TestCase
+    hooks = ("setUpClass", "tearDownClass", "run", "debug", "_callTestMethod")
+    own = any(
+        getattr(getattr(cls, h), "__func__", getattr(cls, h))
+        is not getattr(getattr(plain, h), "__func__", getattr(plain, h))
+        for h in hooks
+    )
+    # pytest has a fixture for every class's setUpClass, also for the one that does nothing.
+    others = [n for n in names if n != "request" and "setUpClass_fixture" not in n]
+    if own or others:
+        raise Dressed("%s has fixtures" % item.nodeid)
+    _refuse_others(item, getattr(cls, name))
+    return lambda: cls(name).debug()
+
+
+def _refuse_others(item, function):
+    asked = inspect.unwrap(function)
+    if inspect.iscoroutinefunction(asked) or inspect.isgeneratorfunction(asked):
+        raise Dressed("%s is no plain function" % item.nodeid)
+    if inspect.isasyncgenfunction(asked):
+        raise Dressed("%s is no plain function" % item.nodeid)
