@@ -23,7 +23,8 @@ def on_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced
         reason = f"{failure.reason}; {here}, but a repair could not be confirmed there"
         return Reproduced(replace(seen, reason=reason), "not_reproduced")
     pythons = {leg.python for leg in failure.legs}
-    if found.status == "not_reproduced" and pythons and _minor(env) not in pythons | {""}:
+    # A leg without a Python may have run the one that is here.
+    if found.status == "not_reproduced" and pythons and not pythons & {"", _minor(env)}:
         told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
         seen = replace(seen, reason=f"{seen.reason}; it was reported on {told}")
     return replace(found, failure=seen)

@@ -90,7 +90,7 @@ def test_the_log_takes_no_orders(outcome: tuple[Outcome, list[Event]]) -> None:
     ended, events = outcome
     record = flatten(ended)
     lines = console.closing(record, "out")
-    assert len(lines) == len(ORDERS) + 2
+    assert len(lines) == len(ORDERS) + 3
     assert all("\n" not in line for line in lines)
     assert "pwned" in lines[1]
     assert_quiet("\n".join(lines))
