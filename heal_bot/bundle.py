@@ -80,7 +80,8 @@ def write(folder: Path, record: OutcomeRecord, texts: Mapping[str, str]) -> None
     by rename and outcome.json last, so that a kill at any moment leaves a whole outcome.
     """
     check_writable(folder)
-    whole = {**texts, OUTCOME: dump(record)}
+    # Git leaves the bundle alone when it lies in a work tree.
+    whole = {".gitignore": "*\n", **texts, OUTCOME: dump(record)}
     if folder.exists() and not any(folder.iterdir()):
         folder.rmdir()
     if folder.exists():

@@ -7,17 +7,24 @@ standard library and pytest, and without `--heal` it registers two options and a
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 _SECONDS = 3600
+_ELSEWHERE = ("bundle: ", "next: ")
+_ABSENT = (
+    "heal-bot itself is not installed: `pip install heal-bot` here, or in an environment of its "
+    "own whose heal-bot is on PATH"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,29 +103,40 @@ class Healer:
     def _healed(self) -> list[str]:
         """Run heal-bot on the report; the lines to show."""
         bundle = self._folder / "bundle"
-        argv = [*_heal_bot(), "heal", "--repo", str(self._root), "--junit", str(self._report)]
+        program = _heal_bot()
+        if not program:
+            return ["", "=== heal-bot", _ABSENT]
+        argv = [*program, "heal", "--repo", str(self._root), "--junit", str(self._report)]
         argv += ["--python", sys.prefix, "--out", str(bundle), "--quiet"]
         for target in sorted(self._targets):
             argv += ["--target", _address(self._root, target)]
         done = _run(argv)
-        lines = ["", "=== heal-bot", *(done.stdout + done.stderr).strip().splitlines()]
+        # The bundle ends with this session: what could be done with it is done here.
+        said = (done.stdout + done.stderr).strip().splitlines()
+        lines = ["", "=== heal-bot", *(line for line in said if not line.startswith(_ELSEWHERE))]
         outcome = bundle / "outcome.json"
         patch = json.loads(outcome.read_text())["patch"] if outcome.is_file() else None
         if patch is None:
             return lines
         lines += ["", *str(patch["diff"]).splitlines()]
         if self._apply:
-            applied = _run(
-                [*_heal_bot(), "apply", "--bundle", str(bundle), "--repo", str(self._root)]
-            )
+            applied = _run([*program, "apply", "--bundle", str(bundle), "--repo", str(self._root)])
             lines += ["", *(applied.stdout + applied.stderr).strip().splitlines()]
+        else:
+            lines += ["", "next: pytest --heal-apply writes it into the tree"]
         return lines
 
 
 def _heal_bot() -> list[str]:
-    """heal-bot's own installation where there is one on PATH, else the one beside this plugin."""
-    found = shutil.which("heal-bot")
-    return [found] if found else [sys.executable, "-I", "-m", "heal_bot"]
+    """heal-bot's own installation where there is one on PATH, else the one beside this plugin.
+
+    The plugin may be here without what heal-bot needs (`pip install --no-deps`): nothing then.
+    """
+    beside = Path(sys.executable).parent
+    others = [part for part in os.environ.get("PATH", "").split(os.pathsep) if Path(part) != beside]
+    if found := shutil.which("heal-bot", path=os.pathsep.join(others)):
+        return [found]
+    return [sys.executable, "-I", "-m", "heal_bot"] if find_spec("click") else []
 
 
 def _run(argv: list[str]) -> subprocess.CompletedProcess[str]:

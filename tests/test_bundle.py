@@ -28,14 +28,27 @@ def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
     record = flatten(Outcome(REQUEST, "refused", "done", "no", Report(())))
     bundle.write(tmp_path / "out", record, {"patch.diff": "x"})
     assert bundle.read(tmp_path / "out") == record
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["outcome.json", "patch.diff"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        ".gitignore",
+        "outcome.json",
+        "patch.diff",
+    ]
 
 
 def test_writing_again_replaces_all_of_it_and_leaves_nothing_beside(tmp_path: Path) -> None:
     record = flatten(Outcome(REQUEST, "refused", "done", "no", Report(())))
     bundle.write(tmp_path / "out", record, {"patch.diff": "x"})
     bundle.write(tmp_path / "out", record, {})
-    assert [p.name for p in tmp_path.rglob("*")] == ["out", "outcome.json"]
+    left = sorted(p.name for p in tmp_path.rglob("*"))
+    assert left == [".gitignore", "out", "outcome.json"]
+
+
+def test_git_does_not_see_a_bundle_in_a_work_tree(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    record = flatten(Outcome(REQUEST, "refused", "done", "no", Report(())))
+    bundle.write(tmp_path / "out", record, {"patch.diff": "x"})
+    status = ["git", "-C", str(tmp_path), "status", "--porcelain"]
+    assert subprocess.run(status, check=True, capture_output=True, text=True).stdout == ""
 
 
 def test_a_run_killed_while_it_writes_leaves_a_whole_outcome(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from heal_bot import plugin
+
 MODULE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n"
 TESTS = """\
 import pytest
@@ -78,13 +80,35 @@ def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
     assert "healed: 3 of 3 failing tests are fixed" in done.stdout
     assert "+    return a + b" in done.stdout
     assert (project / "calc.py").read_text() == MODULE.replace("a - b", "a + b")
+    # The bundle is gone when this is read.
+    assert "bundle: " not in done.stdout
     assert _pytest(project).returncode == 0
+
+
+def test_a_heal_bot_of_its_own_environment_comes_before_the_plugin_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = str(Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", f"{beside}{os.pathsep}{tmp_path}")
+    assert plugin._heal_bot() == [sys.executable, "-I", "-m", "heal_bot"]
+    (tmp_path / "heal-bot").write_text("#!/bin/sh\n")
+    (tmp_path / "heal-bot").chmod(0o755)
+    assert plugin._heal_bot() == [str(tmp_path / "heal-bot")]
+
+
+def test_a_plugin_without_its_packages_names_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(plugin, "find_spec", lambda name: None)
+    assert plugin._heal_bot() == []
 
 
 @pytest.mark.slow
 def test_it_works_with_xdist_and_leaves_the_tree_alone_without_apply(project: Path) -> None:
     done = _pytest(project, "--heal", "-n", "2")
     assert "+    return a + b" in done.stdout
+    assert "next: pytest --heal-apply writes it into the tree" in done.stdout
     assert (project / "calc.py").read_text() == MODULE
     assert sorted(p.name for p in project.iterdir() if p.name != ".git") == [
         "calc.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,6 +78,8 @@ def connect(token: Secret, api_url: str) -> Github:
         raise UsageError("GITHUB_TOKEN is empty; give a token that may write to the repository")
     import github
 
+    # What it warns of on stderr, a refused look-up say, we answer ourselves.
+    logging.getLogger("github").setLevel(logging.CRITICAL)
     return github.Github(
         auth=github.Auth.Token(token.reveal()),
         base_url=api_url.rstrip("/"),
