@@ -11,7 +11,7 @@ AIMOCK := $(VENV)/aimock/.ready-1.43.0
 BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
 .DELETE_ON_ERROR:
-.PHONY: dev demo test slow lint check full bench clean action-test locks
+.PHONY: dev demo test long slow lint check full bench clean action-test locks
 
 dev: $(STAMP)
 
@@ -38,10 +38,14 @@ demo: $(STAMP)
 	@$(BIN)/python -m examples.demo
 
 test: $(STAMP)
-	$(BIN)/pytest -q -n auto -m "not slow and not online"
+	$(BIN)/pytest -q -n auto -m "not slow and not long and not online"
+
+# What needs this project alone, as the unit tests do, but starts processes for seconds.
+long: $(STAMP)
+	$(BIN)/pytest -q -n auto -m "long and not slow and not online"
 
 slow: $(RUNNERS) $(AIMOCK)
-	$(BIN)/pytest -q -m "slow and not online" || test $$? = 5
+	$(BIN)/pytest -q -n auto -m "slow and not online" || test $$? = 5
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -54,7 +58,7 @@ lint: $(STAMP)
 
 # What CI runs on every commit; `full` adds the container, the other runners, aimock and Chromium.
 check: $(STAMP)
-	@for part in lint test; do begin=$$(date +%s); \
+	@for part in lint test long; do begin=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
 		echo "check: $$part $$(($$(date +%s) - begin)) s"; done
 

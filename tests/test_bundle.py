@@ -51,6 +51,7 @@ def test_git_does_not_see_a_bundle_in_a_work_tree(tmp_path: Path) -> None:
     assert subprocess.run(status, check=True, capture_output=True, text=True).stdout == ""
 
 
+@pytest.mark.long
 def test_a_run_killed_while_it_writes_leaves_a_whole_outcome(tmp_path: Path) -> None:
     code = (
         "import itertools, sys\n"

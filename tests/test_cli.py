@@ -57,6 +57,7 @@ def test_help_is_the_same_text_with_other_options_too() -> None:
     assert _heal_bot("--help", "heal").stdout == _heal_bot("--help").stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_verb_explains_itself(verb: str) -> None:
     done = _heal_bot(verb, "--help")

@@ -81,6 +81,9 @@ def _git(folder: Path, *args: str) -> None:
     subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the repository `repo`, its report and the bundle `out` of a real run."""

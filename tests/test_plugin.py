@@ -74,6 +74,7 @@ def test_without_the_option_nothing_happens(project: Path) -> None:
     assert "heal-bot" not in done.stdout
 
 
+@pytest.mark.long
 def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
     done = _pytest(project, "--heal-apply")
     assert done.returncode == 1

@@ -35,6 +35,7 @@ def test_nothing_of_our_environment_is_inherited(monkeypatch: pytest.MonkeyPatch
     assert b"GITHUB_TOKEN" not in _python("import os; print(sorted(os.environ))").stdout
 
 
+@pytest.mark.long
 def test_a_program_that_never_ends_is_killed_with_its_children(tmp_path: Path) -> None:
     mark = tmp_path / "late"
     child = f"import time, pathlib; time.sleep(1.5); pathlib.Path({str(mark)!r}).touch()"

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 ONE = read(FOLDER / "dates" / "age.md")
 
 
+@pytest.mark.long
 def test_every_task_is_red_and_only_its_reference_is_right() -> None:
     argv = [sys.executable, "-W", "ignore", "-m", "benchmarks._taskcheck"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=100, check=True)

@@ -72,6 +72,7 @@ def comment(github: LoopbackGitHub, folder: Path, actor: str) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_stranger_s_comment_is_answered_once_and_nothing_runs(
     github: LoopbackGitHub, tmp_path: Path
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_broken_event_is_one_line_and_a_failed_status(
     assert "failed" in (tmp_path / "output").read_text()
 
 
+@pytest.mark.long
 def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_path: Path) -> None:
     base = github.world.branch("main") or ""
     (tmp_path / "bundle").mkdir()

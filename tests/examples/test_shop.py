@@ -53,16 +53,19 @@ def test_three_bugs_are_planted(red_after):
     }
 
 
+@pytest.mark.long
 def test_two_of_them_have_a_small_repair(red_after):
     assert red_after(HELPER, METHOD) == {
         "test_odd_cents_go_to_the_largest_remainders_and_of_equals_to_the_first"
     }
 
 
+@pytest.mark.long
 def test_with_an_algorithm_all_is_green(red_after):
     assert red_after(HELPER, METHOD, ALGORITHM) == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [

@@ -36,6 +36,7 @@ def read(run: Run, root: Path, text: str | bytes, name: str = "report.xml") -> R
     return junit.read(run, root, [name])
 
 
+@pytest.mark.long
 def test_every_hostile_file_gives_a_result_or_one_line_in_time(
     tmp_path: Path, run: Run, hostile: dict[str, bytes]
 ) -> None:
@@ -245,6 +246,7 @@ def test_long_text_keeps_its_head_and_tail(tmp_path: Path, run: Run) -> None:
     assert "characters cut" in case.text
 
 
+@pytest.mark.long
 def test_many_failures_are_capped_and_said_so(tmp_path: Path, run: Run) -> None:
     cases = "".join(CASE.replace("_b", f"_{n}").format(FAILURE) for n in range(20_100))
     report = read(run, tmp_path, f"<testsuite>{cases}</testsuite>")

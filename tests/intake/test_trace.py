@@ -103,6 +103,7 @@ def traced(new_project: Callable[[str], Project]) -> Project:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("style", STYLES)
 def test_the_last_project_frame_is_where_the_root_cause_was_raised(
     traced: Project, style: str
@@ -114,6 +115,7 @@ def test_the_last_project_frame_is_where_the_root_cause_was_raised(
     assert found == INNERMOST
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("style", STYLES)
 def test_frames_begin_at_the_test_and_leave_out_the_runner(traced: Project, style: str) -> None:
     (case,) = [c for c in traced.read(f"{style}.xml").cases if c.name == "test_direct"]

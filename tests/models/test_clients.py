@@ -153,6 +153,7 @@ def test_a_redirect_is_not_followed(bench, provider, status) -> None:
     assert error.kind == "bad_gateway"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_body_that_drips_is_cut_at_the_wall_deadline(hasty, provider) -> None:
     hasty.ask(provider, hasty.fails(provider, 401, "", "the first import takes its time"))
@@ -300,6 +301,7 @@ def test_a_compressed_answer_is_refused_before_it_is_unpacked(bench, provider) -
     assert {request[1]["accept-encoding"] for request in bench.server.requests} == {"identity"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_name_server_that_keeps_silent_ends_at_the_deadline(hasty, provider, monkeypatch) -> None:
     model = hasty.client(provider, "http://no-such-host.invalid", timeout=0.3)
@@ -313,6 +315,7 @@ def test_a_name_server_that_keeps_silent_ends_at_the_deadline(hasty, provider, m
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_client_answers_again_after_a_call_was_left_behind(bench, provider, monkeypatch) -> None:
     model = bench.client(provider, bench.server.url, timeout=0.5)

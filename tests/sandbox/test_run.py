@@ -164,6 +164,7 @@ def test_leaving_a_slot_ends_what_runs_in_it(sandbox) -> None:
     assert uid is None or alive(uid) == []
 
 
+@pytest.mark.long
 @needs_root
 def test_a_killed_supervisor_takes_its_jobs_with_it() -> None:
     with Sandbox.start(slots=1) as sandbox:

@@ -67,6 +67,7 @@ def test_a_formatter_that_was_content_before_is_a_doubt(tmp_path: Path) -> None:
     assert doubts == ("ruff format: it formats the patched file otherwise",)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("config", ["[tool.mypy]\nstrict = true\n"])
 def test_a_new_type_error_is_a_doubt(tmp_path: Path, config: str) -> None:
     new = OLD.replace("return a", "return str(a)")

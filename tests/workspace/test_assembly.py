@@ -71,6 +71,7 @@ def test_the_project_has_metadata_though_its_code_stays_in_the_checkout(assemble
     assert told == "3.1 ['pkg.a']"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "version"),
     [
@@ -91,6 +92,7 @@ def test_a_lock_decides_the_version(assembled, warehouse, holds, files, version)
     assert holds(env)["dep"] == version
 
 
+@pytest.mark.long
 def test_a_freeze_file_comes_before_a_lock_and_is_taken_as_it_is(
     assembled, warehouse, holds, tmp_path, events
 ):
@@ -125,6 +127,7 @@ def test_versions_of_an_environment_left_in_the_workspace_are_read_and_not_run(
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.long
 def test_a_setup_input_replaces_what_is_declared(assembled, warehouse, holds):
     for name in ("dep", "extra", "wanted", "listed"):
         warehouse.wheel(name)
@@ -139,6 +142,7 @@ def test_a_setup_input_replaces_what_is_declared(assembled, warehouse, holds):
     assert holds(env).keys() == {"dep", "wanted", "listed", "pytest", "mine"}
 
 
+@pytest.mark.long
 def test_plugins_of_the_failing_run_are_completed(assembled, warehouse, holds):
     warehouse.wheel("pytest_mock")
     warehouse.wheel("pytest_cov")
@@ -183,6 +187,7 @@ def build_wheel(out, settings=None, metadata=None):
 SYSTEM = '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
 
 
+@pytest.mark.long
 def test_a_package_without_a_wheel_is_built_in_the_sandbox(assembled, warehouse, holds, tmp_path):
     trap = "import socket\n    {}\n    assert not os.path.exists({!r})".format(
         "try:\n        socket.socket(); raise SystemExit('a socket')\n    except OSError: pass",
@@ -198,6 +203,7 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(assembled, warehouse,
     assert "built here: raw 1.0" in env.notes
 
 
+@pytest.mark.long
 def test_resolving_runs_no_code_of_a_source_archive(assembled, warehouse, tmp_path):
     trap = f"pathlib.Path({str(tmp_path / 'sprung')!r}).write_text('x')"
     own = BACKEND.format(name="raw", before="raise SystemExit('no gcc here')")
@@ -212,6 +218,7 @@ def test_resolving_runs_no_code_of_a_source_archive(assembled, warehouse, tmp_pa
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "wanted", "message"),
     [
@@ -245,11 +252,13 @@ def test_an_index_without_tls_is_refused_beyond_this_machine(assembled, warehous
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_two_lock_files_are_told_apart(assembled, events):
     assembled({"uv.lock": "", "poetry.lock": ""})
     assert "versions are those of uv.lock, not of poetry.lock" in said(events)
 
 
+@pytest.mark.long
 def test_a_second_run_finds_the_environment_of_the_first(assembled, warehouse):
     warehouse.wheel("dep")
     first = assembled({"requirements.txt": "dep\n"})
@@ -258,6 +267,7 @@ def test_a_second_run_finds_the_environment_of_the_first(assembled, warehouse):
     assert assembled({}).prefix != first.prefix
 
 
+@pytest.mark.long
 def test_an_absent_python_is_named_as_not_tested(assembled, events):
     env = assembled({".python-version": "3.99\n"})
     assert f"{sys.version_info[0]}.{sys.version_info[1]}." in f"{env.version}."

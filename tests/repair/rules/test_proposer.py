@@ -84,6 +84,7 @@ def _comments(text: str) -> list[str]:
     return [line.partition("#")[2].strip() for line in text.splitlines() if "#" in line]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_every_candidate_parses_differs_and_is_unique(bench, name: str) -> None:
     original = ast.dump(ast.parse(COUNTER))
@@ -111,6 +112,7 @@ def test_candidates_keep_comments_decorators_and_layout_outside_the_change(bench
         assert len(same) >= len(lines) - 12, candidate.rationale
 
 
+@pytest.mark.long
 def test_an_operator_is_the_only_byte_that_changes(bench) -> None:
     target = bench.target(COUNTER, "Cart.total")
     wanted = target.source.replace("price < LIMIT", "price <= LIMIT")

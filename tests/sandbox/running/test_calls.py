@@ -11,6 +11,8 @@ from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.source import functions
 
+pytestmark = pytest.mark.long
+
 CODE = """\
 class Cart:
     def __init__(self, prices):

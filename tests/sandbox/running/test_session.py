@@ -274,6 +274,7 @@ def test_a_change_that_breaks_many_tests_is_a_regression(
     assert (found.status, len(found.newly_failing)) == ("regression", 3)
 
 
+@pytest.mark.long
 def test_verdicts_come_in_order_and_candidates_are_pulled_lazily(
     runner: SuiteRunner, run: Run, env: Environment, small: object
 ) -> None:
@@ -296,6 +297,7 @@ def test_verdicts_come_in_order_and_candidates_are_pulled_lazily(
     assert statuses == expected
 
 
+@pytest.mark.long
 def test_a_cold_run_finds_a_slot_while_sessions_hold_all_of_them(
     runner: SuiteRunner, run: Run, env: Environment, small: object
 ) -> None:
@@ -332,6 +334,7 @@ def test_a_guard_that_fails_warm_is_left_out_and_named(
     assert [event.message.partition(" do not")[0] for event in events] == ["1 passing tests"]
 
 
+@pytest.mark.long
 def test_many_failing_tests_are_sampled_and_all_run_once_one_passes(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
@@ -353,6 +356,7 @@ def test_many_failing_tests_are_sampled_and_all_run_once_one_passes(
     assert (some.status, len(some.fixed), len(some.still_failing)) == ("improved", 30, 20)
 
 
+@pytest.mark.long
 def test_a_module_that_cannot_be_imported_is_judged_from_changed_files(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:

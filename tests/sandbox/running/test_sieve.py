@@ -145,6 +145,7 @@ def test_what_still_fails_is_told_and_all_else_is_left_open(
     assert list(answer.sieved.values()) == list(TABLE.values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DRESSED)
 def test_tests_that_need_pytest_are_not_believed(
     name: str, sieved: Callable[[str], Answer]
@@ -152,6 +153,7 @@ def test_tests_that_need_pytest_are_not_believed(
     assert sieved(DRESSED[name]).how == "unsound"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["a method", "a fixture", *ODD])
 def test_a_session_says_the_same_with_and_without_it(
     name: str, runner: SuiteRunner, run: Run, env: Environment, project: Callable
@@ -169,6 +171,7 @@ def test_a_session_says_the_same_with_and_without_it(
     assert many[len(TABLE) :] == ["unchanged"] * 18
 
 
+@pytest.mark.long
 def test_a_change_that_spoils_what_follows_is_found_out(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
@@ -187,6 +190,7 @@ def test_a_change_that_spoils_what_follows_is_found_out(
     assert statuses == [*["unchanged"] * 4, "fixed", *["unchanged"] * 4, "fixed"]
 
 
+@pytest.mark.long
 def test_parameters_that_a_function_changes_are_new_for_every_candidate(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:

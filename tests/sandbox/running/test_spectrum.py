@@ -100,6 +100,7 @@ def test_lines_are_those_of_the_test_with_its_threads_and_imports(
     assert [gap.partition(" (")[0] for gap in spectrum.gaps] == ["child processes"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("python", _pythons())
 def test_other_pythons_observe_the_same(
     python: str, bare: Callable[..., list[dict[str, Any]]], project: Callable
@@ -176,6 +177,7 @@ RENDERED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("python", [sys.executable, *_pythons()])
 def test_rendering_a_failed_assertion_is_no_execution_of_the_test(
     python: str, bare: Callable[..., list[dict[str, Any]]], project: Callable

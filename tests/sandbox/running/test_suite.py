@@ -80,6 +80,7 @@ async def later(n):
 """
 
 
+@pytest.mark.long
 def test_every_kind_of_result_is_what_bare_pytest_says(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable, site: object
 ) -> None:
@@ -150,6 +151,7 @@ def test_a_module_that_cannot_be_collected_is_an_error_and_the_others_run(
     assert (collection.tests, len(collection.errors)) == (("test_b.py::test_b",), 1)
 
 
+@pytest.mark.long
 def test_thousands_of_ids_are_selected_and_lost_ones_named(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
@@ -175,6 +177,7 @@ def test_node_ids_do_not_depend_on_which_tests_are_asked_for(
     assert runner.run(run, tree, env, everything).collected == everything
 
 
+@pytest.mark.long
 def test_shuffled_runs_are_reproducible_and_complete(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
@@ -232,6 +235,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_suite_ends_with_a_typed_verdict(
     name: str, runner: SuiteRunner, run: Run, env: Environment, project: Callable
