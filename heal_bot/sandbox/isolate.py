@@ -10,11 +10,12 @@ import signal
 import socket
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
+from landlockpy import Ruleset
+
 from heal_bot.sandbox.job import Job, Limits
-from heal_bot.sandbox.policy import ruleset
+from heal_bot.sandbox.policy import allow_own
 
 SETUP_FAILED = 126
 # Written to the error pipe just before exec: without it the program never ran.
@@ -32,6 +33,8 @@ _CLONE_NEWNET = 0x40000000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 _SET_MODE_FILTER, _NEW_LISTENER = 1, 8
 _SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
+# landlock_restrict_self(2), the same number on every architecture.
+_RESTRICT_SELF = 446
 _HIGH_FD = 200
 _LAST_FD = 1024
 
@@ -48,16 +51,15 @@ class _Program(ctypes.Structure):
 class Plan:
     """All the child needs, prepared before the fork.
 
-    An empty `bpf`, `landlock` False or `uid` None leaves that layer out; the supervisor allows
+    An empty `bpf`, no `rules` or `uid` None leaves that layer out; the supervisor allows
     this only where the isolation mode does. Through the
     descriptor `door` the job's proxy gets its calls.
     """
 
     job: Job
     uid: int | None
-    write: tuple[Path, ...]
     bpf: bytes
-    landlock: bool
+    rules: Ruleset | None
     own_network: bool
     thread_count: int
     supervisor: int
@@ -132,7 +134,9 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
     Whatever goes wrong is written to `errors` and ends with code 126; nothing runs half isolated.
     """
     try:
-        errors = _arrange(plan, output, errors)
+        if plan.rules is not None:
+            allow_own(plan.rules)
+        errors, door, rules = _arrange(plan, output, errors)
         limit(plan.job.limits, plan.thread_count if plan.uid is None else 0)
         if plan.own_network:
             _private_network()
@@ -146,17 +150,11 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
         if os.getppid() != plan.supervisor:
             raise OSError(0, "the supervisor is gone")
         prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        if plan.landlock:
-            rules = ruleset(
-                plan.job.read,
-                plan.write,
-                ports=plan.job.profile == "loopback",
-                network=not plan.own_network,
-            )
-            rules.restrict(no_new_privs=False)
-            rules.close()
+        if plan.rules is not None:
+            restrict(rules)
+            os.close(rules)
         if plan.door >= 0:
-            hand_over(plan.bpf, errors + 1)
+            hand_over(plan.bpf, door)
         elif plan.bpf:
             load_filter(plan.bpf)
         os.write(errors, READY)
@@ -167,12 +165,12 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
         os._exit(SETUP_FAILED)
 
 
-def _arrange(plan: Plan, output: int, errors: int) -> int:
+def _arrange(plan: Plan, output: int, errors: int) -> tuple[int, int, int]:
     """A session of its own, signals as a program expects them, and no descriptor but its own.
 
-    stdin is /dev/null, 1 and 2 the output, 3 and up the channels, then the error pipe (whose
-    number is returned) and the door, which close at exec. Everything is moved up first, so that no
-    target number is still in use.
+    stdin is /dev/null, 1 and 2 the output, 3 and up the channels, then what closes at exec and
+    whose numbers are returned: the error pipe, the door and the rules, -1 for one there is not.
+    Everything is moved up first, so that no target number is still in use.
     """
     os.setsid()
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
@@ -181,15 +179,26 @@ def _arrange(plan: Plan, output: int, errors: int) -> int:
     os.umask(0o077)
     # Inherited from the supervisor; without root our own entries in /proc would not be ours.
     prctl(_PR_SET_DUMPABLE, 1)
-    Path("/proc/self/oom_score_adj").write_text("1000")
+    score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+    os.write(score, b"1000")
+    os.close(score)
     null = os.open("/dev/null", os.O_RDONLY)
     wanted = (null, output, output, *plan.job.channels)
-    ours = (errors,) if plan.door < 0 else (errors, plan.door)
-    parked = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH_FD) for fd in (*wanted, *ours)]
+    theirs = (errors, plan.door, -1 if plan.rules is None else plan.rules.fileno())
+    parked = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH_FD) for fd in (*wanted, *theirs) if fd >= 0]
     for target, fd in enumerate(parked):
         os.dup2(fd, target, inheritable=target < len(wanted))
     os.closerange(len(parked), _LAST_FD)
-    return len(wanted)
+    numbers = iter(range(len(wanted), len(parked)))
+    kept, door, rules = (next(numbers) if fd >= 0 else -1 for fd in theirs)
+    return kept, door, rules
+
+
+def restrict(rules: int) -> None:
+    """Hold this process to the Landlock rules behind a descriptor, for good."""
+    if _libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(rules), ctypes.c_uint(0)) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"landlock: {os.strerror(code)}")
 
 
 def limit(limits: Limits, others: int) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from landlockpy import AccessFS, AccessNet, Ruleset, Scope
@@ -62,6 +62,8 @@ SYSTEM_READ = (
     "/proc/sys/kernel",
     "/sys/devices/system/cpu",
 )
+# Bound to who opens it.
+_OWN = "/proc/self"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - sem_open and shared_memory need it; purged by uid
 
@@ -169,7 +171,7 @@ def child_env(slot: Slot, extra: Mapping[str, str] | None = None) -> dict[str, s
 def ruleset(
     read: tuple[Path, ...], write: tuple[Path, ...], *, ports: bool, network: bool = True
 ) -> Ruleset:
-    """The Landlock rules of a job; call it in the child, `/proc/self` is bound to who opens it.
+    """The Landlock rules of a job, but for its own entries in `/proc`; made before the fork.
 
     Handles every right the kernel knows; without `network` those on ports are left to a network
     namespace. OSError when one of `read` or `write` is not there.
@@ -178,28 +180,39 @@ def ruleset(
         handled_net=None if network else AccessNet.NONE,
         scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL,
     )
-    for path in write:
-        rules.allow_path(path, _SCRATCH)
-    for path in read:
-        _allow(rules, str(path), _RUN)
-    for name, access in _system():
-        if os.path.exists(name):  # noqa: PTH110 - a hot path, run before every exec
-            _allow(rules, name, access)
-    if ports:
-        for port in LOOPBACK_PORTS:
-            rules.allow_port(port, AccessNet.BIND_TCP | AccessNet.CONNECT_TCP)
+    try:
+        for path in write:
+            rules.allow_path(path, _SCRATCH)
+        for path in read:
+            rules.allow_path(path, _fitting(str(path), _RUN))
+        for name, access in _system():
+            rules.allow_path(name, access)
+        if ports:
+            for port in LOOPBACK_PORTS:
+                rules.allow_port(port, AccessNet.BIND_TCP | AccessNet.CONNECT_TCP)
+    except BaseException:
+        rules.close()
+        raise
     return rules
 
 
-def _system() -> Iterator[tuple[str, AccessFS]]:
-    yield from ((name, _RUN) for name in SYSTEM_RUN)
-    yield from ((name, _READ) for name in SYSTEM_READ)
-    yield from ((name, _DEVICE) for name in DEVICES)
-    yield SHARED_MEMORY, _SHARED
+def allow_own(rules: Ruleset) -> None:
+    """Add what a process may see of itself; to be called by it, after the fork."""
+    rules.allow_path(_OWN, _READ)
 
 
-def _allow(rules: Ruleset, path: str, access: AccessFS) -> None:
+@cache
+def _system() -> tuple[tuple[str, AccessFS], ...]:
+    """What of the system's paths is here, with the rights on each."""
+    known = [(name, _RUN) for name in SYSTEM_RUN]
+    known += [(name, _READ) for name in SYSTEM_READ if name != _OWN]
+    known += [(name, _DEVICE) for name in DEVICES]
+    known.append((SHARED_MEMORY, _SHARED))
+    return tuple((name, _fitting(name, access)) for name, access in known if Path(name).exists())
+
+
+def _fitting(path: str, access: AccessFS) -> AccessFS:
     """Landlock refuses rights on entries of a folder for a rule on a file."""
-    if not os.path.isdir(path):  # noqa: PTH112 - a hot path, run before every exec
-        access &= ~(AccessFS.READ_DIR | AccessFS.MAKE_REG | AccessFS.REMOVE_FILE)
-    rules.allow_path(path, access)
+    if Path(path).is_dir():
+        return access
+    return access & ~(AccessFS.READ_DIR | AccessFS.MAKE_REG | AccessFS.REMOVE_FILE)

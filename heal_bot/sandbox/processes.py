@@ -36,7 +36,11 @@ def table() -> dict[int, Process]:
 
 def _read(pid: str) -> Process:
     # The command may hold spaces and parentheses; what follows the last one is regular.
-    fields = Path("/proc", pid, "stat").read_bytes().rpartition(b")")[2].split()
+    stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fields = os.read(stat, 4096).rpartition(b")")[2].split()
+    finally:
+        os.close(stat)
     return Process(int(fields[1]), fields[0] in {b"Z", b"X"}, int(fields[21]) * _PAGE)
 
 

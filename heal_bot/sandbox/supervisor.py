@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
+import gc
 import os
 import resource
-import secrets
 import selectors
 import signal
 import socket
@@ -20,47 +19,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from heal_bot.sandbox import isolate, processes, proxy, watch
+from heal_bot.sandbox import isolate, policy, processes, proxy, watch
 from heal_bot.sandbox.case import Case
 from heal_bot.sandbox.guard import post
 from heal_bot.sandbox.job import Ended, Job, Profile, ended_to_wire, job_from_wire
-from heal_bot.sandbox.policy import Layers
 from heal_bot.sandbox.slots import SCRATCH_PARTS, remove_scratch
+from heal_bot.sandbox.uids import claim
 from heal_bot.sandbox.wire import Wire
 
-FIRST_UID = 64_000
-_UIDS = 500
 _OPEN_FILES = 1024
 _TICK, _BUSY_TICK = 0.1, 0.01
 
 
-def claim_uids(count: int) -> tuple[tuple[int, ...], list[socket.socket]]:
-    """Uids that no other supervisor of this machine uses, and the locks that say so.
-
-    A lock is the name of an abstract socket: it needs no folder and ends with its holders. The
-    search begins anywhere, because a container does not see the locks of the machine around it.
-    """
-    first = secrets.randbelow(_UIDS)
-    uids: list[int] = []
-    locks: list[socket.socket] = []
-    for number in range(_UIDS):
-        uid = FIRST_UID + (first + number) % _UIDS
-        lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            lock.bind(f"\0heal-bot-slot-{uid}")
-        except OSError as error:
-            lock.close()
-            if error.errno != errno.EADDRINUSE:
-                raise
-            continue
-        uids.append(uid)
-        locks.append(lock)
-        if len(uids) == count:
-            break
-    return tuple(uids), locks
-
-
-def probe(uid: int) -> Layers:
+def probe(uid: int) -> policy.Layers:
     """What this machine offers; each attempt is made, none is assumed."""
     abi, landlock_reason = 0, ""
     try:
@@ -77,7 +48,7 @@ def probe(uid: int) -> Layers:
         compile_filter("test")
     except (RuntimeError, OSError, ValueError) as error:
         seccomp_reason = seccomp_reason or str(error)
-    return Layers(
+    return policy.Layers(
         landlock=abi,
         landlock_reason=landlock_reason,
         seccomp_reason=seccomp_reason,
@@ -93,7 +64,7 @@ class Supervisor:
         self._wire = wire
         self._mode = mode
         self._scratch = scratch
-        self._uids, self._locks = claim_uids(slots)
+        self._uids, self._locks = claim(slots)
         self._layers = probe(self._uids[0])
         self._cases: dict[int, Case] = {}
         self._spoiled: set[int] = set()
@@ -108,6 +79,8 @@ class Supervisor:
         self._wire.queue({"op": "hello", "uids": self._uids, **dataclasses.asdict(self._layers)})
         self._selector.register(self._wire.socket, selectors.EVENT_READ)
         wake = self._wake_on_child()
+        # What a collection would touch, every fork would have to copy.
+        gc.freeze()
         serving = True
         while serving or self._cases:
             for key, _ in self._selector.select(self._patience()):
@@ -167,6 +140,8 @@ class Supervisor:
                 self._tell(message["id"], Ended("sandbox_error", -1, refusal))
                 return
             case = self._launch(message["id"], message["slot"], Path(message["root"]), job)
+            if not self._cases:
+                self._pace.begin(time.monotonic())
             self._cases[case.id] = case
             for fd in (case.output, case.errors):
                 os.set_blocking(fd, False)
@@ -196,13 +171,17 @@ class Supervisor:
             gate = proxy.Gate(frozenset(host.lower() for host in job.hosts))
             helper, door = proxy.start(gate, uid)
             job = dataclasses.replace(job, env={**job.env, **proxy.VARIABLES})
+        served = job.profile == "loopback"
+        own = served and self._layers.namespace
+        rules = None
+        if self._layers.landlock:
+            rules = policy.ruleset(job.read, roots, ports=served, network=not own)
         plan = isolate.Plan(
             job=job,
             uid=uid,
-            write=roots,
             bpf=self._filter(job.profile, proxied=door is not None),
-            landlock=self._layers.landlock > 0,
-            own_network=job.profile == "loopback" and self._layers.namespace,
+            rules=rules,
+            own_network=own,
             thread_count=0 if uid is not None else processes.threads_of(os.getuid()),
             supervisor=os.getpid(),
             door=-1 if door is None else door.fileno(),
@@ -214,8 +193,9 @@ class Supervisor:
             isolate.run_isolated(plan, out_write, err_write)
         os.close(out_write)
         os.close(err_write)
-        if door is not None:
-            door.close()
+        for passed in (door, rules):
+            if passed is not None:
+                passed.close()
         kept = watch.Output(job.limits.kept_bytes)
         return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 

@@ -96,6 +96,10 @@ class Pace:
     next: float = 0.0
     began: float = 0.0
 
+    def begin(self, now: float) -> None:
+        """A first job starts: there is nothing to measure for an interval."""
+        self.next = max(self.next, now + self.interval)
+
     def due(self, now: float) -> bool:
         """Whether to measure now; if so, `done` must follow."""
         self.began = time.process_time()
