@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from heal_bot.errors import ForgeError, ForgeForbiddenError, UsageError
@@ -16,6 +16,7 @@ from heal_bot.text import Secret, one_line, redact
 if TYPE_CHECKING:
     from github import Github
     from github.GithubException import GithubException
+    from github.Repository import Repository
 
 T = TypeVar("T")
 # A repeated POST makes a second comment or pull request when the first answer was lost
@@ -165,6 +166,22 @@ def found(what: str, look: Callable[[], T]) -> T | None:
             if error.status == 404:
                 return None
             raise
+
+
+def reread(repository: Repository, url: str, kept: dict[str, tuple[str, Any]]) -> dict[str, Any]:
+    """What GitHub has at an address of its API, asked for under the condition that it changed.
+
+    `kept` remembers answers by address; one that is still true costs nothing of the rate limit.
+    """
+    said: dict[str, Any] | None
+    mark, known = kept.get(url, ("", {}))
+    condition = {"If-None-Match": mark} if mark else None
+    headers, said = repository.requester.requestJsonAndCheck("GET", url, headers=condition)
+    # An answer 304 has no body.
+    if said is None:
+        return known
+    kept[url] = str(headers.get("etag", "")), said
+    return said
 
 
 def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[], T]) -> T:

@@ -6,11 +6,12 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from heal_bot.errors import ForgeError
 from heal_bot.events import Run
-from heal_bot.forge.client import create, found, speaking
+from heal_bot.forge.client import create, found, reread, speaking
 from heal_bot.forge_port import ForgeCommit, ForgeFile
 
 if TYPE_CHECKING:
@@ -33,15 +34,20 @@ class GitObjects:
     _blobs: dict[str, bytes] = field(default_factory=dict)
     _trees: dict[str, GitTree] = field(default_factory=dict)
     _made: dict[str, GitTree] = field(default_factory=dict)
+    _tips: dict[str, tuple[str, Any]] = field(default_factory=dict)
 
     def head(self, run: Run, branch: str) -> str | None:
-        """The commit a branch points to, or None; one request for the branch and its commit."""
+        """The commit a branch points to, or None; one request for the branch and its commit.
+
+        Read again it is asked for under the condition that it changed.
+        """
         from github.GitCommit import GitCommit
 
         del run
 
         def look() -> str:
-            tip = self.repository.get_branch(branch).raw_data["commit"]
+            url = f"{self.repository.url}/branches/{quote(branch)}"
+            tip = reread(self.repository, url, self._tips)["commit"]
             sha: str = tip["sha"]
             known = tip["commit"] | {"sha": sha, "parents": tip["parents"]}
             requester = self.repository.requester

@@ -53,6 +53,20 @@ def test_a_branch_moves_forward_alone(forge: GitHub, github: LoopbackGitHub, run
     assert all(not e.body.get("force") for e in github.writes() if e.operation == "git/update-ref")
 
 
+def test_a_tip_that_is_read_again_costs_nothing_until_it_moved(
+    forge: GitHub, github: LoopbackGitHub, run: Run
+) -> None:
+    objects, base = forge.objects, github.world.branch("main") or ""
+    assert [objects.head(run, "main") for _ in range(3)] == [base] * 3
+    assert github.unchanged == 2
+    commit = objects.commit(run, base)
+    assert commit is not None
+    one = objects.save_commit(run, "one", commit.tree, [base])
+    assert objects.advance_branch(run, "main", one.sha)
+    assert objects.head(run, "main") == one.sha
+    assert github.unchanged == 2
+
+
 @pytest.mark.parametrize(
     ("login", "level"),
     [("ada", "admin"), ("bob", "maintain"), ("eve", "read"), ("gone", "none"), ("a/../b", "none")],

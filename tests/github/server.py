@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
 import json
 import os
 import signal
@@ -62,12 +63,16 @@ class Exchange:
 
 @dataclass
 class LoopbackGitHub:
-    """The server's inside: world, judge, faults to come, exchanges so far."""
+    """The server's inside: world, judge, faults to come, exchanges so far.
+
+    `unchanged` counts the answers 304, which GitHub does not count against the rate limit.
+    """
 
     world: World
     judge: Judge = field(default_factory=Judge)
     faults: list[Fault] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
+    unchanged: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
     watch: Callable[[int, str], None] = lambda number, when: None
 
@@ -179,7 +184,14 @@ class _Handler(BaseHTTPRequestHandler):
             if answer.location:
                 headers = {**headers, "Location": answer.location}
             text = b"" if answer.body is None else json.dumps(answer.body).encode()
-            self._send(answer.status, text, "application/json; charset=utf-8", headers)
+            status = answer.status
+            if self.command == "GET" and status == 200:
+                headers = {**headers, "ETag": f'W/"{hashlib.sha256(text).hexdigest()}"'}
+                if self.headers.get("If-None-Match") == headers["ETag"]:
+                    status, text = 304, b""
+                    with github.lock:
+                        github.unchanged += 1
+            self._send(status, text, "application/json; charset=utf-8", headers)
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve
 
