@@ -168,7 +168,9 @@ def found(what: str, look: Callable[[], T]) -> T | None:
             raise
 
 
-def reread(repository: Repository, url: str, kept: dict[str, tuple[str, Any]]) -> dict[str, Any]:
+def reread(
+    repository: Repository, url: str, kept: dict[str, tuple[str, dict[str, Any]]]
+) -> dict[str, Any]:
     """What GitHub has at an address of its API, asked for under the condition that it changed.
 
     `kept` remembers answers by address; one that is still true costs nothing of the rate limit.

@@ -34,7 +34,7 @@ class GitObjects:
     _blobs: dict[str, bytes] = field(default_factory=dict)
     _trees: dict[str, GitTree] = field(default_factory=dict)
     _made: dict[str, GitTree] = field(default_factory=dict)
-    _tips: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    _tips: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
 
     def head(self, run: Run, branch: str) -> str | None:
         """The commit a branch points to, or None; one request for the branch and its commit.
