@@ -38,6 +38,7 @@ from heal_bot.verify.lab import SandboxLab, questioned
 from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
 
+_STALE = "executes and names nothing that a patch may change: the test looks out of date"
 _NAMED = "named in the request"
 
 
@@ -223,6 +224,9 @@ def _outcome(
         assert ledger.confirmed is not None
         if undoes := ledger.confirmed.certificate.undoes:
             reason = f"undoes {undoes}: {reason}"
+    elif clusters and all(cluster.stale for cluster in clusters):
+        status, stopped = "stale_test", "done"
+        reason = f"{clusters[0].failures[0].test} {_STALE}"
     else:
         status = "budget_exhausted" if stopped == "budget" else "not_healed"
         reason = "no change made a failing test pass in a cold run without breaking another"

@@ -68,10 +68,10 @@ def locate(
                 failures=one.failures,
                 suspects=suspects,
                 signature=_signature(one.failures, sites),
+                stale=_is_stale(suspects, baseline, places),
             )
         )
     _tell_gaps(run, baseline, seen, places)
-    _tell_stale(run, found, places)
     return tuple(sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)))
 
 
@@ -291,9 +291,8 @@ def _tell_gaps(run: Run, baseline: Baseline, seen: Observed, places: Places) -> 
         run.emit(Noted(stage="locate", message=gap, level="warning"))
 
 
-def _tell_stale(run: Run, found: Sequence[Cluster], places: Places) -> None:
-    for cluster in found:
-        if not any(places.is_project(suspect.target.path) for suspect in cluster.suspects):
-            what = "executes and names nothing a patch may change: the test looks stale"
-            message = f"{cluster.failures[0].test} {what}"
-            run.emit(Noted(stage="locate", message=message, level="warning"))
+def _is_stale(suspects: Sequence[Suspect], baseline: Baseline, places: Places) -> bool:
+    """Whether all was observed and nothing that a patch may change was among it."""
+    seen = baseline.suite.spectrum
+    known = seen is not None and not seen.gaps
+    return known and not any(places.is_project(suspect.target.path) for suspect in suspects)

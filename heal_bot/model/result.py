@@ -22,12 +22,16 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Failures that share a cause, with the suspects for it, best first."""
+    """Failures that share a cause, with the suspects for it, best first.
+
+    `stale` where nothing that a patch may change was executed or named: the tests look out of date.
+    """
 
     id: str
     failures: tuple[Failure, ...]
     suspects: tuple[Suspect, ...]
     signature: str = ""
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,10 +185,18 @@ def _with(baseline, **changes):
 def test_a_constant_that_only_a_test_reads_is_a_suspect(ran, code, first):
     source = "LIMIT = 3\nOTHER = 5\nclass Box:\n    size = 3\n"
     got = ran({"shop.py": source, "tests/test_shop.py": code})
-    suspects = ranking.locate(got.run, got.baseline, got.tree)[0].suspects
-    assert [s.target.qualname for s in suspects] == first
-    told = [e.message for e in got.events if isinstance(e, Noted)]
-    assert any("looks stale" in message for message in told) == (not first)
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree)
+    assert [s.target.qualname for s in cluster.suspects] == first
+    assert cluster.stale == (not first)
+
+
+def test_a_test_is_not_called_out_of_date_where_something_went_unobserved(ran):
+    got = ran({"shop.py": "LIMIT = 3\n", "tests/test_shop.py": "def test_a(): assert 3 == 4\n"})
+    suite = got.baseline.suite
+    gaps = replace(suite.spectrum, gaps=("child processes (1 tests, first tests/test_shop.py)",))
+    baseline = replace(got.baseline, suite=replace(suite, spectrum=gaps))
+    assert ranking.locate(got.run, got.baseline, got.tree)[0].stale
+    assert not ranking.locate(got.run, baseline, got.tree)[0].stale
 
 
 def test_a_function_is_followed_to_the_constant_of_a_module_it_imports(ran):
