@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.events import Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
-from heal_bot.ports import Ask, Session, Tree
+from heal_bot.ports import Ask, Observed, Session, Tree
 from heal_bot.sandbox.suite import SuiteRunner
 
 
@@ -59,3 +59,9 @@ class Restricted:
     ) -> Session:
         """A session of the other runner."""
         return self.warmer.warm(run, tree, env, failing, guards)
+
+    def snippet(
+        self, run: Run, tree: Tree, env: Environment, code: str, *, seconds: float = 20.0
+    ) -> Observed:
+        """As the runner does."""
+        return self.runner.snippet(run, tree, env, code, seconds=seconds)
