@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +18,12 @@ from heal_bot.events import Run
 from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
 from heal_bot.intake.event import Facts
-from heal_bot.outcome import OutcomeRecord
 from heal_bot.report import console, status, summary
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, for_log, for_markdown
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 # Inputs that are options of `heal` too.
 HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox",

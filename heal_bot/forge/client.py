@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,6 +76,8 @@ def connect(token: Secret, api_url: str) -> Github:
     local = check_url("GITHUB_API_URL", api_url)
     if not token:
         raise UsageError("GITHUB_TOKEN is empty; give a token that may write to the repository")
+    import logging
+
     import github
 
     # What it warns of on stderr, a refused look-up say, we answer ourselves.

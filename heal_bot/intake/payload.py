@@ -12,7 +12,7 @@ from heal_bot.text import one_line
 
 class _Loose(BaseModel):
     # An event has hundreds of fields; the ones read here must have their type.
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="ignore", strict=True, frozen=True)
 
 
 class Repository(_Loose):
@@ -144,7 +144,7 @@ _Lines = Annotated[
 class Dispatch(BaseModel):
     """The client's payload of a repository_dispatch: a run's id, or a commit and what is known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
     run_id: Annotated[int, Field(ge=1, lt=10**18)] | None = None
     sha: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40})?$")] = ""
     branch: Annotated[str, StringConstraints(max_length=250)] = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from heal_bot.events import (
     AttemptJudged,
@@ -16,8 +17,10 @@ from heal_bot.events import (
     SearchProgressed,
     SuiteFinished,
 )
-from heal_bot.outcome import OutcomeRecord
 from heal_bot.text import for_log, one_line
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 _QUIET_STEPS = frozenset({"delta", "candidate"})
 

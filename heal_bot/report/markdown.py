@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from heal_bot.model import PatchedFile
-from heal_bot.outcome import OutcomeRecord
 from heal_bot.report import notebook, sections
 from heal_bot.text import one_line
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 LIMIT = 65_536
 _TITLE = 200

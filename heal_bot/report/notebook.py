@@ -10,12 +10,14 @@ import binascii
 import re
 import zlib
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.model import Memory
-from heal_bot.outcome import OutcomeRecord
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 _LINE = re.compile(r"^<!-- heal-bot memory ([A-Za-z0-9+/=]{1,40000}) -->\r?$", re.MULTILINE)
 _INFLATED = 200_000

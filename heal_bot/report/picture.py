@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from heal_bot.outcome import AttemptRecord, OutcomeRecord
 from heal_bot.report.sections import count
 from heal_bot.text import one_line
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import AttemptRecord, OutcomeRecord
 
 _CAUSES = 8
 _ATTEMPTS = 8

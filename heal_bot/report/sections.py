@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
-from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 from heal_bot.text import code_span, fence, for_markdown, one_line
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 
 _ROWS = 40
 _MESSAGE = 600

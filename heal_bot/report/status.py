@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from heal_bot.outcome import OutcomeRecord
+from typing import TYPE_CHECKING
+
 from heal_bot.report import markdown, sections
 from heal_bot.text import clip, code_span, fence, for_markdown, one_line
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 _LIMIT = markdown.LIMIT - 200
 _DIFF = 50_000

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from heal_bot.outcome import OutcomeRecord
+from typing import TYPE_CHECKING
+
 from heal_bot.report import markdown, picture, sections, status
 from heal_bot.text import for_markdown
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 # GitHub drops a larger step summary as a whole; measured in bytes.
 STEP_LIMIT = 1 << 20
