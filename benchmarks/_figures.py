@@ -133,6 +133,7 @@ SHAPES: dict[str, Shape] = {
         (
             ("attacks from inside that got out", "0 of 0", "escaped, attacks"),
             ("processes of fork and memory bombs that survived", "0 of 0 bombs", "survivors, bombs"),
+            ("what all layers add to a process; memory of the supervisor", "0.00 ms; 0.0 MiB", "full_over_bare_ms, supervisor_mib"),
             ("a cold pytest run in the sandbox over a bare one", "0.00", "cold_ratio"),
             ("candidates judged per second and core by a warm session; over cold runs", "0.0; 0.0 times", "candidates_per_second_and_core, zygote_speedup"),
             ("tests of public projects with the same result as without the sandbox", "0 of 0 in 0 projects", "compat.same_as_bare, compat.tests, compat.projects"),
