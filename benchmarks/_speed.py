@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heal_bot.events import Run
-from heal_bot.model import Candidate, Edit, Environment
+from heal_bot.model import Candidate, Edit, Environment, SuiteRun
 from heal_bot.sandbox.job import Job
 from heal_bot.sandbox.run import Sandbox, Slot, child_env
 from heal_bot.sandbox.suite import SuiteRunner
@@ -32,6 +32,11 @@ _MODULE = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a
 _SUITE = "from m import add, twice\n\ndef test_sum():\n    assert add(1, 2) == 3\n\n" + "".join(
     f"def test_{n}():\n    assert twice({n}) == {2 * n}\n\n" for n in range(4)
 )
+# A test that has a fixture is for pytest alone to run: each change of its code gets a fork.
+_FIXTURE = "import pytest\n\n@pytest.fixture\ndef one():\n    return 1\n\n"
+_FORKED = _FIXTURE + _SUITE.replace("test_sum()", "test_sum(one)").replace("add(1,", "add(one,")
+_BODIES = ("a * b", "a", "b", "a // 1", "a - b - 1", "b - a", "-a", "0", "None", "a + b")
+_COLD_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -118,35 +123,74 @@ def layers(sandbox: Sandbox, slot: Slot, rounds: int) -> dict[str, float]:
     }
 
 
-def suites(sandbox: Sandbox, python: str, rounds: int) -> dict[str, float]:
-    """A suite of five tests: bare pytest, sandboxed cold, and per candidate in a warm process."""
+@dataclass(frozen=True)
+class Little:
+    """A suite of five tests on disk, its runner on one core, and the folder it lies in."""
+
+    runner: SuiteRunner
+    run: Run
+    tree: Folder
+    env: Environment
+
+    def cold(self) -> SuiteRun:
+        """All tests in a process of their own."""
+        done = self.runner.run(self.run, self.tree, self.env)
+        assert done.ended == "finished", done
+        return done
+
+    def bare(self) -> None:
+        """All tests without any sandbox."""
+        given = {
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": ":".join((str(self.tree.root), *self.env.roots)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(self.tree.root.parent),
+        }
+        argv = [self.env.python, "-m", "pytest"]
+        done = subprocess.run(argv, cwd=self.tree.root, env=given, capture_output=True, check=False)
+        assert done.returncode == 1, done
+
+    def warm(self, bodies: Sequence[str], count: int) -> float:
+        """Seconds per candidate; those that are right run all five tests."""
+        results = self.cold().results
+        red = [failure(result) for result in results if result.outcome == "failed"]
+        guards = [result.test for result in results if result.outcome == "passed"]
+        target = next(t for t in functions.index("m.py", _MODULE) if t.qualname == "add")
+
+        def candidates(many: int) -> Iterator[Candidate]:
+            for number in range(many):
+                source = f"def add(a, b):\n    return {bodies[number % len(bodies)]}\n"
+                yield Candidate((Edit(target, source, ()),), "rules", "bench")
+
+        with self.runner.warm(self.run, self.tree, self.env, red, guards) as session:
+            list(session.judge(candidates(_WARM_UP)))
+            began = time.perf_counter()
+            verdicts = [verdict.status for verdict in session.judge(candidates(count))]
+            spent = time.perf_counter() - began
+        right = sum(bodies[number % len(bodies)] == "a + b" for number in range(count))
+        assert verdicts.count("fixed") == right, verdicts
+        return spent / count
+
+
+@contextlib.contextmanager
+def little(sandbox: Sandbox, python: str, suite: str = _SUITE) -> Iterator[Little]:
+    """The suite, and pytest, in folders that every uid can read."""
     with site() as packages, tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as folder:
         root = Path(folder) / "tree"
         root.mkdir()
         (root / "m.py").write_text(_MODULE)
-        (root / "test_m.py").write_text(_SUITE)
-        tree = Folder(root)
+        (root / "test_m.py").write_text(suite)
         env = environment(python, (str(packages),), (".", str(packages)))
-        runner, run = SuiteRunner(sandbox, lanes=1), Run(sink=lambda event: None)
-        given = {
-            "PATH": "/usr/bin:/bin",
-            "PYTHONPATH": f"{root}:{packages}",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HOME": folder,
-        }
+        run = Run(sink=lambda event: None)
+        yield Little(SuiteRunner(sandbox, lanes=1), run, Folder(root), env)
 
-        def bare() -> None:
-            argv = [python, "-m", "pytest"]
-            done = subprocess.run(argv, cwd=root, env=given, capture_output=True, check=False)
-            assert done.returncode == 1, done
 
-        def cold() -> None:
-            done = runner.run(run, tree, env)
-            assert done.ended == "finished", done
-
-        times = by_turns(rounds, bare=bare, cold=cold)
+def suites(sandbox: Sandbox, python: str, rounds: int) -> dict[str, float]:
+    """A suite of five tests: bare pytest, sandboxed cold, and per candidate in a warm process."""
+    with little(sandbox, python) as suite:
+        times = by_turns(rounds, bare=suite.bare, cold=suite.cold)
         ratios = [one / other for one, other in zip(times["cold"], times["bare"], strict=True)]
-        rate = _warm(runner, run, tree, env)
+        rate = suite.warm(_BODIES, _STREAM)
     return {
         "bare_pytest_ms": round(statistics.median(times["bare"]), 1),
         "cold_pytest_ms": round(statistics.median(times["cold"]), 1),
@@ -156,26 +200,26 @@ def suites(sandbox: Sandbox, python: str, rounds: int) -> dict[str, float]:
     }
 
 
-def _warm(runner: SuiteRunner, run: Run, tree: Folder, env: Environment) -> float:
-    """Seconds per candidate on one core; every tenth candidate is right and runs all tests."""
-    done = runner.run(run, tree, env)
-    red = [failure(result) for result in done.results if result.outcome == "failed"]
-    guards = [result.test for result in done.results if result.outcome == "passed"]
-    target = next(t for t in functions.index("m.py", _MODULE) if t.qualname == "add")
-    bodies = ["a * b", "a", "b", "a // 1", "a - b - 1", "b - a", "-a", "0", "None", "a + b"]
+def rates(sandbox: Sandbox) -> dict[str, float]:
+    """Candidates per second and core of a pure function whose tests take less than a millisecond.
 
-    def candidates(count: int) -> Iterator[Candidate]:
-        for number in range(count):
-            source = f"def add(a, b):\n    return {bodies[number % len(bodies)]}\n"
-            yield Candidate((Edit(target, source, ()),), "rules", "bench")
-
-    with runner.warm(run, tree, env, red, guards) as session:
-        list(session.judge(candidates(_WARM_UP)))
-        began = time.perf_counter()
-        verdicts = [verdict.status for verdict in session.judge(candidates(_STREAM))]
-        spent = time.perf_counter() - began
-    assert verdicts.count("fixed") == _STREAM // len(bodies), verdicts
-    return spent / _STREAM
+    Once where the tests can be called in process, once where each candidate needs a fork and
+    pytest; each over cold runs of the same tests, measured in between.
+    """
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+    told: dict[str, float] = {}
+    for name, tests, count in (("in_process", _SUITE, 1_200), ("forked", _FORKED, 300)):
+        with little(sandbox, python, tests) as suite:
+            spent, cold = [], []
+            for _ in range(_COLD_ROUNDS):
+                began = time.perf_counter()
+                suite.cold()
+                cold.append(time.perf_counter() - began)
+                spent.append(suite.warm(_BODIES[:-1], count // _COLD_ROUNDS))
+            each = statistics.median(spent)
+            told[f"{name}_per_second_and_core"] = round(1 / each, 1)
+            told[f"{name}_over_cold"] = round(statistics.median(cold) / each, 1)
+    return told
 
 
 def cores() -> int:

@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import real_project
+from benchmarks import _speed
+from benchmarks._programs import World, world
 from benchmarks._quixbugs import FRESH, INPUTS
-from benchmarks._restricted import Restricted
 from heal_bot.errors import HealBotError
 from heal_bot.events import Run, SearchProgressed
 from heal_bot.locate import ranking
@@ -36,48 +32,18 @@ from heal_bot.model import (
     Candidate,
     Cluster,
     Edit,
-    Environment,
-    RunHints,
     Spectrum,
 )
-from heal_bot.ports import Session, Tree
+from heal_bot.ports import Session
 from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.rules.proposer import Rules
-from heal_bot.sandbox.run import Sandbox
-from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.source import edit
-from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.trial import open_session
-from heal_bot.workspace.local import LocalWorkspace
-from heal_bot.workspace.repository import Repository
 
-_PROJECT = real_project.Project("quixbugs", "", "", ("pytest==9.2.0",), ())
 _SEED = 1
 _JUDGE_SECONDS = 120
-_LONGEST = 7_200.0
-# What stands in for a time limit per test in the project's CI; the searches have their own.
-_LIMIT = "QUIXBUGS_SECONDS"
-_CONFTEST = f'''
-
-import os
-import signal
-
-_SECONDS = float(os.environ.get("{_LIMIT}", 0))
-
-
-def _ring(number, frame):
-    raise TimeoutError("the test took too long")
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item):
-    signal.signal(signal.SIGVTALRM, _ring)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-'''
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,65 +63,6 @@ class Result:
     change: str = ""
     difference: str = ""
     problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """The programs as a checkout, the sandbox around it, and where judged files go."""
-
-    run: Run
-    tree: Tree
-    env: Environment
-    cold: SuiteRunner
-    warm: SuiteRunner
-    data: Path
-    scratch: Path
-
-    def baseline(self, name: str) -> Baseline:
-        """The program's official tests as they are."""
-        only = Restricted(self.cold, self.warm, (f"python_testcases/test_{name}.py",))
-        return reproduce(self.run, None, self.tree, self.env, only)
-
-
-@contextmanager
-def world(data: Path) -> Iterator[World]:
-    """The data as a git repository, checked out, with an interpreter and a sandbox."""
-    with (
-        tempfile.TemporaryDirectory(prefix="quixbugs-") as place,
-        Sandbox.start("strict", 3) as sandbox,
-    ):
-        scratch = Path(place)
-        _repository(data, scratch / "repo")
-        run = Run(lambda event: None)
-        run = replace(run, deadline=run.clock() + _LONGEST)
-        repository = Repository.of(run, scratch / "repo", scratch)
-        workspace = LocalWorkspace(
-            repository, scratch, Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}",
-            given=real_project.environment(_PROJECT),
-        )  # fmt: skip
-        tree = workspace.checkout(run, repository.head)
-        env = workspace.provision(run, tree, RunHints())
-        cold = SuiteRunner(sandbox, passes={_LIMIT: "2"})
-        cold.preflight(run, env)
-        yield World(run, tree, env, cold, SuiteRunner(sandbox), data, scratch)
-
-
-def _repository(data: Path, folder: Path) -> None:
-    """The buggy programs and their tests, committed."""
-    for name in ("python_programs", "python_testcases", "json_testcases"):
-        shutil.copytree(data / name, folder / name, ignore=shutil.ignore_patterns("*_test.py"))
-    own = (data / "conftest.py").read_text(encoding="utf-8")
-    (folder / "conftest.py").write_text(own + _CONFTEST, encoding="utf-8")
-    who = (
-        "-c",
-        "user.name=bench",
-        "-c",
-        "user.email=bench@localhost",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    for step in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "Programs"]):
-        subprocess.run(["git", *step], cwd=folder, check=True, capture_output=True, timeout=60)
 
 
 def halved(baseline: Baseline, name: str) -> Baseline:
@@ -263,6 +170,7 @@ def main(argv: list[str]) -> int:
     results: list[Result] = []
     problems: list[str] = []
     with world(options.data) as place:
+        speed = _speed.rates(place.sandbox)
         for name in names:
             try:
                 baseline = place.baseline(name)
@@ -275,7 +183,7 @@ def main(argv: list[str]) -> int:
                 problems.append(f"{name}: {type(error).__name__}: {error}")
                 if not options.json:
                     print(problems[-1], flush=True)
-    summary = _summary(results)
+    summary = _summary(results) | speed
     summary |= {"complete": not problems and not options.only and not options.skip_half}
     summary |= {"wall_seconds": round(time.monotonic() - start, 1), "problems": problems}
     print(json.dumps(summary))
@@ -286,7 +194,6 @@ def _summary(results: Sequence[Result]) -> dict[str, Any]:
     every = [r for r in results if not r.half]
     halves = [r for r in results if r.half]
     solved = [r for r in every if r.plausible]
-    spent = sum(r.seconds for r in results)
     return {
         "programs": len(every),
         "plausible": len(solved),
@@ -297,9 +204,6 @@ def _summary(results: Sequence[Result]) -> dict[str, Any]:
         "median_seconds": statistics.median(r.seconds for r in solved) if solved else None,
         "seconds": round(sum(r.seconds for r in every), 1),
         "seconds_half": round(sum(r.seconds for r in halves), 1),
-        "candidates_per_second": round(sum(r.candidates for r in results) / spent, 1)
-        if spent
-        else None,
         "fresh_inputs": INPUTS,
         "missed": {
             mode: [r.program for r in rows if not r.correct]

@@ -155,7 +155,7 @@ def _pass(
             started = run.clock()
             _note(cluster, attempt, tally)
             if judged.status == "fixed":
-                tally.take(attempt, run.clock())
+                tally.take(attempt, run.clock(), run.left())
         if (
             not tally.fixes
             and tally.apart is not None

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from heal_bot.model import Attempt, Candidate
 
-# Candidates and seconds to go on for other full fixes once there is one, how much dearer than
-# the first one they may be, and after how many in a row that are dearer none is expected.
+# Candidates and seconds to go on for other full fixes once there is one (and never more than that
+# share of the seconds left), how much dearer than the first one they may be, and after how many in
+# a row that are dearer none is expected.
 _MORE = 200
 _MORE_SECONDS = 20.0
+_SHARE = 0.3
 _DEARER = 1.5
 _DEAR_ONES = 40
 
@@ -31,11 +33,14 @@ class Tally:
     dear: int = 0
     late: list[Candidate] = field(default_factory=list)
 
-    def take(self, fix: Attempt, now: float) -> None:
-        """A full fix; the first one says how long to look for others."""
+    def take(self, fix: Attempt, now: float, left: float) -> None:
+        """A full fix; the first one says how long to look for others.
+
+        Of the seconds left to the search the choice among them needs its part.
+        """
         if not self.fixes:
             self.last = self.tried + _MORE + self.tried // 4
-            self.latest = now + _MORE_SECONDS
+            self.latest = now + min(_MORE_SECONDS, _SHARE * left)
             self.roof = fix.candidate.prior + _DEARER
         self.fixes.append(fix)
 

@@ -16,9 +16,9 @@ def _fixed(prior: float) -> Attempt:
     return Attempt(1, "c", _candidate(prior), Verdict("fixed"), 0.0, "")
 
 
-def _after(prior: float, at: float = 0.0) -> Tally:
+def _after(prior: float, left: float = 600.0) -> Tally:
     tally = Tally(tried=40)
-    tally.take(_fixed(prior), at)
+    tally.take(_fixed(prior), 0.0, left)
     return tally
 
 
@@ -35,7 +35,7 @@ def test_what_is_much_dearer_than_the_first_fix_is_passed_over(prior: float, dea
 
 def test_a_dearer_second_fix_does_not_raise_the_roof() -> None:
     tally = _after(2.0)
-    tally.take(_fixed(3.4), 1.0)
+    tally.take(_fixed(3.4), 1.0, 600.0)
     assert tally.is_too_dear(_candidate(3.6))
 
 
@@ -47,6 +47,13 @@ def test_it_ends_after_two_hundred_and_a_quarter_more_or_twenty_seconds(
 ) -> None:
     tally = _after(2.0)
     tally.tried = tried
+    assert tally.has_enough(now) is enough
+
+
+@pytest.mark.parametrize(("now", "enough"), [(2.9, False), (3.0, True)])
+def test_a_fix_that_comes_late_leaves_time_for_the_choice(now: float, enough: bool) -> None:
+    tally = _after(2.0, left=10.0)
+    tally.tried = 41
     assert tally.has_enough(now) is enough
 
 

@@ -51,7 +51,8 @@ def numbers(scope: Scope) -> Iterator[Change]:
             for option in sorted(own):
                 options.setdefault(option, 2.4)
         else:
-            for other in (value * 10, value / 10, value * 2, value / 2, -value, value + 1, 0.0):
+            near = (value + 1, value - 1, value * 10, value / 10, value * 2, value / 2, -value, 0.0)
+            for other in near:
                 options.setdefault(other, 2.2)
         for rank, expected in enumerate(wanted):
             options.setdefault(expected, 2.6 + rank * 0.1)

@@ -1,0 +1,107 @@
+"""The QuixBugs programs as a repository, checked out, with a sandbox around them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks import real_project
+from benchmarks._restricted import Restricted
+from heal_bot.events import Run
+from heal_bot.model import Baseline, Environment, RunHints
+from heal_bot.ports import Tree
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.verify.baseline import reproduce
+from heal_bot.workspace.local import LocalWorkspace
+from heal_bot.workspace.repository import Repository
+
+_PROJECT = real_project.Project("quixbugs", "", "", ("pytest==9.2.0",), ())
+_LONGEST = 7_200.0
+# What stands in for a time limit per test in the project's CI; the searches have their own.
+_LIMIT = "QUIXBUGS_SECONDS"
+_CONFTEST = f'''
+
+import os
+import signal
+
+_SECONDS = float(os.environ.get("{_LIMIT}", 0))
+
+
+def _ring(number, frame):
+    raise TimeoutError("the test took too long")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    signal.signal(signal.SIGVTALRM, _ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The programs as a checkout, the sandbox around it, and where judged files go."""
+
+    run: Run
+    tree: Tree
+    env: Environment
+    cold: SuiteRunner
+    warm: SuiteRunner
+    data: Path
+    scratch: Path
+    sandbox: Sandbox
+
+    def baseline(self, name: str) -> Baseline:
+        """The program's official tests as they are."""
+        only = Restricted(self.cold, self.warm, (f"python_testcases/test_{name}.py",))
+        return reproduce(self.run, None, self.tree, self.env, only)
+
+
+@contextmanager
+def world(data: Path) -> Iterator[World]:
+    """The data as a git repository, checked out, with an interpreter and a sandbox."""
+    with (
+        tempfile.TemporaryDirectory(prefix="quixbugs-") as place,
+        Sandbox.start("strict", 3) as sandbox,
+    ):
+        scratch = Path(place)
+        _repository(data, scratch / "repo")
+        run = Run(lambda event: None)
+        run = replace(run, deadline=run.clock() + _LONGEST)
+        repository = Repository.of(run, scratch / "repo", scratch)
+        workspace = LocalWorkspace(
+            repository, scratch, Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}",
+            given=real_project.environment(_PROJECT),
+        )  # fmt: skip
+        tree = workspace.checkout(run, repository.head)
+        env = workspace.provision(run, tree, RunHints())
+        cold = SuiteRunner(sandbox, passes={_LIMIT: "2"})
+        cold.preflight(run, env)
+        yield World(run, tree, env, cold, SuiteRunner(sandbox), data, scratch, sandbox)
+
+
+def _repository(data: Path, folder: Path) -> None:
+    """The buggy programs and their tests, committed."""
+    for name in ("python_programs", "python_testcases", "json_testcases"):
+        shutil.copytree(data / name, folder / name, ignore=shutil.ignore_patterns("*_test.py"))
+    own = (data / "conftest.py").read_text(encoding="utf-8")
+    (folder / "conftest.py").write_text(own + _CONFTEST, encoding="utf-8")
+    who = (
+        "-c",
+        "user.name=bench",
+        "-c",
+        "user.email=bench@localhost",
+        "-c",
+        "commit.gpgsign=false",
+    )
+    for step in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "Programs"]):
+        subprocess.run(["git", *step], cwd=folder, check=True, capture_output=True, timeout=60)
