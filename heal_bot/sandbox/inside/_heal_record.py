@@ -11,8 +11,6 @@ import json
 import os
 import time
 
-REPORT_FD = 3
-ORDER_FD = 4
 _HIGH = 180
 _LATER = ("phase", "end", "lines", "hits")
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import sys
-import threading
 
 MAX_LOCATIONS = 400_000
-# Below 3.12 each traced line costs a Python call. A function that brought nothing new in this many
-# events of one test is left alone until the next test, and the gap is said.
-IDLE_EVENTS = 20_000
-# Below 3.12 each call costs a Python call as well, whoever's function it is. After so many (about a
-# second) the rest of the test goes unobserved, and the gap is said.
-CALLS = 1_000_000
 # What renders values once an assertion has failed: the failing tests alone would seem to need
 # every `__repr__` and what it calls.
 _RENDERING = (
@@ -43,7 +36,7 @@ class Spectrum:
         self._test = None
         self._bits = {}
         self._children = None
-        self.probe = _Monitoring(self) if hasattr(sys, "monitoring") else _Tracing(self)
+        self.probe = _probe(self)
 
     def relative(self, path):
         """The path below the root, or None for files that are not the project's."""
@@ -161,220 +154,18 @@ class Spectrum:
             records.send("gap", k=kind, c=len(tests), e=tests[0])
 
 
+def _probe(owner):
+    """What hears of lines here: the monitoring of 3.12 and later, a trace function before."""
+    if hasattr(sys, "monitoring"):
+        from _heal_monitoring import Monitoring
+
+        return Monitoring(owner)
+    from _heal_tracing import Tracing
+
+    return Tracing(owner)
+
+
 def _children():
     """Changes when a child process of ours has ended and was waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_minflt, used.ru_utime, used.ru_stime
-
-
-class _Monitoring:
-    """Each line of the project reports once per test; other code reports its first start, once.
-
-    A line that has reported is disabled. To hear of it in the next test the events of its code
-    object are taken away and given again: `restart_events` would make the interpreter go through
-    all code that runs, the test runner's included.
-    """
-
-    def __init__(self, owner):
-        self.owner = owner
-        self.tool = None
-        self.armed = {}
-        self.touched = {}
-
-    def start(self):
-        monitoring = sys.monitoring
-        for tool in (4, 3):
-            if monitoring.get_tool(tool) is None:
-                monitoring.use_tool_id(tool, "heal-bot")
-                self.tool = tool
-                break
-        else:
-            return "no free monitoring tool"
-        events = monitoring.events
-        disable = monitoring.DISABLE
-        owner, armed, touched = self.owner, self.armed, self.touched
-        files, relative = owner.files, owner.relative
-        line_event, set_local = events.LINE, monitoring.set_local_events
-
-        def starts(code, offset):
-            path = code.co_filename
-            inside = files.get(path, 0)
-            if inside == 0:
-                inside = relative(path)
-            # Code objects of different files may be equal, so identity tells them apart.
-            if inside is not None and id(code) not in armed:
-                armed[id(code)] = code
-                set_local(tool, code, line_event)
-            return disable
-
-        def lines(code, line):
-            seen = owner.seen
-            if seen is not None:
-                path = code.co_filename
-                seen.add((path, line))
-                seen.add((path, code.co_firstlineno))
-            touched[id(code)] = code
-            return disable
-
-        monitoring.register_callback(tool, events.PY_START, starts)
-        monitoring.register_callback(tool, events.LINE, lines)
-        monitoring.set_events(tool, events.PY_START)
-        return None
-
-    def begin(self):
-        if self.tool is None:
-            return
-        tool, set_local = self.tool, sys.monitoring.set_local_events
-        line_event = sys.monitoring.events.LINE
-        again = list(self.touched.values())
-        self.touched.clear()
-        for code in again:
-            set_local(tool, code, 0)
-            set_local(tool, code, line_event)
-
-    def resume(self):
-        return None
-
-    def pause(self):
-        return None
-
-    def end(self):
-        if self.tool is not None and sys.monitoring.get_tool(self.tool) != "heal-bot":
-            return "foreign monitoring tool"
-        return None
-
-    def stop(self):
-        if self.tool is not None:
-            monitoring = sys.monitoring
-            monitoring.set_events(self.tool, 0)
-            for code in self.armed.values():
-                monitoring.set_local_events(self.tool, code, 0)
-            for event in (monitoring.events.PY_START, monitoring.events.LINE):
-                monitoring.register_callback(self.tool, event, None)
-            monitoring.free_tool_id(self.tool)
-            self.tool = None
-
-
-class _Tracing:
-    """A trace function that leaves a code object alone once a test has seen all its lines."""
-
-    def __init__(self, owner):
-        self.owner = owner
-        self.codes = {}
-        self.touched = []
-        self.left = CALLS
-        self._set = sys.settrace
-        self._get = sys.gettrace
-        self._thread_set = threading.settrace
-        self.trace = self._make()
-
-    def _make(self):
-        owner, codes, touched = self.owner, self.codes, self.touched
-        files, relative = owner.files, owner.relative
-
-        def trace(frame, event, arg):
-            # Called for each new frame. States are found by identity: code objects of different
-            # files may be equal. Each state keeps its code alive, so no id is used twice.
-            code = frame.f_code
-            path = code.co_filename
-            inside = files.get(path, 0)
-            if inside is None:
-                self.left -= 1
-                if self.left <= 0:
-                    self.tired()
-                return None
-            if inside == 0 and relative(path) is None:
-                return None
-            seen = owner.seen
-            if seen is None:
-                return None
-            state = codes.get(id(code))
-            if state is None:
-                state = codes[id(code)] = _State(owner, code)
-            todo = state.todo
-            if todo is None:
-                touched.append(state)
-                todo = state.todo = set(state.lines)
-                seen.add((path, code.co_firstlineno))
-                todo.discard(code.co_firstlineno)
-            return state.local if todo else None
-
-        return trace
-
-    def tired(self):
-        """Leave the rest of the test's phase, in this thread."""
-        self.owner.gap("long tests observed in part")
-        if self._get() is self.trace:
-            self._set(None)
-
-    def start(self):
-        return None
-
-    def begin(self):
-        for state in self.touched:
-            state.todo = None
-            state.left = IDLE_EVENTS
-        self.touched.clear()
-        self.left = CALLS
-
-    def resume(self):
-        if self._get() is not None:
-            return "foreign tracer"
-        if self.left > 0:
-            self._thread_set(self.trace)
-            self._set(self.trace)
-        return None
-
-    def pause(self):
-        now = self._get()
-        if now is self.trace:
-            self._set(None)
-        if getattr(threading, "_trace_hook", None) is self.trace:
-            self._thread_set(None)
-        return None if now is self.trace or self.left <= 0 else "foreign tracer"
-
-    def end(self):
-        return "hot functions sampled" if any(s.left <= 0 for s in self.touched) else None
-
-    def stop(self):
-        self.pause()
-
-
-class _State:
-    """What is still to be seen of one code object in the running test."""
-
-    __slots__ = ("code", "left", "lines", "local", "todo")
-
-    def __init__(self, owner, code):
-        self.code = code
-        self.lines = frozenset(_lines(code))
-        self.todo = None
-        self.left = IDLE_EVENTS
-        path = code.co_filename
-
-        def local(frame, event, arg):
-            if event == "line":
-                todo, seen = self.todo, owner.seen
-                if todo and seen is not None:
-                    line = frame.f_lineno
-                    if line in todo:
-                        todo.discard(line)
-                        self.left = IDLE_EVENTS
-                        seen.add((path, line))
-                    else:
-                        self.left -= 1
-                        if self.left <= 0:
-                            todo.clear()
-                if not todo:
-                    frame.f_trace_lines = False
-            return local
-
-        self.local = local
-
-
-def _lines(code):
-    if hasattr(code, "co_lines"):
-        return {line for _, _, line in code.co_lines() if line}
-    import dis
-
-    return {line for _, line in dis.findlinestarts(code) if line}

@@ -6,9 +6,8 @@ import ast
 import shutil
 import subprocess
 import sys
-import types
 from collections.abc import Callable, Sequence
-from importlib.machinery import SourceFileLoader
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -275,12 +274,11 @@ def test_forks_tracers_made_code_and_files_of_one_name_end_in_lines_or_a_gap(
 def test_a_test_of_very_many_calls_is_observed_in_part_and_the_gap_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loader = SourceFileLoader("spectrum_inside", str(INSIDE / "_heal_spectrum.py"))
-    module = types.ModuleType(loader.name)
-    loader.exec_module(module)
-    monkeypatch.setattr(module, "CALLS", 40)
-    spectrum = module.Spectrum(str(tmp_path))
-    spectrum.probe = module._Tracing(spectrum)
+    monkeypatch.syspath_prepend(INSIDE)
+    tracing = import_module("_heal_tracing")
+    monkeypatch.setattr(tracing, "CALLS", 40)
+    spectrum = import_module("_heal_spectrum").Spectrum(str(tmp_path))
+    spectrum.probe = tracing.Tracing(spectrum)
     before = sys.gettrace()
     sys.settrace(None)
     try:
