@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from benchmarks._libraries import Recording
@@ -78,10 +79,16 @@ def judged(recording: Recording, folder: Path, mutant: Mutant) -> Killed:
         "ours": ours,
         "traceback": [(score, one == guilty) for one, score in frames.items() if score],
         "ochiai": _plain(seen, spectrum.ochiai, guilty),
-        "dstar": _plain(seen, spectrum.dstar, guilty),
+        "dstar": _plain(seen, dstar, guilty),
     }
     hits = {name: [expected(scores, top) for top in (1, 3, 5)] for name, scores in lists.items()}
     return Killed(mutant, recording.red, crash, len(clusters), hits)
+
+
+def dstar(failing: int, failed: int, passed: int) -> float:
+    """DStar with exponent 2: failed² / (passed + failing - failed); infinite without doubt."""
+    rest = passed + failing - failed
+    return failed**2 / rest if rest else inf if failed else 0.0
 
 
 def _plain(

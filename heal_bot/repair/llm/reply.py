@@ -67,10 +67,7 @@ def read(
         if target is None:
             strangers.append(found.hint or found.qualname)
             continue
-        chosen[target] = (
-            _source(found, target, secrets),
-            _imports(found.snippet, texts[target.path]),
-        )
+        chosen[target] = (_source(found, target, secrets), _imports(found.snippet))
     if not chosen:
         names = one_line(", ".join(dict.fromkeys(strangers)), 200) or "nothing"
         raise ReplyError(f"the reply defines {names}, which is none of the functions shown")
@@ -217,7 +214,7 @@ def _restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
     return "".join(lines)
 
 
-def _imports(part: Snippet, text: str) -> tuple[str, ...]:
+def _imports(part: Snippet) -> tuple[str, ...]:
     """Module-level imports of a snippet, one name per statement."""
     found: list[str] = []
     for node in part.tree.body:

@@ -33,7 +33,7 @@ def _lines(site: Site, span: tuple[int, int]) -> list[str]:
     return site.source[span[0] : span[1]].decode().splitlines(keepends=True)
 
 
-def _multiline_text(site: Site, node: ast.stmt) -> bool:
+def _multiline_text(node: ast.stmt) -> bool:
     """Whether the statement holds text over several lines, which no indentation may touch."""
     return any(
         isinstance(n, ast.Constant | ast.JoinedStr) and n.lineno != n.end_lineno
@@ -50,7 +50,7 @@ def dedents(scope: Scope) -> Iterator[Change]:
             continue
         last = block[-1]
         span, step = site.whole(last), _step(site, last, node)
-        if span is None or step is None or _multiline_text(site, last):
+        if span is None or step is None or _multiline_text(last):
             continue
         otherwise = getattr(node, "orelse", None)
         if otherwise and block is not otherwise:
@@ -76,7 +76,7 @@ def indents(scope: Scope) -> Iterator[Change]:
                 continue
             inner = _own_blocks(owner)[0]
             span, step = site.whole(node), _step(site, inner[-1], owner)
-            if span is None or step is None or _multiline_text(site, node):
+            if span is None or step is None or _multiline_text(node):
                 continue
             if site.whole(inner[-1]) is None:
                 continue
@@ -107,7 +107,7 @@ def deletions(scope: Scope) -> Iterator[Change]:
 
 def _unwrapped(site: Site, node: ast.If | ast.While, span: tuple[int, int]) -> Iterator[Change]:
     step = _step(site, node.body[0], node)
-    if step is None or _multiline_text(site, node) or site.whole(node.body[0]) is None:
+    if step is None or _multiline_text(node) or site.whole(node.body[0]) is None:
         return
     begin = site.starts[node.body[0].lineno - 1]
     kept = "".join(line.removeprefix(step) for line in _lines(site, (begin, span[1])))
@@ -152,7 +152,7 @@ def into_else(scope: Scope) -> Iterator[Change]:
             if not isinstance(one, ast.If) or one.orelse or span is None:
                 continue
             step, indent = _step(site, one.body[0], one), site.indent(one)
-            if step is None or _multiline_text(site, other):
+            if step is None or _multiline_text(other):
                 continue
             inner = "".join(step + x if x.strip() else x for x in _lines(site, span))
             why = f"line {site.line(other)} runs only when line {site.line(one)} does not hold"
