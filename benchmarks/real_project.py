@@ -179,6 +179,7 @@ def environment(project: Project) -> Path:
     wanted = "\n".join(project.requirements)
     if not stamp.is_file() or stamp.read_text() != wanted:
         shutil.rmtree(folder, ignore_errors=True)
+        BUILD.mkdir(parents=True, exist_ok=True)
         demand([sys.executable, "-m", "venv", str(folder)], BUILD)
         demand(
             [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", *project.requirements],

@@ -67,3 +67,10 @@ def test_a_planted_bug_is_committed_and_the_release_untouched(tmp_path, monkeypa
 def test_a_step_that_fails_says_why(tmp_path):
     with pytest.raises(real_project.Failed, match="no luck"):
         real_project.demand([sys.executable, "-c", "raise SystemExit('no luck')"], Path(tmp_path))
+
+
+@pytest.mark.long
+def test_an_environment_is_made_in_a_clone_where_nothing_was_built_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(real_project, "BUILD", tmp_path / "build" / "real_project")
+    project = real_project.Project("none", "", "", ("pip",), ())
+    assert real_project.environment(project).is_file()
