@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+_SHOWN_EVERY = 1.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
@@ -126,6 +128,23 @@ class ProposalConfirmed:
     at: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underway:
+    """What is running at this moment: a test (the `number`th of `of`) or a candidate.
+
+    Only for whoever watches: at most one a second of each stage, under the number of the event
+    before it; no bundle keeps it.
+    """
+
+    stage: str
+    what: str
+    number: int
+    of: int = 0
+    kind: str = field(default="underway", init=False)
+    seq: int = 0
+    at: float = 0.0
+
+
 Event = (
     Noted
     | Planned
@@ -135,12 +154,16 @@ Event = (
     | AttemptJudged
     | ModelSpoke
     | ProposalConfirmed
+    | Underway
 )
 
 
 @dataclass(slots=True)
 class _Sequence:
+    """The number of the last event, and when each stage may next say what is under way."""
+
     value: int = 0
+    due: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +184,14 @@ class Run:
         """Number and date the event, and hand it to whoever listens."""
         self._sequence.value += 1
         self.sink(replace(event, seq=self._sequence.value, at=self.clock()))
+
+    def show(self, stage: str, what: str, number: int, of: int = 0) -> None:
+        """Say what is under way, unless the stage did so less than a second ago."""
+        now = self.clock()
+        if now >= self._sequence.due.get(stage, now):
+            self._sequence.due[stage] = now + _SHOWN_EVERY
+            seq = self._sequence.value
+            self.sink(Underway(stage=stage, what=what, number=number, of=of, seq=seq, at=now))
 
     def left(self) -> float:
         """Seconds until the deadline, never negative."""

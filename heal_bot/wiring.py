@@ -12,7 +12,7 @@ from typing import Any
 
 from heal_bot import bundle
 from heal_bot.errors import UsageError
-from heal_bot.events import Event, Run
+from heal_bot.events import Event, Run, Underway
 from heal_bot.intake import request as requests
 from heal_bot.model import HealRequest, Memory, Outcome, Trust
 from heal_bot.outcome import OutcomeRecord
@@ -184,7 +184,8 @@ def _run(
 
     def both(event: Event) -> None:
         clean = _redacted(event, settings.secrets)
-        store.events.append(clean)
+        if not isinstance(clean, Underway):
+            store.events.append(clean)
         sink(clean)
 
     run = Run(both, stopped=stopped)

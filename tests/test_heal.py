@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -102,9 +103,10 @@ def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mode = "strict" if _heal_bot("doctor", cwd=folder).returncode == 0 else "reduced"
     done = _heal_bot(
         "heal", "--repo", "repo", "--junit", "junit.xml", "--python", sys.executable,
-        "--out", "out", "--sandbox", mode, "--memory", "memory.json", cwd=folder,
+        "--out", "out", "--sandbox", mode, "--memory", "memory.json", "--watch", cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "said").write_text(done.stdout)
     return folder
 
 
@@ -121,6 +123,13 @@ def test_the_guilty_function_is_repaired_although_an_assertion_elsewhere_failed(
         "tests/test_prices.py::test_the_total_is_taxed",
     ]
     assert any("no model key" in note for note in outcome["notes"])
+
+
+def test_who_watches_sees_the_running_test_and_the_candidate(healed: Path) -> None:
+    said = (healed / "said").read_text()
+    assert re.search(r"^  test [1-6] of 6: tests/test_prices\.py::test_", said, re.MULTILINE)
+    assert re.search(r"^  candidate \d+: prices\.py::taxed: ", said, re.MULTILINE)
+    assert "underway" not in (healed / "out" / "events.jsonl").read_text()
 
 
 def test_the_certificate_says_what_ran(healed: Path) -> None:

@@ -89,6 +89,7 @@ from heal_bot.report import console
 @click.option(
     "--secrets-stdin", is_flag=True, hidden=True, help="Read the keys from standard input."
 )
+@click.option("--watch", is_flag=True, help="Show the test and the candidate that are running.")
 @click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines.")
 def command(
@@ -105,6 +106,7 @@ def command(
     secrets_stdin: bool,
     quiet: bool,
     as_json: bool,
+    watch: bool,
     **options: object,
 ) -> None:
     """Repair what a failed test run names, and write a bundle.
@@ -119,7 +121,8 @@ def command(
     )  # fmt: skip
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
     stopped = stop_on_signals()
-    with shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=as_json) as sink:
+    screen = shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=as_json, watch=watch)
+    with screen as sink:
         record = api.heal(job, chosen, sink, stopped)
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))

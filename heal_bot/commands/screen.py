@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import click
 
-from heal_bot.events import Event, SearchProgressed
+from heal_bot.events import Event, SearchProgressed, Underway
 from heal_bot.report import console
 from heal_bot.report.progress import Progress
 
@@ -17,8 +17,22 @@ Sink = Callable[[Event], None]
 
 
 @contextmanager
-def shown(minutes: float, max_usd: float, *, quiet: bool, as_json: bool) -> Iterator[Sink]:
-    """What prints events: a status line only for a person who watches, never among JSON."""
+def shown(
+    minutes: float, max_usd: float, *, quiet: bool, as_json: bool, watch: bool = False
+) -> Iterator[Sink]:
+    """What prints events: a status line only for a terminal, never among JSON.
+
+    What is under way at the moment is shown to who asked to watch.
+    """
+    with _screen(minutes, max_usd, quiet=quiet, as_json=as_json) as sink:
+        if watch:
+            yield sink
+        else:
+            yield lambda event: None if isinstance(event, Underway) else sink(event)
+
+
+@contextmanager
+def _screen(minutes: float, max_usd: float, *, quiet: bool, as_json: bool) -> Iterator[Sink]:
     if quiet:
         yield lambda event: None
     elif as_json:
@@ -31,25 +45,27 @@ def shown(minutes: float, max_usd: float, *, quiet: bool, as_json: bool) -> Iter
 
 
 def _print(event: Event) -> None:
-    if text := console.line(event):
+    text = console.underway(event) if isinstance(event, Underway) else console.line(event)
+    if text:
         click.echo(text)
 
 
 @contextmanager
 def _status(progress: Progress) -> Iterator[Sink]:
     """A line at the bottom of the terminal on standard error, the log above it."""
-    from rich.console import Console
+    from rich.console import Console, Group
     from rich.live import Live
     from rich.spinner import Spinner
     from rich.text import Text
 
     spinner = Spinner("dots")
 
-    def drawn() -> Spinner:
+    def drawn() -> Group:
         spinner.update(
             text=Text(progress.line(time.monotonic()), overflow="ellipsis", no_wrap=True)
         )
-        return spinner
+        running = Text(progress.running, overflow="ellipsis", no_wrap=True)
+        return Group(spinner, running) if progress.running else Group(spinner)
 
     watched = sys.stdout.isatty()
     screen = Console(stderr=True, highlight=False)
@@ -60,8 +76,8 @@ def _status(progress: Progress) -> Iterator[Sink]:
 
         def sink(event: Event) -> None:
             progress.take(event)
-            # The status line itself shows how far a search is.
-            if not isinstance(event, SearchProgressed):
+            # The status itself shows how far a search is, and what is under way.
+            if not isinstance(event, SearchProgressed | Underway):
                 _print(event)
 
         yield sink

@@ -143,7 +143,7 @@ def _pass(
     for verdict in session.judge(feed()):
         candidate = offered.popleft()
         ledger.count(cluster, candidate, verdict)
-        _tell(run, cluster, proposer, tally)
+        _tell(run, cluster, proposer, tally, candidate)
         if verdict.afresh:
             turns.delay(candidate)
         if verdict.status == "timeout":
@@ -176,14 +176,23 @@ def _chosen(
         yield from choice.ranked
 
 
-def _tell(run: Run, cluster: Cluster, proposer: Proposer, tally: Tally) -> None:
+def _tell(
+    run: Run, cluster: Cluster, proposer: Proposer, tally: Tally, candidate: Candidate
+) -> None:
     tally.tried += 1
+    run.show("repair", _named(candidate), tally.tried)
     if tally.tried % _TELL_EVERY == 0:
         run.emit(
             SearchProgressed(
                 cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
             )
         )
+
+
+def _named(candidate: Candidate) -> str:
+    """The functions that a candidate changes, and how."""
+    places = dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in candidate.edits)
+    return f"{', '.join(places)}: {candidate.rationale or candidate.family}"
 
 
 def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
@@ -239,6 +248,7 @@ def _converse(
         if reason := rails.check(candidate, ledger.tree) or _known(ledger, candidate):
             recall.reject(candidate, reason)
         else:
+            run.show("repair", _named(candidate), len(ledger.attempts) + 1)
             verdict = next(iter(session.judge((candidate,))))
             ledger.count(cluster, candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)

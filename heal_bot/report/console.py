@@ -16,6 +16,7 @@ from heal_bot.events import (
     ProposalConfirmed,
     SearchProgressed,
     SuiteFinished,
+    Underway,
 )
 from heal_bot.text import for_log, one_line
 
@@ -57,6 +58,8 @@ def line(event: Event) -> str:
             if event.kind in _QUIET_STEPS:
                 return ""
             text = f"  {event.provider} {event.model}: {event.kind} {event.detail}".rstrip()
+        case Underway():
+            return ""
         case Noted():
             text = event.message if event.level == "info" else f"{event.level}: {event.message}"
     return (
@@ -64,6 +67,12 @@ def line(event: Event) -> str:
         if not text.startswith("  ")
         else ("  " + for_log(one_line(text, 500)))
     )
+
+
+def underway(event: Underway) -> str:
+    """What is running at this moment, for whoever watches."""
+    count = f"test {event.number} of {event.of}" if event.of else f"candidate {event.number}"
+    return "  " + for_log(one_line(f"{count}: {event.what}", 300))
 
 
 def json_line(event: Event) -> str:

@@ -12,7 +12,9 @@ from heal_bot.events import (
     ProposalConfirmed,
     SearchProgressed,
     SuiteFinished,
+    Underway,
 )
+from heal_bot.report import console
 from heal_bot.text import for_log, one_line
 
 # A rate is told of what takes long enough to have one.
@@ -30,6 +32,7 @@ class Progress:
     fixed: int = 0
     tried: int = 0
     usd: float = 0.0
+    running: str = ""
     _before: int = 0
     _since: float = 0.0
     _rate: float = 0.0
@@ -55,6 +58,8 @@ class Progress:
                 self.doing = f"after {event.purpose}"
             case ProposalConfirmed():
                 self.fixed = max(self.fixed, event.fixed)
+            case Underway():
+                self.running = console.underway(event)
             case _:
                 pass
 

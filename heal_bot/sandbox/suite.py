@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from heal_bot.sandbox.hearing import Hearing, conclude, new_hearing
 from heal_bot.sandbox.job import Ended, Job, Limits, Profile
 from heal_bot.sandbox.oracle import NO_DESK, Desk, answering
 from heal_bot.sandbox.origin import Origins
-from heal_bot.sandbox.protocol import Untrusted
+from heal_bot.sandbox.protocol import Tests, Untrusted
 from heal_bot.sandbox.run import Running, Sandbox
 from heal_bot.sandbox.session import WarmSession
 from heal_bot.sandbox.slots import Slot
@@ -53,6 +54,7 @@ class SuiteRunner:
         self._lanes = lanes
         self._held = sandbox.isolation
         self._sessions: list[WarmSession] = []
+        self._telling = threading.Lock()
 
     def preflight(self, run: Run, env: Environment) -> Isolation:
         """Prove that the layers hold and the interpreter inside is the one outside."""
@@ -211,24 +213,31 @@ class SuiteRunner:
             channel.started()
             desk.started()
             channel.order(order, last=True)
-            problem = _listen(run, channel, running, hearing)
+            problem = self._listen(run, channel, running, hearing)
             return running.wait(), problem
         finally:
             channel.close()
 
+    def _listen(self, run: Run, channel: Channel, running: Running, hearing: Hearing) -> str:
+        """Take records until the channel closes; the reason when they are not to be believed."""
+        try:
+            while not channel.ended:
+                lines = channel.pump(0.2)
+                for line in lines:
+                    hearing.take(line)
+                channel.cap = hearing.cap
+                self._show(run, hearing.tests)
+                if not lines and (running.ended is not None or run.stopped()):
+                    running.kill()
+                    break
+        except (Untrusted, Flooded) as error:
+            running.kill()
+            return str(error)
+        return ""
 
-def _listen(run: Run, channel: Channel, running: Running, hearing: Hearing) -> str:
-    """Take records until the channel closes; the reason when they are not to be believed."""
-    try:
-        while not channel.ended:
-            lines = channel.pump(0.2)
-            for line in lines:
-                hearing.take(line)
-            channel.cap = hearing.cap
-            if not lines and (running.ended is not None or run.stopped()):
-                running.kill()
-                break
-    except (Untrusted, Flooded) as error:
-        running.kill()
-        return str(error)
-    return ""
+    def _show(self, run: Run, tests: Tests) -> None:
+        """Say which test runs; runs side by side take turns, so that events stay in order."""
+        at, count = tests.current, len(tests.names)
+        if at is not None and at < count:
+            with self._telling:
+                run.show("sandbox", tests.names[at], min(len(tests.done) + 1, count), count)

@@ -70,7 +70,8 @@ def _read_all(fd: int, into: list[bytes]) -> None:
 def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
     ours, theirs = pty.openpty()
     argv = [sys.executable, "-I", "-m", "heal_bot", "heal", "--python", sys.executable,
-            "--proposers", "rules", "--sandbox", "reduced", "--out", "../out"]  # fmt: skip
+            "--proposers", "rules", "--sandbox", "reduced", "--out", "../out",
+            "--watch"]  # fmt: skip
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(
         argv, cwd=repo, env=env, stdout=subprocess.PIPE, stderr=theirs, text=True
@@ -98,6 +99,8 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
     assert outcome["patch"]["fixed"] == ["test_calc.py::test_add"]
     assert "ending with what is verified" in screen
     assert " begun" in screen
+    assert " of 2: test_calc.py::test_" in screen
+    assert ": calc.py::checksum: " in screen
     assert " left" in screen
     assert "\x1b" not in "".join(said)
     assert said[-1].startswith("next: heal-bot apply --bundle ")

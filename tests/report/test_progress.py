@@ -6,9 +6,12 @@ from heal_bot.events import (
     ModelSpoke,
     Planned,
     ProposalConfirmed,
+    Run,
     SearchProgressed,
     SuiteFinished,
+    Underway,
 )
+from heal_bot.report import console
 from heal_bot.report.progress import Progress
 
 
@@ -61,3 +64,20 @@ def test_foreign_text_stays_one_harmless_line() -> None:
     assert not set(line) & set("\x1b\n")
     assert not line.startswith("::")
     assert "##[" not in line
+
+
+def test_what_is_under_way_is_kept_for_who_watches_and_is_no_line_of_the_log() -> None:
+    test = Underway(stage="sandbox", what="test_a.py::test_x\x1b[2J", number=3, of=40)
+    progress = _after(test)
+    assert progress.running == "  test 3 of 40: test_a.py::test_x"
+    assert console.line(test) == ""
+
+
+def test_a_stage_shows_what_it_does_at_most_once_a_second() -> None:
+    now, heard = [0.0], []
+    run = Run(heard.append, clock=lambda: now[0])
+    for seconds, what in ((0.0, "a"), (0.5, "b"), (0.5, "c"), (1.0, "d")):
+        now[0] = seconds
+        run.show("sandbox", what, 1)
+    run.show("repair", "e", 2)
+    assert [event.what for event in heard] == ["a", "d", "e"]
