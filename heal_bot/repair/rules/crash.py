@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
+from heal_bot.repair.rules.default import extra
 from heal_bot.repair.rules.guards import leaves
 from heal_bot.repair.rules.insertion import before, block
 from heal_bot.repair.rules.scope import Scope
@@ -128,7 +129,8 @@ def keys(scope: Scope) -> Iterator[Change]:
                 statement = site.places[node].statement
                 for code in ("0", "[]", "{}", "set()", '""', "None"):
                     line = f"{head}.setdefault({inner}, {code})"
-                    change = before(site, statement, (line,), 2.6)
+                    cost = 2.6 + extra(scope, node, code)
+                    change = before(site, statement, (line,), cost)
                     if change:
                         yield change
                 for way, more in leaves(scope)[:6]:

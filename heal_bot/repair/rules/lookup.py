@@ -1,7 +1,8 @@
 """Subscripts and mappings: `prices[name]` becomes `prices.get(name, 0)`.
 
 `.get` costs 1.9 when a test fails with KeyError and 2.8 otherwise, another index 2.2, an item
-missing or superfluous (`pair` to `pair[0]`) 2.6 to 3.2, a default for `.get` 2.2.
+missing or superfluous (`pair` to `pair[0]`) 2.6 to 3.2, a default for `.get` 2.2, one of another
+kind than is used here 0.8 more.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.rules.default import extra
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
@@ -29,7 +31,8 @@ def gets(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(f"{head}.get({inner})"), missing)
                 for rank, default in enumerate(_DEFAULTS[1:]):
                     code = f"{head}.get({inner}, {default})"
-                    yield site.put(node, Text(code), missing + 0.1 + 0.1 * rank)
+                    cost = missing + 0.1 + 0.1 * rank + extra(scope, node, default)
+                    yield site.put(node, Text(code), cost)
                 for name in scope.visible(node)[:6]:
                     meant = name in _MEANT or name in scope.unused
                     cost = missing + (0.0 if meant else 0.7)
@@ -39,7 +42,8 @@ def gets(scope: Scope) -> Iterator[Change]:
                 head, inner = site.text(value).at(16), site.text(key).at(1)
                 for rank, default in enumerate(_DEFAULTS[1:]):
                     code = f"{head}.get({inner}, {default})"
-                    yield site.put(node, Text(code), 2.1 + 0.1 * rank)
+                    cost = 2.1 + 0.1 * rank + extra(scope, node, default)
+                    yield site.put(node, Text(code), cost)
                 yield site.put(node, Text(f"{head}[{inner}]"), 2.6)
             case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, _]):
                 head, inner = site.text(value).at(16), site.text(key).at(1)

@@ -137,7 +137,7 @@ def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:
             continue
         if isinstance(use.ctx, ast.Store):
             scope.bindings.append((use.id, use.lineno, _binder(scope, use)))
-        kind = _usage(site, use)
+        kind = usage(site.places[use].parent, site.places[use].field)
         if kind:
             scope.kinds.setdefault(use.id, set()).add(kind)
     return scope
@@ -193,11 +193,10 @@ def value_kind(value: ast.expr) -> str:
     return ""
 
 
-def _usage(site: Site, name: ast.Name) -> str:
-    """What one use of a name says about its value."""
-    place = site.places[name]
-    match place.parent:
-        case ast.Subscript() if place.field == "slice":
+def usage(parent: ast.AST, field: str) -> str:
+    """What the use of a value in this field of a node says about its kind, "" when nothing."""
+    match parent:
+        case ast.Subscript() if field == "slice":
             return "number"
         case ast.Slice() | ast.AugAssign(op=ast.Sub()):
             return "number"
@@ -205,19 +204,19 @@ def _usage(site: Site, name: ast.Name) -> str:
             return "number"
         case ast.Call(func=ast.Name(id="range")):
             return "number"
-        case ast.Call() if place.field == "func":
+        case ast.Call() if field == "func":
             return "callable"
         case ast.Attribute(attr=attr):
             return _METHODS.get(attr, "")
-        case ast.Assign(value=value) if place.field == "targets":
+        case ast.Assign(value=value) if field == "targets":
             return value_kind(value)
-        case ast.AugAssign(value=value) if place.field == "target":
+        case ast.AugAssign(value=value) if field == "target":
             return value_kind(value)
         case (
             ast.For(iter=ast.Call(func=ast.Name(id="range")))
             | ast.comprehension(iter=ast.Call(func=ast.Name(id="range")))
-        ) if place.field == "target":
+        ) if field == "target":
             return "number"
-        case ast.Compare(comparators=[other]) if place.field == "left":
+        case ast.Compare(comparators=[other]) if field == "left":
             return value_kind(other)
     return ""

@@ -47,6 +47,19 @@ EXAMPLES = [
     ("forgotten return", "def f(a):\n    b = g(a)\n    b.sort()\n", "    b.sort()\n",
      "    b.sort()\n    return b\n", ""),
     ("forgotten return", "def f(a):\n    sum(a)\n", "sum(a)", "return sum(a)", ""),
+    ("shared default", "def f(a, b=[]):\n    b.append(a)\n    return b\n",
+     "b=[]):\n", "b=None):\n    if b is None:\n        b = []\n", ""),
+    ("shared default", 'def f(a, *, b={}):\n    """Doc."""\n    b[a] = 1\n    return b\n',
+     'b={}):\n    """Doc."""\n',
+     'b=None):\n    """Doc."""\n    if b is None:\n        b = {}\n', ""),
+    ("shared row", "def f(w, h):\n    return [[0] * w] * h\n", "[[0] * w] * h",
+     "[[0] * w for _ in range(h)]", ""),
+    ("shared row", "def f(a):\n    return dict.fromkeys(a, [])\n", "dict.fromkeys(a, [])",
+     "{key: [] for key in a}", ""),
+    ("late binding", "def f(a):\n    return [lambda x: x + i for i in a]\n", "lambda x:",
+     "lambda x, i=i:", ""),
+    ("late binding", "def f(a):\n    for i in a:\n        def g():\n            return i\n",
+     "def g():", "def g(i=i):", ""),
     ("condition operand", "def f(a, b):\n    return a or b\n", "a or b", "a", ""),
     ("rounding", "def f(a, n):\n    return a // n\n", "a // n", "-(-a // n)", ""),
     ("rounding", "def f(a, n):\n    return int(a / n)\n", "int(a / n)", "-(-a // n)", ""),
@@ -238,7 +251,9 @@ def test_every_family_has_its_own_name() -> None:
 
 def test_every_family_but_those_that_need_a_module_around_has_an_example() -> None:
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
-    assert untested == {"sibling", "attribute for name", "missing statement", "import"}
+    assert untested == {
+        "sibling", "attribute for name", "missing statement", "import", "shared attribute"
+    }  # fmt: skip
 
 
 def test_a_missing_module_leaves_the_surroundings_empty() -> None:

@@ -1,0 +1,151 @@
+"""State that several calls, instances, rows or closures share by mistake.
+
+`def f(items=[])` gets `None` and a list of its own, 1.9; a list of the class one of each instance
+in `__init__`, 2.0; `[[0] * w] * h` a row for each, 1.8; a `lambda` in a loop takes the loop's name
+as it is then, 1.9.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.insertion import after, before
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Cut, Text
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_MADE = {"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"}
+
+
+def defaults(scope: Scope) -> Iterator[Change]:
+    """A default that is made once becomes None, and is made in each call that needs it."""
+    site, function = scope.site, scope.site.function
+    first = next((s for s in function.body if s in site.places), None) if function else None
+    if function is None or first is None:
+        return
+    for name, default in _with_default(function.args):
+        if not _mutable(default):
+            continue
+        made = site.segment(default)
+        put = before(site, first, (f"if {name} is None:", f"\t{name} = {made}"), 1.9)
+        if put is not None and "\n" not in made:
+            signature = Cut(site.start(default), site.end(default), "None")
+            why = f"each call without `{name}` makes its own `{made}`"
+            yield Change((signature, *put.cuts), 1.9, put.line, why)
+
+
+def attributes(scope: Scope) -> Iterator[Change]:
+    """A value of the class that its instances fill becomes one of each instance."""
+    function = scope.site.function
+    if function is None or function.name != "__init__" or scope.receiver() != "self":
+        return
+    own = scope.around.classes.get(scope.site.target.qualname.rpartition(".")[0])
+    for statement in own.body if own is not None else ():
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _mutable(value):
+                made = scope.around.segment(value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if _mutable(
+                value
+            ):
+                made = scope.around.segment(value)
+            case _:
+                continue
+        for anchor in function.body[-1:]:
+            change = after(scope.site, anchor, (f"self.{name} = {made}",), 2.0)
+            if change:
+                yield change
+
+
+def rows(scope: Scope) -> Iterator[Change]:
+    """One value that is repeated becomes several equal ones."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.BinOp(left=ast.List(elts=[row]), op=ast.Mult(), right=count) if _mutable(row):
+                each = f"[{site.segment(row)} for _ in range({site.text(count).at(1)})]"
+                yield site.put(node, Text(each), 1.8)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="dict"), attr="fromkeys"), args=[keys, value]
+            ) if _mutable(value):
+                each = f"{{key: {site.segment(value)} for key in {site.text(keys).at(3)}}}"
+                yield site.put(node, Text(each), 1.8)
+
+
+def closures(scope: Scope) -> Iterator[Change]:
+    """A function made in a loop keeps the loop's value of its own round as a default."""
+    site = scope.site
+    for node in (*site.nodes, *site.statements):
+        if not isinstance(node, ast.Lambda | Function) or node is site.root:
+            continue
+        args = node.args
+        if args.vararg or args.kwonlyargs or args.kwarg:
+            continue
+        taken = {a.arg for a in (*args.posonlyargs, *args.args)}
+        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - taken
+        names = [name for name in _looped(scope, node) if name in read]
+        if not names:
+            continue
+        cut = _parameters(site.source, node, site.start(node), names)
+        if cut is not None:
+            line = site.line(node)
+            why = f"the function on line {line} keeps `{cut.text.strip(' ,')}`"
+            yield Change((cut,), 1.9, line, why)
+
+
+def _parameters(
+    source: bytes, node: ast.Lambda | Function, begin: int, names: list[str]
+) -> Cut | None:
+    """Where the parameters of a one-line head end, and the defaults that go there."""
+    more = ", ".join(f"{name}={name}" for name in names)
+    some = bool(node.args.posonlyargs or node.args.args)
+    if isinstance(node, ast.Lambda):
+        at = _colon(source, begin)
+        return Cut(at, at, f", {more}" if some else f" {more}") if at >= 0 else None
+    opened = source.find(b"(", begin)
+    line = source[opened : source.find(b"\n", opened)]
+    at = opened + line.find(b")")
+    if opened < 0 or line.count(b"(") != 1 or line.count(b")") != 1:
+        return None
+    return Cut(at, at, f", {more}" if some else more)
+
+
+def _colon(source: bytes, begin: int) -> int:
+    """The byte of the colon after a lambda's parameters; -1 where they are no plain names."""
+    at = source.find(b":", begin)
+    return at if at >= 0 and not set(source[begin:at]) & set(b"=\n({[") else -1
+
+
+def _looped(scope: Scope, node: ast.AST) -> Iterator[str]:
+    """The names that the loops around a node bind."""
+    for above in scope.above(node):
+        targets: list[ast.expr] = []
+        if isinstance(above, ast.For | ast.AsyncFor):
+            targets = [above.target]
+        elif isinstance(above, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            targets = [generator.target for generator in above.generators]
+        for target in targets:
+            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+        if isinstance(above, Function | ast.Lambda):
+            return
+
+
+def _with_default(args: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    positional = [*args.posonlyargs, *args.args]
+    if args.defaults:
+        for arg, default in zip(positional[-len(args.defaults) :], args.defaults, strict=True):
+            yield arg.arg, default
+    for arg, given in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        if given is not None:
+            yield arg.arg, given
+
+
+def _mutable(value: ast.expr) -> bool:
+    match value:
+        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _MADE
+        case ast.BinOp(left=ast.List(), op=ast.Mult()):
+            return True
+    return False

@@ -1,0 +1,53 @@
+"""What a class shares by mistake becomes a value of each instance; other sharing: test_families."""
+
+from __future__ import annotations
+
+import pytest
+
+LOG = """class Log:
+    lines{0} = {1}
+    name = "log"
+
+    def __init__(self, owner):
+        self.owner = owner
+
+    def put(self, line):
+        self.lines.append(line)
+"""
+
+
+@pytest.mark.parametrize(("hint", "value"), [("", "[]"), (": list", "[]"), ("", "deque()")])
+def test_a_value_of_the_class_is_made_for_each_instance(bench, hint, value) -> None:
+    text = LOG.format(hint, value)
+    own = "        self.owner = owner\n"
+    fixed = text.replace(own, f"{own}        self.lines = {value}\n")
+    assert bench.position(text, fixed, 300, "Log.put", "Log.__init__") is not None
+
+
+def test_a_value_that_cannot_change_stays_with_the_class(bench) -> None:
+    text = LOG.format("", "()")
+    own = "        self.owner = owner\n"
+    fixed = text.replace(own, f"{own}        self.lines = ()\n")
+    assert bench.position(text, fixed, 600, "Log.put", "Log.__init__") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a):\n    return [lambda *x: x + i for i in a]\n",
+        "def f(a):\n    return [lambda i: i for i in a]\n",
+        "def f(a, b=()):\n    return [a, b]\n",
+        "def f(a):\n    return [0] * a\n",
+    ],
+    ids=["a lambda that takes everything", "its own name", "an immutable default", "numbers"],
+)
+def test_what_is_not_shared_stays(bench, text) -> None:
+    from heal_bot.repair.rules import sharing
+    from heal_bot.repair.rules.evidence import gather
+    from heal_bot.repair.rules.scope import look
+    from heal_bot.repair.rules.site import survey
+    from heal_bot.repair.rules.surroundings import Surroundings
+
+    scope = look(survey(bench.target(text), text, None), Surroundings(), gather([]))
+    families = (sharing.defaults, sharing.attributes, sharing.rows, sharing.closures)
+    assert [change for family in families for change in family(scope)] == []
