@@ -189,7 +189,9 @@ class WarmSession:
     def _advance(self, wanted: int) -> None:
         """Hand out what waits, then take what arrives within half a second."""
         self._open(min(self._most, wanted))
-        for lane in sorted(self._lanes, key=lambda lane: lane.load):
+        # Verdicts come in order: what a lane gets that still starts, all others would wait for.
+        ready = [lane for lane in self._lanes if lane.ready] or self._lanes
+        for lane in sorted(ready, key=lambda lane: lane.load):
             while self._queue and lane.load < _AHEAD:
                 if batch := self._sieve.batch(self._queue):
                     lane.send(batch, self._sieve.order(batch, self._pace))

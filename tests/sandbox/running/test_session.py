@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -312,6 +313,24 @@ def test_a_cold_run_finds_a_slot_while_sessions_hold_all_of_them(
             ]
         statuses += [found.status for found in stream]
     assert statuses == [status for _, status in _sources() * 2]
+
+
+@pytest.mark.long
+def test_no_verdict_waits_for_a_process_that_still_starts(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    slow = 6.0
+    tests = f"import m, time\ntime.sleep({slow})\ndef test_f(): assert m.f(1) == 2\n"
+    tree = project({"m.py": "def f(n):\n    return n\n", "test_m.py": tests})
+    candidates = [tree.candidate("f", f"def f(n):\n    return n + {k}\n") for k in range(12)]
+    with runner.warm(run, tree, env, FAILING, ()) as session:
+        stream = session.judge(iter(candidates))
+        statuses = [next(stream).status]
+        began = time.monotonic()
+        statuses += [found.status for found in stream]
+        spent = time.monotonic() - began
+    assert statuses == ["unchanged", "fixed", *["unchanged"] * 10]
+    assert spent < slow, "the second process was waited for"
 
 
 def test_a_test_that_passes_warm_cannot_be_judged_warm(
