@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from heal_bot import pipeline, wiring
@@ -57,6 +56,8 @@ async def aheal(
 
     A cancellation ends the run with what is verified: the bundle is written, then it is raised.
     """
+    import asyncio
+
     loop = asyncio.get_running_loop()
     asked: list[bool] = []
 
@@ -81,6 +82,8 @@ async def events(
 
     Leaving the iteration early and closing it ends the run like a cancellation of `aheal`.
     """
+    import asyncio
+
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     work = asyncio.ensure_future(aheal(job, settings, queue.put_nowait, own))
     work.add_done_callback(lambda done: queue.put_nowait(None))

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from heal_bot.errors import UsageError
@@ -227,6 +226,8 @@ def _from_file(config: bytes | None) -> dict[str, Any]:
         return {}
     if len(config) > _CONFIG_BYTES:
         raise UsageError(f"{CONFIG} has {len(config)} bytes; at most {_CONFIG_BYTES} are read")
+    import yaml
+
     try:
         data = yaml.safe_load(config.decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -26,11 +26,10 @@ from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, redact
 from heal_bot.tiers import NOTHING, Own, tiers
-from heal_bot.workspace.assembly import Wanted
-from heal_bot.workspace.index import Access
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import checkout, dirty
+from heal_bot.workspace.wanted import Access, Wanted
 
 # A warm session keeps a slot per core while the confirmation of its winner needs its own.
 _SLOTS = 4

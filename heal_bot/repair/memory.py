@@ -16,6 +16,8 @@ from heal_bot.repair.llm.lessons import lasting
 
 _MAX_BYTES = 4 << 20
 _KEPT = 10_000
+# Two hundred times any letter would take longer to compile than the module to load.
+_LESSON = r"^[a-z_]{1,40}(:[\w.<>]+)?$"
 # Verdicts that hold on another day: a time-out or a crash of the judge says nothing of the change.
 LASTING = frozenset({"regression", "rejected", "unconfirmed", "unchanged"})
 
@@ -33,7 +35,7 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
     tried: Annotated[tuple[_Tried, ...], Field(max_length=_KEPT)] = ()
     lessons: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}(:[\w.<>]{1,200})?$")], ...],
+        tuple[Annotated[str, StringConstraints(pattern=_LESSON, max_length=241)], ...],
         Field(max_length=5),
     ] = ()
 

@@ -17,38 +17,18 @@ from heal_bot.ports import Builder, Tree
 from heal_bot.text import one_line
 from heal_bot.workspace import beneath, pins, plugins, project
 from heal_bot.workspace.declared import Declared, declared
-from heal_bot.workspace.index import Access, Index
+from heal_bot.workspace.index import Index
 from heal_bot.workspace.installation import build_environment
 from heal_bot.workspace.interpreter import Interpreter, configuration
 from heal_bot.workspace.provision import key_of, place, provision
 from heal_bot.workspace.pythons import IN_THE_JOB, choose, installed
 from heal_bot.workspace.requirements import Lines, applies, name_of
 from heal_bot.workspace.store import Store
+from heal_bot.workspace.wanted import Access, Wanted
 from heal_bot.workspace.wheels import Wheels
 
 _FREEZE_CAP = 1 << 20
 _REMARKS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the user says of the environment, and where the failing run may have left traces.
-
-    `setup` are lines as `pip install` takes them, `freeze` the output of `pip freeze`, `folder`
-    the workspace of the failing run (its `.venv` is read). `access` must hold no credentials for
-    code of an untrusted head.
-    """
-
-    python: str = ""
-    setup: str = ""
-    freeze: Path | None = None
-    folder: Path | None = None
-    access: Access = field(default_factory=Access)
-
-    @property
-    def explicit(self) -> bool:
-        """Whether the user asked for an environment of his own making."""
-        return bool(self.python or self.setup or self.freeze)
 
 
 @dataclass(slots=True)

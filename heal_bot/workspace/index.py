@@ -22,14 +22,14 @@ from urllib.parse import urlsplit
 from heal_bot import process
 from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
-from heal_bot.text import Secret, one_line, redact
+from heal_bot.text import one_line, redact
 from heal_bot.workspace.interpreter import MAKE_ONE
+from heal_bot.workspace.wanted import Access
 
 _SECONDS = 600.0
 _SDIST_CAP = 128 << 20
 _NO_WHEEL = re.compile(r"[Ww]heels are required for `([A-Za-z0-9][\w.-]*)`")
 _UV = ("/usr/local/bin/uv", "/usr/bin/uv")
-NO_URL = Secret("")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -43,20 +43,6 @@ class NoWheelError(ProvisionError):
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
         self.name = name
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How an index is reached.
-
-    `url` (empty for the public one) may hold credentials and is the only address that is asked.
-    `until` (a time as RFC 3339 writes it) hides what was uploaded later.
-    """
-
-    url: Secret = NO_URL
-    ca_file: str = ""
-    proxy: str = ""
-    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

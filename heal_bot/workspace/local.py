@@ -10,11 +10,11 @@ from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Environment, PatchedFile, RunHints
 from heal_bot.ports import Builder, Tree
-from heal_bot.workspace.assembly import Wanted, assemble
 from heal_bot.workspace.interpreter import MAKE_ONE, choose
 from heal_bot.workspace.provision import provision
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import GitTree, checkout
+from heal_bot.workspace.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class LocalWorkspace:
             if self.builder is None:
                 tried = ", ".join(map(str, given)) or "no place was given"
                 raise ProvisionError(f"no Python environment found (at {tried}): {MAKE_ONE}")
+            from heal_bot.workspace.assembly import assemble
+
             return assemble(
                 run, tree, self.wanted, hints, self.builder, source, self.cache, self.scratch
             )

@@ -17,10 +17,9 @@ from heal_bot.model import RunHints
 from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.text import Secret
-from heal_bot.workspace.assembly import Wanted
-from heal_bot.workspace.index import Access
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
+from heal_bot.workspace.wanted import Access, Wanted
 from tests.workspace.warehouse import Warehouse
 
 PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")

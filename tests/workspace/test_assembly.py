@@ -11,8 +11,8 @@ from heal_bot.errors import ProvisionError
 from heal_bot.model import RunHints
 from heal_bot.text import Secret
 from heal_bot.workspace.assembly import as_of
-from heal_bot.workspace.index import Access
 from heal_bot.workspace.pythons import installed
+from heal_bot.workspace.wanted import Access
 
 PROJECT = '[project]\nname = "mine"\nversion = "3.1"\n'
 NEWEST = {".".join(p.version.split(".")[:2]): p.version for p in reversed(installed())}
