@@ -75,14 +75,17 @@ def heal(
         return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
     env = workspace.provision(run, tree, report.hints)
     runner.preflight(run, env)
-    look = scope.look(run, report, tree, env, runner) if request.reports else Look(Collection(()))
+    meant = _meant(request, report, tree)
+    look = Look(Collection(()))
+    if request.reports:
+        look = scope.look(run, report, tree, env, runner, meant)
     wanted = _wanted(run, request, report, tree, look.collection)
     report = tests.remarked(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
     failures = None if wanted.whole else wanted.failures
     selected = None if look.fits else scope.chosen(run, report, look.collection, wanted.failures)
-    baseline = reproduce(run, failures, tree, env, runner, look.suite, selected)
+    baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
     if not baseline.confirmed:
         return _unconfirmed(request, report, baseline)
     _plan(run, report, baseline)
@@ -131,6 +134,12 @@ def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
     return report
+
+
+def _meant(request: HealRequest, report: Report, tree: Tree) -> tuple[str, ...]:
+    """What the report seems to name, before pytest has said which tests there are."""
+    found = tests.guessed(report, tree.paths(), tree.read)
+    return tuple(test for test in found if not request.only or _is_meant(test, request.only))
 
 
 def _wanted(

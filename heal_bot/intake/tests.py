@@ -65,6 +65,12 @@ def resolve(
     return Resolved((), remarks, _nothing(missed, collection, join), partial=bool(stopped))
 
 
+def guessed(report: Report, paths: Sequence[str], read: Callable[[str], bytes]) -> tuple[str, ...]:
+    """The tests that the sources alone show to be meant; pytest may know them by other names."""
+    join = Join(Collection(()), Layout(paths), Sources(paths, read))
+    return tuple(test for test in _sorted(report, join).meant if "::" in test)
+
+
 @dataclass(slots=True)
 class _Cases:
     """The cases by what they mean: tests, nothing (with the candidates of a tie), a retry.

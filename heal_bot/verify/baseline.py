@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from heal_bot.events import Noted, Run, SuiteFinished
 from heal_bot.model import Baseline, CaseResult, Environment, Failure, Reproduced, SuiteRun
-from heal_bot.ports import Runner, Tree
+from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.verify import cause, intent
 from heal_bot.verify.legs import on_legs
-from heal_bot.verify.repetition import Trial, repeated
+from heal_bot.verify.repetition import FIRST, NOTHING, Beside, Trial, repeated
 
 _RED = frozenset({"failed", "error"})
 # A suite whose length nothing predicts may take this share of the time left.
 _SHARE = 0.45
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The suite as it ran once, and the failing tests as they ran again beside it."""
+
+    suite: SuiteRun
+    beside: Beside = NOTHING
+
+
 def observe(
-    run: Run, tree: Tree, env: Environment, runner: Runner, tests: Sequence[str] | None = None
-) -> SuiteRun:
-    """The suite, or the tests chosen of it, once and cold, with its spectrum."""
+    run: Run,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    tests: tuple[str, ...] | None = None,
+    failing: tuple[str, ...] = (),
+) -> Seen:
+    """The suite, or the tests chosen of it, once and cold, with its spectrum.
+
+    Beside it, on the core that waits, the tests that are known to fail run by themselves.
+    """
     seconds = max(60.0, _SHARE * run.left())
-    suite = runner.run(run, tree, env, tests, spectrum=True, seconds=seconds)
+    asks = [Ask(tree, tests, spectrum=True, seconds=seconds)]
+    asks += [Ask(tree, failing, seconds=seconds, shuffle=seed) for seed in FIRST if failing]
+    suite, *beside = runner.run_many(run, env, asks)
     run.emit(
         SuiteFinished(
             stage="verify",
@@ -33,7 +51,7 @@ def observe(
             ended=suite.ended,
         )
     )
-    return suite
+    return Seen(suite, Beside(failing, tuple(beside)))
 
 
 def reproduce(
@@ -42,7 +60,7 @@ def reproduce(
     tree: Tree,
     env: Environment,
     runner: Runner,
-    suite: SuiteRun | None = None,
+    seen: Seen | None = None,
     selected: tuple[str, ...] | None = None,
 ) -> Baseline:
     """The suite (as observed, or run now), then the failing tests until their verdict is stable.
@@ -52,13 +70,15 @@ def reproduce(
     A failure is `confirmed` when it is red in every run; its message and frames are then those
     seen here, which a report may lack.
     """
-    suite = suite or observe(run, tree, env, runner, selected)
+    failing = tuple(f.test for f in failures or () if "::" in f.test)
+    seen = seen or observe(run, tree, env, runner, selected, failing)
+    suite = seen.suite
     results = {result.test: result for result in suite.results}
     if failures is None:
         red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
         failures = (*(Failure(path, "", message) for path, message in suite.errors), *red)
     known = [f.test for f in failures if f.test in results]
-    trials = repeated(run, tree, env, runner, suite, known, selected)
+    trials = repeated(run, tree, env, runner, suite, known, selected, seen.beside)
     reproduced = tuple(
         on_legs(
             f, _classified(f, results.get(f.test), trials.by_test.get(f.test), suite, tree), env

@@ -11,6 +11,8 @@ from heal_bot.model import CaseResult, Environment, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
 
 _RED = frozenset({"failed", "error"})
+# Shuffle seeds of the first two runs: in the order given, and in a random one.
+FIRST = (None, 1)
 _SEEDS = (2, 3, 4)
 _SECONDS = 60.0
 # Code whose result may change from run to run; where a failing test executes none of it and says
@@ -51,6 +53,17 @@ class Trial:
         return sum(self.all) / len(self.all)
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Runs of these tests, one for each of `FIRST`, that were made beside the suite's."""
+
+    tests: tuple[str, ...] = ()
+    runs: tuple[SuiteRun, ...] = ()
+
+
+NOTHING = Beside()
+
+
 @dataclass(slots=True)
 class Trials:
     """The trials of a baseline, and how many runs they took."""
@@ -67,8 +80,11 @@ def repeated(
     suite: SuiteRun,
     tests: Sequence[str],
     selected: tuple[str, ...] | None,
+    beside: Beside = NOTHING,
 ) -> Trials:
     """Run the tests by themselves and in random order; more often where that settles nothing.
+
+    What ran beside the suite is not run again, where all of the tests were asked for there.
 
     More often means: outcomes differ, messages differ, every run was green, or the test executes
     code that looks unsteady. Where only the suite differs, the suite runs once more; where all is
@@ -78,7 +94,7 @@ def repeated(
     if not tests:
         return trials
     bench = _Bench(run, tree, env, runner, suite, trials)
-    alone, shuffled = bench.run(tests, (None, 1), "failing tests again")
+    alone, shuffled = bench.first(tests, beside)
     first = {result.test: result for result in suite.results}
     for test in tests:
         lost = test in alone.missing and test in shuffled.missing
@@ -126,6 +142,13 @@ class _Bench:
     runner: Runner
     suite: SuiteRun
     trials: Trials
+
+    def first(self, tests: Sequence[str], beside: Beside) -> list[_Round]:
+        """The tests by themselves and in random order."""
+        purpose = "failing tests again"
+        if beside.runs and set(tests) <= set(beside.tests):
+            return self._told(beside.runs, purpose, set(tests))
+        return self.run(tests, FIRST, purpose)
 
     def run(self, tests: Sequence[str], seeds: Sequence[int | None], purpose: str) -> list[_Round]:
         """What each run showed."""

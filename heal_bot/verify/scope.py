@@ -14,11 +14,10 @@ from heal_bot.model import (
     Environment,
     Failure,
     Report,
-    SuiteRun,
 )
 from heal_bot.ports import Runner, Tree
 from heal_bot.verify import trial
-from heal_bot.verify.baseline import observe
+from heal_bot.verify.baseline import Seen, observe
 
 _CONFIRMATIONS = 2
 # A baseline with a spectrum, and two confirmations side by side, in runs of the plain suite.
@@ -50,23 +49,32 @@ class Look:
     """What is known of the suite before the failures are: its tests, and its run if it had one."""
 
     collection: Collection
-    suite: SuiteRun | None = None
+    seen: Seen | None = None
     fits: bool = True
 
 
-def look(run: Run, report: Report, tree: Tree, env: Environment, runner: Runner) -> Look:
+def look(
+    run: Run,
+    report: Report,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    failing: tuple[str, ...] = (),
+) -> Look:
     """Tell the plan, then collect the tests; a short suite is run at once, which collects as well.
 
     A long one is collected first: a report that does not fit the repository should not cost its
-    run. SandboxError when pytest cannot collect at all.
+    run. `failing` are the tests that the report seems to mean: they run by themselves beside a
+    short suite. SandboxError when pytest cannot collect at all.
     """
     fits = plan(run, report)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
         return Look(runner.collect(run, tree, env), None, fits)
-    suite = observe(run, tree, env, runner)
+    seen = observe(run, tree, env, runner, None, failing)
+    suite = seen.suite
     if suite.ended != "finished" and not suite.collected:
         raise SandboxError(f"the tests cannot be collected: {suite.ended}: {suite.detail}")
-    return Look(Collection(suite.collected, suite.errors), suite)
+    return Look(Collection(suite.collected, suite.errors), seen)
 
 
 def chosen(

@@ -135,6 +135,24 @@ def test_without_a_collection_the_source_decides(
     assert all("doctest" in remark for remark in resolved.skipped)
 
 
+@pytest.mark.parametrize(
+    ("classname", "name", "guess"),
+    [
+        ("tests.test_m", "test_one", ("tests/test_m.py::test_one",)),
+        ("tests.test_m.TestA", "test_two[1-2]", ("tests/test_m.py::TestA::test_two[1-2]",)),
+        ("tests.test_m", "test_gone", ()),
+        ("", "tests.test_m", ()),
+    ],
+)
+def test_what_a_report_means_is_guessed_before_anything_runs(
+    classname: str, name: str, guess: tuple[str, ...]
+) -> None:
+    source = b"def test_one(): ...\nclass TestA:\n    def test_two(self): ...\n"
+    report = Report((ReportedCase(classname, name, "failed"),))
+    files = {"tests/test_m.py": source}
+    assert tests.guessed(report, tuple(files), files.__getitem__) == guess
+
+
 def test_a_report_that_stops_at_its_first_failure_is_said_to_be_short(project: Project) -> None:
     project.write(
         **{"test_s.py": "def test_a(): pass\ndef test_b(): assert 0\ndef test_c(): assert 0\n"}

@@ -18,6 +18,7 @@ from heal_bot.model import (
 )
 from heal_bot.source import functions
 from heal_bot.verify import scope
+from heal_bot.verify.baseline import reproduce
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
 
 RED, NEAR, FAR = "a.py::t1", "a.py::t2", "b.py::t3"
@@ -50,7 +51,26 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
         tree = FolderTree(tmp_path)
         look = scope.look(run, _report(seconds), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
         assert set(look.collection.tests) == set(ALL.tests)
-        assert (len(runner.asked), look.suite is not None) == (runs, bool(runs))
+        assert (len(runner.asked), look.seen is not None) == (runs, bool(runs))
+
+
+def test_the_tests_a_report_names_run_again_beside_a_short_suite(tmp_path: Path) -> None:
+    run, _ = quiet_run(clock=lambda: 0.0, deadline=1200.0)
+    tree = FolderTree.of(tmp_path, {"a.py": "assert 0\n"})
+    runner = ScriptedRunner([suite(failed(RED), passed(NEAR), passed(FAR)), suite(failed(RED))])
+    look = scope.look(run, _report(5.0), tree, ENVIRONMENT, runner, (RED,))  # type: ignore[arg-type]
+    spectrum = Spectrum((("a.py", 1),), {RED: 1})
+    assert look.seen is not None
+    seen = replace(look.seen, suite=replace(look.seen.suite, spectrum=spectrum))
+    failures = (Failure(RED, "", ""),)
+    baseline = reproduce(run, failures, tree, ENVIRONMENT, runner, seen)  # type: ignore[arg-type]
+    assert ([f.test for f in baseline.confirmed], baseline.runs) == ([RED], 3)
+    assert [tests for _, tests in runner.asked] == [None, (RED,), (RED,)]
+    # A name that pytest knows as another one tells nothing: that test runs again by itself.
+    known = ScriptedRunner([suite(failed(NEAR))])
+    failures = (Failure(NEAR, "", ""),)
+    reproduce(run, failures, tree, ENVIRONMENT, known, replace(seen, suite=suite(failed(NEAR))))  # type: ignore[arg-type]
+    assert known.asked[0][1] == (NEAR,)
 
 
 @pytest.mark.parametrize(
