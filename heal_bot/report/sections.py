@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _ROWS = 40
 _MESSAGE = 600
 _LAYERS = 20
+_REPEATED = 20
 
 
 def count(number: int, one: str, many: str = "") -> str:
@@ -176,10 +177,11 @@ def _attempt_row(attempt: AttemptRecord, *, taken: bool) -> str:
 
 def _attempt_details(attempt: AttemptRecord, limit: int) -> str:
     # Nothing foreign goes into the summary: Markdown's escapes do not hold inside HTML.
+    title = f"Attempt {attempt.number}: {attempt.verdict}, fixes {len(attempt.fixed)}"
     lines = [
         "",
         "<details>",
-        f"<summary>Attempt {attempt.number}: {attempt.verdict}</summary>",
+        f"<summary>{title}</summary>",
         "",
         fence(attempt.diff, "diff", limit),
     ]
@@ -231,9 +233,10 @@ def doubts(record: OutcomeRecord, extra: Sequence[str] = ()) -> str:
 def reproduce(record: OutcomeRecord, branch: str) -> str:
     """One command that checks the claim."""
     tests = [f.test for f in record.failures if f.status == "fixed"]
-    ids = " ".join(quote(one_line(test)) for test in tests[:5])
-    command = f"git fetch origin {branch} && git checkout FETCH_HEAD && python -m pytest {ids}"
-    return _section("Reproduce", fence(command, "sh", 3_000))
+    command = f"git fetch origin {branch} && git checkout FETCH_HEAD && python -m pytest"
+    shown = " \\\n  ".join([command, *(quote(one_line(test)) for test in tests[:_REPEATED])])
+    more = _more(len(tests) - _REPEATED)
+    return _section("Reproduce", "\n".join([fence(shown, "sh", 6_000), *more]))
 
 
 def cost(record: OutcomeRecord) -> str:

@@ -140,7 +140,8 @@ function attempts() {
   const longest = Math.max(0.1, ...outcome.attempts.map((a) => a.seconds));
   for (const a of outcome.attempts) {
     const price = a.usd ? ", $" + a.usd.toFixed(4) : "";
-    const title = a.number + ". " + a.proposer + ", " + a.family + ": " + words(a.verdict) + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
+    const where = a.functions.map((name) => name.split("::").pop()).join(", ");
+    const title = a.number + ". " + a.proposer + ", " + a.family + (where ? " in " + where : "") + ": " + words(a.verdict) + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
     const item = unfold(title, (box) => {
       if (a.functions.length) box.append(add(make("p"), make("code", a.functions.join(", "))));
       if (a.rationale) box.append(make("p", a.rationale));
