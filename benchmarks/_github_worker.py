@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from heal_bot.commands.action import serve
 from heal_bot.commands.child import Task
 from heal_bot.commands.job import Job
+from heal_bot.commands.reception import serve
 from heal_bot.errors import HealBotError
 from heal_bot.outcome import OutcomeRecord
 from tests.github import records

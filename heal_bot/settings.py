@@ -1,4 +1,4 @@
-"""Everything that can be configured, in one place: the only reader of the environment."""
+"""Everything that can be configured, in one place: what it means, wherever it comes from."""
 
 from __future__ import annotations
 
@@ -213,11 +213,6 @@ def from_process(
     if isinstance(listed := given.get("proposers"), str):
         given["proposers"] = tuple(name.strip() for name in listed.split(",") if name.strip())
     return load({**os.environ, **secrets}, data, given)
-
-
-def environment() -> dict[str, str]:
-    """A copy of this process's environment, for the runner's inputs and file commands."""
-    return dict(os.environ)
 
 
 def _from_file(config: bytes | None) -> dict[str, Any]:

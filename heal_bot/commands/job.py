@@ -169,10 +169,7 @@ class Job:
 
     def tell(self, outputs: Mapping[str, str], text: str) -> None:
         """Write to the runner's files, where there is a runner."""
-        if path := self.environ.get("GITHUB_OUTPUT"):
-            actions.write_outputs(Path(path), outputs)
-        if path := self.environ.get("GITHUB_STEP_SUMMARY"):
-            actions.write_summary(Path(path), summary.fit(text, summary.STEP_LIMIT - 1))
+        actions.tell(self.environ, outputs, summary.fit(text, summary.STEP_LIMIT - 1))
 
     def refuse(self, reason: str) -> None:
         """Tell the runner that this is not done, and why."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from heal_bot import settings, wiring
+from heal_bot.commands import seal
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
 from heal_bot.forge import actions
@@ -59,7 +60,7 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a writable folder") from error
     matrix = json.dumps({"shard": list(range(len(dealt)))})
-    if told := settings.environment().get("GITHUB_OUTPUT"):
+    if told := seal.environment().get("GITHUB_OUTPUT"):
         actions.write_outputs(Path(told), {"matrix": matrix, "shards": str(len(dealt))})
     click.echo(matrix)
 

@@ -23,6 +23,11 @@ _KEPT = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_EN
 _PREFIXES = ("INPUT_", "GITHUB_", "HEAL_BOT_")
 
 
+def environment() -> dict[str, str]:
+    """A copy of this process's environment, for the runner's inputs and file commands."""
+    return dict(os.environ)
+
+
 def sealed(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment with its secrets, in a process whose own environment holds none.
 

@@ -68,6 +68,14 @@ def write_summary(path: Path, text: str) -> None:
     _append(path, text + "\n")
 
 
+def tell(environ: Mapping[str, str], outputs: Mapping[str, str], text: str) -> None:
+    """Write outputs and step summary, where there is a runner that takes them."""
+    if path := environ.get("GITHUB_OUTPUT"):
+        write_outputs(Path(path), outputs)
+    if path := environ.get("GITHUB_STEP_SUMMARY"):
+        write_summary(Path(path), text)
+
+
 def give_back(folder: Path, like: Path) -> None:
     """Let the owner of `like` own the folder and all in it; links are not followed."""
     owner = like.stat()

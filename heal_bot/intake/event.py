@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,7 +14,6 @@ from heal_bot.intake import command, payload
 from heal_bot.model import HealRequest
 from heal_bot.text import one_line
 
-_MAX_BYTES = 8 << 20
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
 _DISPATCHES = frozenset({"heal", "heal-bot"})
 
@@ -74,21 +71,6 @@ class Ignored:
     pull_number: int | None = None
     reply_to: int | None = None
     actor: str = ""
-
-
-def load(path: Path) -> dict[str, Any]:
-    """The payload in the runner's event file; UsageError when it is none."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-        loaded = json.loads(data) if len(data) <= _MAX_BYTES else None
-    except OSError as error:
-        raise UsageError(f"cannot read the event {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the event {path} is not JSON: {one_line(str(error))}") from error
-    if not isinstance(loaded, dict):
-        raise UsageError(f"the event {path} is no JSON object of at most {_MAX_BYTES} bytes")
-    return loaded
 
 
 def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:

@@ -31,7 +31,7 @@ _Verdict = Literal["regression", "rejected", "unconfirmed", "unchanged"]
 
 
 class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, strict=True)
 
 
 class _Written(_Closed):

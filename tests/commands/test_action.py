@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,12 +12,19 @@ from pathlib import Path
 import pytest
 import yaml
 
+from heal_bot.commands import seal
 from heal_bot.commands.job import INPUTS
 from heal_bot.forge.actions import inputs
 from tests.github import records
 from tests.github.server import LoopbackGitHub, serving
 
 ROOT = Path(__file__).parents[2]
+IMPORTS = ("-X", "importtime")
+# What a refused comment has no use for; reading an event takes pydantic, asking GitHub its SDK.
+HEAVY = {"anthropic", "google", "openai", "genai_prices", "httpx", "libcst", "lxml", "jinja2",
+         "yaml", "rich", "junitparser", "landlock"}  # fmt: skip
+OURS = {"heal_bot.pipeline", "heal_bot.wiring", "heal_bot.outcome", "heal_bot.publish",
+        "heal_bot.commands.served", "heal_bot.commands.child"}  # fmt: skip
 
 
 @pytest.fixture
@@ -27,12 +35,19 @@ def github(tmp_path: Path) -> Iterator[LoopbackGitHub]:
         assert running.violations == []
 
 
-def start(github: LoopbackGitHub, folder: Path, *arguments: str, **environ: str) -> object:
-    """The program as the container starts it."""
+def start(
+    github: LoopbackGitHub,
+    folder: Path,
+    *arguments: str,
+    python: tuple[str, ...] = (),
+    fds: tuple[int, ...] = (),
+    **environ: str,
+) -> subprocess.CompletedProcess[str]:
+    """The program as the container starts it, with `python`'s own options and open `fds`."""
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
     return subprocess.run(
-        [sys.executable, "-I", "-m", "heal_bot", *arguments],
+        [sys.executable, "-I", *python, "-m", "heal_bot", *arguments],
         env={
             "PATH": "/usr/bin:/bin",
             "GITHUB_API_URL": github.url,
@@ -46,24 +61,39 @@ def start(github: LoopbackGitHub, folder: Path, *arguments: str, **environ: str)
             **environ,
         },
         cwd=workspace,
+        pass_fds=fds,
         capture_output=True,
         text=True,
         timeout=60,
     )
 
 
-def comment(github: LoopbackGitHub, folder: Path, actor: str) -> Path:
-    """The event of a `/heal` comment on an open pull request."""
+def loaded(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The modules that a process started with `IMPORTS` loaded, up to the one it became."""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    assert len(lines) > 50, done.stderr
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+def heavy(names: set[str]) -> set[str]:
+    """Those of the names that a comment must not wait for."""
+    return {name for name in names if name.partition(".")[0] in HEAVY or name in OURS}
+
+
+def comment(
+    github: LoopbackGitHub, folder: Path, actor: str, body: str = "/heal", sender: str = ""
+) -> Path:
+    """The event of a comment on an open pull request."""
     base = github.world.branch("main") or ""
     github.world.git.set_ref("refs/heads/feature", base)
     pull = github.world.add_pull(title="t", body="", head="feature", base="main", user="ada",
                                  head_repo="octo/shop", head_sha=base)  # fmt: skip
-    said = github.world.add_comment(pull.number, actor, "/heal")
+    said = github.world.add_comment(pull.number, actor, body)
     user = {"login": actor, "type": "User"}
     event = {
         "action": "created",
         "repository": {"full_name": "octo/shop"},
-        "sender": user,
+        "sender": user | {"login": sender or actor},
         "issue": {"number": pull.number, "pull_request": {}},
         "comment": {"id": said.id, "body": said.body, "user": user},
     }
@@ -88,6 +118,57 @@ def test_a_stranger_s_comment_is_answered_once_and_nothing_runs(
     assert "refused" in (tmp_path / "output").read_text()
     assert "::add-mask::token-for-tests" in done.stdout
     assert not (tmp_path / "workspace/.heal-bot").exists()
+
+
+def test_a_comment_without_a_command_ends_before_anything_is_loaded(
+    github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    path = comment(github, tmp_path, "ada", "Thank you!")
+    done = start(github, tmp_path, "action", python=IMPORTS, GITHUB_EVENT_NAME="issue_comment",
+                 GITHUB_EVENT_PATH=str(path))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "nothing to do: the comment is no /heal command\n"
+    assert "nothing_to_do" in (tmp_path / "output").read_text()
+    assert github.exchanges == []
+    names = loaded(done)
+    assert "heal_bot.intake.envelope" in names
+    assert not heavy(names) | names & {"pydantic", "github", "requests", "heal_bot.settings"}
+
+
+def test_a_process_that_only_seals_itself_loads_nothing_more(
+    github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    path = comment(github, tmp_path, "ada", sender="mallory")
+    done = start(github, tmp_path, "action", python=IMPORTS, GITHUB_EVENT_NAME="issue_comment",
+                 GITHUB_EVENT_PATH=str(path))  # fmt: skip
+    assert "not the account that wrote the comment" in done.stdout, done.stderr
+    names = loaded(done)
+    assert not heavy(names) | names & {"pydantic", "github", "requests", "heal_bot.settings"}
+
+
+@pytest.mark.parametrize(
+    ("sender", "told", "asks"),
+    [("octocat", "not the account that wrote the comment", False),
+     pytest.param("mallory", "needs write permission", True, marks=pytest.mark.long)],
+)  # fmt: skip
+def test_a_refused_comment_loads_github_s_sdk_only_to_ask_it(
+    github: LoopbackGitHub, tmp_path: Path, sender: str, told: str, asks: bool
+) -> None:
+    path = comment(github, tmp_path, "mallory", sender=sender)
+    reading, writing = os.pipe()
+    os.write(writing, seal.packed({"INPUT_GITHUB-TOKEN": "token-for-tests"}))
+    os.close(writing)
+    try:
+        given = {"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_EVENT_PATH": str(path),
+                 "HEAL_BOT_SECRETS_FD": str(reading), "INPUT_GITHUB-TOKEN": ""}  # fmt: skip
+        done = start(github, tmp_path, "action", python=IMPORTS, fds=(reading,), **given)
+    finally:
+        os.close(reading)
+    assert told in done.stdout, done.stderr
+    names = loaded(done)
+    assert "heal_bot.commands.reception" in names
+    assert not heavy(names)
+    assert ("github" in names, "requests" in names) == (asks, asks)
 
 
 def test_an_event_names_itself_where_there_is_no_runner(

@@ -6,7 +6,7 @@ import re
 
 from heal_bot import settings
 from heal_bot.delivery.options import MOST_OPEN
-from heal_bot.intake import event, files
+from heal_bot.intake import envelope, files
 from heal_bot.settings import Settings
 from heal_bot.source import guard
 from heal_bot.workspace import listing
@@ -37,7 +37,7 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
         f"commits of {listing.MAX_FILES:,} files, {listing.MAX_TOTAL >> 30} GiB"
         f" and {listing.MAX_FILE >> 20} MiB a file",
         f"{settings._CONFIG_BYTES >> 10} KiB of `.heal-bot.yml`",
-        f"{event._MAX_BYTES >> 20} MiB of an event",
+        f"{envelope._MAX_BYTES >> 20} MiB of an event",
         f"{Settings().max_minutes:g} minutes by default",
     ):
         assert said in LIMITS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from heal_bot.errors import UsageError
-from heal_bot.intake.event import Asked, Facts, Ignored, Place, load, read
+from heal_bot.intake.event import Asked, Facts, Ignored, Place, read
 
 REPO = "Codertocat/Hello-World"
 SHA, HEAD = "a" * 40, "b" * 40
@@ -260,17 +260,3 @@ def test_a_payload_of_the_wrong_form_is_named(
 def test_a_job_without_a_full_commit_is_refused() -> None:
     with pytest.raises(UsageError, match="no full commit SHA"):
         read("push", example("push"), Facts(REPO, "main", "main"))
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"[" * 100_000, b"\xff"], ids=repr)
-def test_a_broken_event_file_is_one_line(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "event.json"
-    path.write_bytes(data)
-    with pytest.raises(UsageError) as error:
-        load(path)
-    assert "\n" not in str(error.value)
-
-
-def test_a_missing_event_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"gone\.json"):
-        load(tmp_path / "gone.json")
