@@ -71,7 +71,7 @@ SHAPES: dict[str, Shape] = {
             ("scripted model scenarios that end as they should", "0 of 0", "as_expected, scenarios"),
             ("our own time for an attempt, the sandboxed run included", "0.000 s", "seconds_per_attempt"),
             ("that time over the sandboxed run alone", "0.000", "floor_ratio"),
-            ("share of a prompt that the one before does not begin with", "0.000", "uncached_share"),
+            ("share of the bytes of a request that the one before does not begin with", "0.000", "uncached_share"),
         ),
     ),
     "mutants": Shape(

@@ -4,7 +4,8 @@ A small project with two planted faults is checked out, run and repaired again a
 changes is what the models answer. The models are the real SDKs against a server on the loopback,
 the transcripts are hand-written. Counted are the scenarios that end as they should, our own time
 for an attempt (from the end of an answer to the next request), that time over the sandboxed run
-it contains, and the part of each request that the previous one did not begin with.
+it contains, what is left of it without that run, and the part of the bytes of each request that the
+previous one did not begin with.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from types import TracebackType
 from typing import Self
 
@@ -195,25 +197,16 @@ def measured(play: Play) -> dict[str, float]:
     gaps = [
         after - before for before, after in zip(server.answered, server.arrived[1:], strict=False)
     ]
-    prompts = [_prompt(body) for body in server.bodies]
     judged = play.judged[: len(gaps)]
     return {
         "seconds_per_attempt": round(sum(gaps) / len(gaps), 3),
         "floor_ratio": round(sum(gaps) / sum(judged), 3),
-        "uncached_share": _uncached(prompts),
-        "uncached_share_raw": _uncached(server.bodies),
+        "own_seconds_median": round(
+            median(gap - run for gap, run in zip(gaps, judged, strict=False)), 4
+        ),
+        "uncached_share": _uncached(server.bodies),
         "prompt_tokens_per_attempt": sum(map(len, server.bodies)) // len(server.bodies) // 4,
     }
-
-
-def _prompt(body: bytes) -> bytes:
-    """A request in the order in which providers cache it: system text, then the turns.
-
-    The SDK writes its JSON keys in another order, which `uncached_share_raw` takes as it is.
-    """
-    sent = json.loads(body)
-    blocks = [*sent["system"], *(block for turn in sent["messages"] for block in turn["content"])]
-    return "\0".join(block["text"] for block in blocks).encode()
 
 
 def _uncached(requests: Sequence[bytes]) -> float:

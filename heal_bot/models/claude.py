@@ -193,17 +193,21 @@ class Claude:
             import httpx2
 
             from heal_bot.models.capped import LINE, cap
+            from heal_bot.models.prefix import growing_last
 
             hush(r"anthropic\.", r"pydantic\.main")
             key, wire = self._key.reveal(), self._wire
             headers = {"authorization": f"Bearer {key}", **self._version()}
             line = LINE if self.lined else None
             http = httpx2.Client(
-                **client_options(self._link),
+                **client_options(self._link, httpx2.create_ssl_context),
                 timeout=httpx2.Timeout(**timeouts(self._link)),
                 limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
                 event_hooks={
-                    "request": [lambda request: pin(request, wire, headers, _HEADERS)],
+                    "request": [
+                        lambda request: pin(request, wire, headers, _HEADERS),
+                        lambda request: growing_last(request, "messages"),
+                    ],
                     "response": [lambda response: cap(response, wire, line)],
                 },
             )

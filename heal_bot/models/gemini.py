@@ -207,16 +207,18 @@ class Gemini:
             from google.genai import types
 
             from heal_bot.models.capped import cap
+            from heal_bot.models.prefix import growing_last
 
             hush(r"google\.genai\.", r"pydantic\.main")
             key, wire = self._key.reveal(), self._wire
             http = httpx2.Client(
-                **client_options(self._link),
+                **client_options(self._link, httpx2.create_ssl_context),
                 timeout=httpx2.Timeout(**timeouts(self._link)),
                 limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
                 event_hooks={
                     "request": [
-                        lambda request: pin(request, wire, {"x-goog-api-key": key}, _HEADERS)
+                        lambda request: pin(request, wire, {"x-goog-api-key": key}, _HEADERS),
+                        lambda request: growing_last(request, "contents"),
                     ],
                     "response": [lambda response: cap(response, wire)],
                 },

@@ -128,11 +128,12 @@ class OpenAICompatible:
             "stream": True,
             "stream_options": {"include_usage": True},
             self._limit: max_tokens,
-            "messages": turns,
         }
         if schema is not None:
             shape = {"name": "answer", "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
+        # What grows comes last, so that a request begins as the one before.
+        body["messages"] = turns
         seconds = min(self._link.timeout, run.left())
         try:
             self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))
@@ -215,7 +216,7 @@ class OpenAICompatible:
             key, wire = self._key.reveal(), self._wire
             headers = {"authorization": f"Bearer {key}"} if key else {}
             self._client = httpx.Client(
-                **client_options(self._link),
+                **client_options(self._link, httpx.create_ssl_context),
                 timeout=httpx.Timeout(**timeouts(self._link)),
                 limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
                 event_hooks={"request": [lambda request: pin(request, wire, headers, _HEADERS)]},

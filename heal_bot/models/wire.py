@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 
 from heal_bot.events import Run
@@ -113,14 +114,25 @@ def hush(*modules: str) -> None:
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
 
 
-def client_options(link: Link) -> dict[str, Any]:
-    """Keyword arguments for an HTTP client that follows nobody and reads no environment."""
+def client_options(link: Link, trust: Callable[..., ssl.SSLContext]) -> dict[str, Any]:
+    """Keyword arguments for an HTTP client that follows nobody and reads no environment.
+
+    `trust` is its library's maker of a context with the certificates it trusts by itself.
+    """
     return {
         "trust_env": False,
         "follow_redirects": False,
-        "verify": ssl.create_default_context(cafile=link.ca_file) if link.ca_file else True,
+        "verify": _context(link.ca_file, trust),
         "proxy": link.proxy or None,
     }
+
+
+@lru_cache(maxsize=8)
+def _context(ca_file: str, trust: Callable[..., ssl.SSLContext]) -> ssl.SSLContext:
+    """Reading all certificates takes longer than a call does here, so a chain reads them once."""
+    if ca_file:
+        return ssl.create_default_context(cafile=ca_file)
+    return trust(trust_env=False)
 
 
 def timeouts(link: Link) -> dict[str, float]:

@@ -240,6 +240,18 @@ def test_the_version_header_is_the_one_of_the_installed_sdk(bench) -> None:
     assert sent == _constants.ANTHROPIC_API_VERSION
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_request_begins_as_the_one_before_up_to_what_is_new(bench, provider) -> None:
+    sent = []
+    for text in ("first question", "second question"):
+        bench.ask(provider, bench.says(provider, "fine"), text=text)
+        sent.append(bench.server.bodies[0])
+    same, _, tail = sent[0].partition(b"first question")
+    assert b"be brief" in same
+    assert sent[1].startswith(same)
+    assert len(tail) < 30, "more than brackets and whose turn it is"
+
+
 def test_claude_marks_the_static_block_for_its_cache(bench) -> None:
     bench.ask("claude", bench.says("claude", "fine"), text="the question")
     body = bench.server.requests[0][2]
