@@ -9,6 +9,7 @@ import textwrap
 import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from heal_bot.source import functions, guard
 
@@ -39,6 +40,8 @@ def minimal(old_source: str, new_source: str) -> str:
     except (guard.SourceRejected, tokenize.TokenError, SyntaxError):
         return new_source
     merged = "".join(_merged(old_units, new_units)) + "".join(tail)
+    if merged == new_source:
+        return merged
     try:
         return merged if _tree(merged) == wanted else new_source
     except guard.SourceRejected:
@@ -71,7 +74,9 @@ def _changed(unit: _Unit, counterpart: _Unit | None) -> list[str]:
     return [*leading, *lines]
 
 
-def _units(source: str) -> tuple[list[_Unit], tuple[str, ...]]:
+# The old side is the same in every proposal for a function, and most lines of the new one are.
+@lru_cache(maxsize=64)
+def _units(source: str) -> tuple[tuple[_Unit, ...], tuple[str, ...]]:
     """The logical lines of a source, and the comment lines after the last of them."""
     lines = functions.lines(source)
     body = "".join(f"{line.rstrip(chr(13) + chr(10))}\n" for line in lines)
@@ -96,9 +101,10 @@ def _units(source: str) -> tuple[list[_Unit], tuple[str, ...]]:
             start, done, comment = None, token.start[0], ""
         elif token.type not in _BLANK and token.type != tokenize.ENDMARKER and start is None:
             start = token.start[0]
-    return units, tuple(lines[done - shift :])
+    return tuple(units), tuple(lines[done - shift :])
 
 
+@lru_cache(maxsize=2048)
 def _key(line: str) -> str:
     """What a logical line says: its syntax tree where it has one, its tokens otherwise."""
     text = textwrap.dedent(line).strip()

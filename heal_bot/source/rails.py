@@ -76,11 +76,19 @@ def _check_edit(edit: Edit, text: str) -> str:
 
 def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
     """The first thing the new code reaches for and neither the old code nor the module did."""
-    wanted = guard.parse("\n".join(imports.missing(text, edit.imports)))
+    added = imports.missing(text, edit.imports) if edit.imports else ()
+    wanted = guard.parse("\n".join(added))
     aliases = {**risks.aliases(text), **risks.imported(wanted)}
-    before = risks.facts(old, aliases)
-    fresh = (risks.facts(new, aliases) | risks.facts(wanted, {})) - before
+    after = risks.facts(new, aliases) | risks.facts(wanted, {})
+    fresh = after - _reached(old, text, added) if after else after
     return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
+
+
+@lru_cache(maxsize=256)
+def _reached(old: ast.Module, text: str, added: tuple[str, ...]) -> frozenset[str]:
+    """What the old code reaches for, by the names of its file and of the imports added to it."""
+    wanted = guard.parse("\n".join(added))
+    return risks.facts(old, {**risks.aliases(text), **risks.imported(wanted)})
 
 
 def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:

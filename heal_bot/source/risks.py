@@ -68,8 +68,9 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
 
     `aliases` maps the names that imports bind in the file to what they stand for.
     """
+    hidden = _parameters(body)
     own = {name: full for name, full in {**aliases, **imported(body)}.items()
-           if name not in _parameters(body)}  # fmt: skip
+           if name not in hidden}  # fmt: skip
     inner = {
         id(node.value)
         for node in ast.walk(body)

@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from heal_bot.errors import HealBotError
 from heal_bot.model import Edit, Target
@@ -253,6 +254,11 @@ def _at_margin(source: str) -> str:
 
 def _same(new: str, old: str) -> bool:
     try:
-        return ast.dump(guard.parse(_at_margin(new))) == ast.dump(guard.parse(_at_margin(old)))
+        return _syntax(new) == _syntax(old)
     except guard.SourceRejected:
         return new == old
+
+
+@lru_cache(maxsize=64)
+def _syntax(source: str) -> str:
+    return ast.dump(guard.parse(_at_margin(source)))
