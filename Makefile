@@ -1,4 +1,5 @@
-# Every target makes .venv first; a fresh machine needs python3 (3.11 or newer), git and make.
+# Every target makes .venv first; a fresh machine needs python3 (3.11 or newer), git and make, and
+# `make check` node 20 or newer with npm.
 # What CI calls is here and nowhere else.
 
 VENV := .venv
@@ -27,7 +28,7 @@ $(RUNNERS): $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,dialects]'
 	@touch $@
 
-# A model server of other hands for the slow tests; nothing of it ships.
+# A model server of other hands for the tests of the clients; nothing of it ships.
 $(AIMOCK): $(STAMP)
 	@command -v npm >/dev/null || { echo "no npm found: the tests against aimock need node 20 or newer with npm" >&2; exit 1; }
 	@mkdir -p $(@D)
@@ -41,10 +42,10 @@ test: $(STAMP)
 	$(BIN)/pytest -q -n auto -m "not slow and not long and not online"
 
 # What needs this project alone, as the unit tests do, but starts processes for seconds.
-long: $(STAMP)
+long: $(STAMP) $(AIMOCK)
 	$(BIN)/pytest -q -n auto -m "long and not slow and not online"
 
-slow: $(RUNNERS) $(AIMOCK)
+slow: $(RUNNERS)
 	$(BIN)/pytest -q -n auto -m "slow and not online" || test $$? = 5
 
 lint: $(STAMP)
@@ -56,7 +57,7 @@ lint: $(STAMP)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 
-# What CI runs on every commit; `full` adds the container, the other runners, aimock and Chromium.
+# What CI runs on every commit; `full` adds the container, the other runners and Chromium.
 check: $(STAMP)
 	@for part in lint test long; do begin=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \

@@ -1,6 +1,6 @@
 """The clients against aimock, a server of other hands, with the answers it makes of fixtures.
 
-`make slow` installs it (pinned, for development only); without it these tests fail and say so.
+`make long` installs it (pinned, for development only); without it these tests fail and say so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from heal_bot.models.retry import Patience
 from heal_bot.text import Secret
 from tests.models.scene import ROUND_RIGHT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parent.parent.parent
 CLI = ROOT / ".venv/aimock/node_modules/@copilotkit/aimock/dist/cli.js"
 PROVIDERS = ("claude", "gemini", "openai")
@@ -54,8 +54,8 @@ FIXTURES: tuple[dict[str, object], ...] = (
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """aimock while it runs."""
     node = shutil.which("node")
-    assert node, "these tests need node (20 or newer); install it, then run make slow"
-    assert CLI.is_file(), "aimock is not installed; run make slow, which installs it"
+    assert node, "these tests need node (20 or newer); install it, then run make long"
+    assert CLI.is_file(), "aimock is not installed; run make long, which installs it"
     folder = tmp_path_factory.mktemp("aimock")
     (folder / "all.json").write_text(json.dumps({"fixtures": FIXTURES}))
     with socket.socket() as probe:
