@@ -247,6 +247,9 @@ class Recall(Protocol):
     def reject(self, candidate: Candidate, reason: str) -> None:
         """Record a proposal that was refused before any run; it becomes an attempt."""
 
+    def end(self, why: str) -> None:
+        """Say why no more comes, where it is not that all was said: stuck or budget."""
+
 
 class Critic(Protocol):
     """A second opinion on a confirmed patch; it can raise questions and never approve."""

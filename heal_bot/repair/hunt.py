@@ -61,8 +61,8 @@ def hunt(
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
-    elif ledger.stopped == "done":
-        ledger.stopped = "exhausted"
+    else:
+        ledger.end("exhausted")
     best = ledger.best_partial(cluster)
     if best is not None and _stands_alone(cluster, best):
         yield best

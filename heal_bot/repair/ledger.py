@@ -25,6 +25,8 @@ from heal_bot.source import edit
 from heal_bot.source.guard import SourceRejected
 
 _PARTIAL = 30
+# Why a search ended, the weightiest word last: of several clusters that one counts.
+_ENDS = ("done", "exhausted", "stuck", "budget", "interrupted")
 
 
 @dataclass(slots=True)
@@ -135,9 +137,13 @@ class Ledger:
         self.notes.append(f"no patch is offered: {why}")
         run.emit(Noted(stage="repair", message=self.notes[-1]))
 
+    def end(self, why: str) -> None:
+        """Keep why a search ended, unless another one ended for a weightier reason."""
+        self.stopped = max(self.stopped, why, key=_ENDS.index)
+
     def stop(self, run: Run, why: str, note: str) -> None:
         """Say why the search ends before everything is fixed."""
-        self.stopped = why
+        self.end(why)
         if note not in self.notes:
             self.notes.append(note)
             run.emit(Noted(stage="repair", message=note))
@@ -180,3 +186,7 @@ class Recollection:
         self.ledger.record(
             self.run, self.cluster, candidate, Verdict("rejected", detail=reason), 0.0
         )
+
+    def end(self, why: str) -> None:
+        """Enter why the proposer has no more to say."""
+        self.ledger.end(why)

@@ -151,6 +151,7 @@ def test_over_budget_nothing_is_sent_and_it_is_said(play, bench) -> None:
     assert (scene.statuses, bench.server.requests) == ([], [])
     assert scene.kinds("budget")
     assert "budget is spent" in scene.proposer.notes[0]
+    assert scene.ledger.stopped == "budget"
 
 
 def test_a_spent_budget_ends_the_repair_between_two_calls(play, bench) -> None:
@@ -158,6 +159,7 @@ def test_a_spent_budget_ends_the_repair_between_two_calls(play, bench) -> None:
     assert scene.statuses == ["unchanged"]
     assert len(bench.server.requests) == 1
     assert "1 model calls were allowed" in scene.proposer.notes[0]
+    assert scene.ledger.stopped == "budget"
 
 
 def test_without_a_price_the_token_cap_rules_and_it_is_said(play, bench) -> None:
@@ -173,6 +175,7 @@ def test_a_refused_key_ends_the_tier_with_one_line(play, bench) -> None:
     assert scene.statuses == []
     assert len(bench.server.requests) == 1
     assert "check the key" in scene.proposer.notes[0]
+    assert scene.ledger.stopped == "exhausted"
     assert "test-key" not in str(scene.events)
 
 
@@ -225,6 +228,7 @@ def test_a_stuck_model_starts_afresh_and_then_looks_elsewhere(play, bench) -> No
     assert "Start anew" in sent(bench, 2)
     assert "value * 100 + 11" not in sent(bench, 2)
     assert "another suspect" in sent(bench, 4)
+    assert scene.ledger.stopped == "stuck"
 
 
 def function(body: str, header: str = "def round_cents(value):") -> str:

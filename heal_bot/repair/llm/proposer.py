@@ -48,6 +48,7 @@ class ModelProposer:
     _resting: set[int] = field(default_factory=set)
     _set_aside: int = 0
     _findings: tuple[str, ...] = ()
+    _stuck: bool = False
 
     streams = False
 
@@ -67,6 +68,7 @@ class ModelProposer:
         if not facts.suspects:
             return
         self._resting, self._set_aside, self._findings = set(self._lost), 0, ()
+        self._stuck = False
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         try:
@@ -81,7 +83,11 @@ class ModelProposer:
                 left = self._look(run, recall, prompter) if first else tuple(others)
         except LLMError as error:
             # Only a spent budget ends all rounds.
+            recall.end("budget")
             self._note(run, str(error))
+        else:
+            if self._stuck:
+                recall.end("stuck")
 
     def _round(
         self, run: Run, recall: Recall, prompter: Prompter, place: int, strategy: str
@@ -114,6 +120,7 @@ class ModelProposer:
                 self.replies.drop(key)
             stuck = 0 if _best(recall().attempts) > best else stuck + 1
             strategy = "repair"
+        self._stuck = self._stuck or stuck >= _PATIENCE
 
     def _answer(
         self, run: Run, prompter: Prompter, brief: Brief, model: Model, strategy: str
