@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 
 from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
+from heal_bot.repair.belief import Grounds, is_believed, together
+from heal_bot.repair.vacuity import Probe, probes
 from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
-_SHARE = 0.5
-# What passes a single test by accident is common, and the right change is not always among those
-# that are tried: a group that weighs less than a change of this cost is not believed. By the
-# number of failing tests.
-_FAR = (4.2, 5.0, 6.0, 7.0)
+# Nor does one that is hardly ahead of the next one stand out.
+_SHARE, _AHEAD = 0.5, 1.05
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
@@ -31,6 +30,8 @@ _NEW, _OTHER = 4.0, 1.0
 # And one that crashes on all varied calls as the tests did.
 _CRASH = 3.0
 _FEW = 1 / 3
+# A condition that told calls apart before, and does not any more.
+_VACUOUS = 2.0
 _ASSERTIONS = {"AssertionError", "Failed", ""}
 _SHOWN = 3
 # What fails in the cold run is followed by a patch that behaves differently.
@@ -58,15 +59,23 @@ class _Group:
     members: tuple[Attempt, ...]
     weight: float
     row: tuple[CallResult, ...]
+    grounds: Grounds
 
 
-def choose(session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure]) -> Choice:
-    """Rank the patches that pass all tests of a cluster, of which these failed before."""
+def choose(
+    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure], accidents: int = 0
+) -> Choice:
+    """Rank the patches that pass all tests of a cluster, of which these failed before.
+
+    `accidents` counts the changes that made one of them pass and broke another test.
+    """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    calls = session.call([fix.candidate for fix in few]) if len(few) > 1 else Calls()
-    groups = _groups(few, calls, frozenset(f.kind for f in failures) - _ASSERTIONS)
+    asked = probes(few)
+    without = [candidate for probe in asked for candidate in (probe.always, probe.never)]
+    calls = session.call([*(fix.candidate for fix in few), *without])
+    groups = _groups(few, asked, calls, frozenset(f.kind for f in failures) - _ASSERTIONS)
     difference = _difference(groups, calls)
-    if why := _refused(groups, len(fixes), len(failures)):
+    if why := _refused(groups, len(fixes), len(failures), accidents):
         return Choice(tuple(m for group in groups for m in group.members), why, difference)
     others = len(fixes) - len(groups[0].members)
     doubts = _doubts(others, difference)
@@ -74,44 +83,70 @@ def choose(session: Session, fixes: Sequence[Attempt], failures: Sequence[Failur
     return Choice(offered, "", difference)
 
 
-def _refused(groups: Sequence[_Group], fixes: int, failures: int) -> str:
+def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int) -> str:
     """Why none of the groups is offered; '' when the first one is."""
     best = groups[0].weight
     rivals = [group.weight for group in groups[1:]]
-    if rivals and best < _SHARE * (best + sum(rivals)) and best <= 2 * rivals[0]:
+    close = rivals and best < _SHARE * (best + sum(rivals)) and best <= 2 * rivals[0]
+    seen = bool(rivals and groups[0].row and groups[1].row)
+    if close or (seen and best < _AHEAD * rivals[0]):
         return f"{fixes} changes pass the same tests and behave in {len(groups)} ways"
-    costs = [member.candidate.prior for member in groups[0].members]
-    if _together(costs) < math.exp(-_FAR[min(failures, len(_FAR)) - 1]):
+    if not is_believed(groups[0].grounds, failures, accidents):
         tests = "one test" if failures == 1 else f"{failures} tests"
         return f"what passes is too far-fetched for {tests} to vouch for it"
     return ""
 
 
-def _groups(fixes: Sequence[Attempt], calls: Calls, crashes: frozenset[str]) -> list[_Group]:
+def _groups(
+    fixes: Sequence[Attempt], asked: Sequence[Probe], calls: Calls, crashes: frozenset[str]
+) -> list[_Group]:
     """Patches by behaviour, the heaviest group first; without calls each is on its own.
 
-    `crashes` are the exceptions other than assertions that the tests failed with.
+    `crashes` are the exceptions other than assertions that the tests failed with. After the
+    patches, `calls` hold what was `asked`.
     """
-    unchanged = calls.rows[0] if calls.rows else ()
-    rows = calls.rows[1:] if len(calls.rows) == len(fixes) + 1 else ((),) * len(fixes)
+    fit = len(calls.rows) == 1 + len(fixes) + 2 * len(asked)
+    unchanged, *every = calls.rows if fit else ((),) * (1 + len(fixes) + 2 * len(asked))
+    rows, keys = every[: len(fixes)], _keys([*every, unchanged])
+    vacuous = _vacuous(asked, keys, len(fixes))
     found: dict[object, list[int]] = {}
-    for at, key in enumerate(_keys(rows)):
-        found.setdefault(key or at, []).append(at)
-    groups = []
+    for at in range(len(fixes)):
+        found.setdefault(keys[at] or at, []).append(at)
+    known = _known(unchanged, rows, calls.recorded)
     least = min((_crashing(row, crashes) for row in rows), default=0.0)
+    groups = []
     for members in found.values():
         row = rows[members[0]]
-        strange = _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
-        strange += (_NEW if crashes else _OTHER) * _felt(_share(unchanged, row))
-        strange += _CRASH * _felt(_crashing(row, crashes) - least)
-        weight = _together([fixes[at].candidate.prior + strange for at in members])
-        groups.append(_Group(tuple(fixes[at] for at in members), weight, row))
+        changed = _share(unchanged, row)
+        touched = (_NEW if crashes else _OTHER) * _felt(changed)
+        penalty = _CRASH * _felt(_crashing(row, crashes) - least) + (touched if known else 0.0)
+        penalty += _VACUOUS if vacuous.issuperset(members) else 0.0
+        apart = 0.0 if known else touched
+        apart += _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
+        costs = tuple(fixes[at].candidate.prior for at in members)
+        grounds = Grounds(costs, changed if row else None, calls.recorded, penalty)
+        weight = math.exp(-penalty - apart) * together(costs)
+        groups.append(_Group(tuple(fixes[at] for at in members), weight, row, grounds))
     return sorted(groups, key=lambda group: -group.weight)
 
 
-def _together(costs: Sequence[float]) -> float:
-    """What changes weigh together, cheapest first: each further one says less."""
-    return sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
+def _vacuous(asked: Sequence[Probe], keys: Sequence[tuple[str, ...]], count: int) -> frozenset[int]:
+    """The patches after which a condition decides nothing that did; the last key is unchanged."""
+    found: set[int] = set()
+    for probe, at in zip(asked, range(count, len(keys) - 1, 2), strict=True):
+        found |= probe.vacuous(keys[-1], keys, keys[at], keys[at + 1])
+    return frozenset(found)
+
+
+def _known(
+    before: Sequence[CallResult], rows: Sequence[Sequence[CallResult]], recorded: int
+) -> bool:
+    """Whether a call that tests make stays as it was: else nothing is known to have worked."""
+    return any(
+        one.mark == other.mark
+        for row in rows
+        for one, other in zip(before[:recorded], row, strict=False)
+    )
 
 
 def _keys(rows: Sequence[Sequence[CallResult]]) -> list[tuple[str, ...]]:

@@ -103,7 +103,7 @@ def _stream(
         most = limits.candidates * part.value
         yield from _pass(run, cluster, proposer, session, ledger, tally, source, most)
         if tally.fixes:
-            yield from _chosen(run, cluster, session, ledger, tally.fixes)
+            yield from _chosen(run, cluster, session, ledger, tally)
         if tally.fixes or run.over():
             break
     run.emit(
@@ -144,6 +144,7 @@ def _pass(
         candidate = offered.popleft()
         ledger.count(cluster, candidate, verdict)
         _tell(run, cluster, proposer, tally, candidate)
+        tally.accidents += verdict.status == "regression" and bool(verdict.fixed)
         if verdict.afresh:
             turns.delay(candidate)
         if verdict.status == "timeout":
@@ -166,10 +167,10 @@ def _pass(
 
 
 def _chosen(
-    run: Run, cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
+    run: Run, cluster: Cluster, session: Session, ledger: Ledger, tally: Tally
 ) -> Iterator[Attempt]:
     """Full fixes that behave differently, the best one first; none where no one stands out."""
-    choice = choose(session, fixes, cluster.failures)
+    choice = choose(session, tally.fixes, cluster.failures, tally.accidents)
     if choice.refused:
         ledger.doubt(run, choice.ranked, f"{choice.refused}: {choice.difference}".rstrip(": "))
     else:

@@ -19,11 +19,15 @@ _DEAR_ONES = 40
 
 @dataclass(slots=True)
 class Tally:
-    """What a stream has seen so far, and the partial fix that looks like a cause of its own."""
+    """What a stream has seen so far, and the partial fix that looks like a cause of its own.
+
+    `accidents` counts what made a failing test pass and broke one that passed.
+    """
 
     tried: int = 0
     best: int = 0
     regressions: int = 0
+    accidents: int = 0
     apart: Attempt | None = None
     apart_since: int = 0
     fixes: list[Attempt] = field(default_factory=list)

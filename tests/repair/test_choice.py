@@ -92,7 +92,7 @@ def test_a_lone_patch_is_offered_without_a_doubt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prior", "failing", "offered"), [(4.1, 1, True), (4.3, 1, False), (4.3, 2, True)]
+    ("prior", "failing", "offered"), [(3.2, 1, True), (3.3, 1, False), (3.3, 2, True)]
 )
 def test_a_far_fetched_patch_needs_more_tests_to_vouch_for_it(
     prior: float, failing: int, offered: bool
@@ -105,5 +105,39 @@ def test_a_far_fetched_patch_needs_more_tests_to_vouch_for_it(
 
 
 def test_patches_that_agree_vouch_for_each_other_where_one_would_be_far_fetched() -> None:
-    _, refused, _ = _choose([4.5, 4.5, 4.5], "xx", "ab", "ab", "ab")
-    assert refused == ""
+    assert "far-fetched" in _choose([3.5], "xx", "ab")[1]
+    assert _choose([3.5, 3.5, 3.5], "xx", "ab", "ab", "ab")[1] == ""
+
+
+def test_calls_of_the_tests_vouch_for_a_patch() -> None:
+    assert "far-fetched" in _choose([3.2], "xxx", "axx", recorded=2)[1]
+    assert _choose([3.2], "xxxxx", "axxxx", recorded=5)[1] == ""
+
+
+def test_a_patch_that_changes_nothing_that_worked_may_be_more_far_fetched() -> None:
+    assert _choose([4.0], "xxx", "xxx", recorded=2)[1] == ""
+    assert "far-fetched" in _choose([4.0], "xxx", "xxa", recorded=2)[1]
+
+
+def test_a_patch_that_could_not_be_called_must_be_less_far_fetched() -> None:
+    assert "far-fetched" in _choose([2.8], "", "")[1]
+
+
+def test_where_every_call_of_the_tests_was_wrong_changing_them_all_is_no_doubt() -> None:
+    assert _choose([2.9], "xx", "ab", recorded=2)[1] == ""
+    assert "far-fetched" in _choose([2.9], "xxx", "xab", recorded=2)[1]
+
+
+def test_two_behaviours_that_are_as_likely_are_both_withheld() -> None:
+    assert _choose([1.0, 1.02], "xx", "xa", "xb")[1] == (
+        "2 changes pass the same tests and behave in 2 ways"
+    )
+
+
+@pytest.mark.parametrize(("accidents", "offered"), [(0, True), (30, False)])
+def test_what_changes_most_is_less_believed_where_others_passed_and_broke_something(
+    accidents: int, offered: bool
+) -> None:
+    calls, fixes = Called(_rows("xxxx", "xaaa", recorded=2)), [_fix(1, 2.0)]
+    choice = choose(calls, fixes, FAILURES, accidents)  # type: ignore[arg-type]
+    assert (choice.refused == "") is offered

@@ -8,18 +8,24 @@ that test whatever the code is for.
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 
 from heal_bot.repair.rules.evidence import literals
 from heal_bot.repair.rules.queue import Idea
-from heal_bot.repair.rules.site import Site
-from heal_bot.repair.rules.text import Change
+from heal_bot.repair.rules.site import Function, Site
+from heal_bot.repair.rules.text import Change, Cut
+from heal_bot.repair.rules.wording import contradicted
 
 _PER_CHARACTER = 0.06
 _MOST, _LEAST = 12, -6
 _FITTED = 1.5
 _FAR = 0.7
+# Parameters and functions inside were meant more surely than other names.
 _LOST, _LOST_PARAMETER = 0.7, 1.5
+# A parameter that is given another value at once: what callers pass does not matter any more.
+_OVERWRITTEN = 1.5
 # A parameter that the body does not read was meant for something.
 _FOUND = 0.7
 # Where a constant takes the place of another one, an expected value may well be the right one.
@@ -36,7 +42,9 @@ def doubt(idea: Idea) -> float:
     fitted = _CONSTANTS.get(idea.family.name, _FITTED) if _is_fitted(idea) else 0.0
     if fitted and idea.family.name == "number" and not _is_near(idea.change):
         fitted += _FAR
-    found = idea.family.doubt + size + fitted + _lost(idea.scope.site, idea.change)
+    site, change = idea.scope.site, idea.change
+    found = idea.family.doubt + size + fitted + _lost(site, change)
+    found += _overwritten(site, change) + contradicted(site, change)
     return found - (_FOUND if _uses_parameter(idea) else 0.0)
 
 
@@ -75,12 +83,62 @@ def _lost(site: Site, change: Change) -> float:
     for cut in sorted(change.cuts, key=lambda cut: cut.start):
         kept |= _names(site.source[at : cut.start]) | _names(cut.text.encode())
         at = max(at, cut.end)
-    lost = old - kept - _names(site.source[at:])
+    lost = old - kept - _names(site.source[at:]) | _abandoned(site, change, old)
     if function is None or not lost:
         return _LOST * len(lost)
+    dear = _parameters(function) | {s.name for s in site.statements if isinstance(s, Function)}
+    return sum(_LOST_PARAMETER if name in dear else _LOST for name in lost)
+
+
+def _abandoned(site: Site, change: Change, old: set[str]) -> set[str]:
+    """The functions inside that nothing but themselves names any more."""
+    found = set()
+    for inner in site.statements:
+        if not isinstance(inner, Function) or inner.name not in old:
+            continue
+        rest = bytearray(site.source)
+        for start, end in [
+            (site.start(inner), site.end(inner)),
+            *((c.start, c.end) for c in change.cuts),
+        ]:
+            rest[start:end] = b" " * (end - start)
+        if inner.name not in _names(bytes(rest)) | {
+            n for c in change.cuts for n in _names(c.text.encode())
+        }:
+            found.add(inner.name)
+    return found
+
+
+def _parameters(function: Function) -> set[str]:
     spec = function.args
-    parameters = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
-    return sum(_LOST_PARAMETER if name in parameters else _LOST for name in lost)
+    return {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+
+
+def _overwritten(site: Site, change: Change) -> float:
+    """What a new statement costs that sets a parameter to something without it."""
+    if site.function is None or not any(cut.start == cut.end for cut in change.cuts):
+        return 0.0
+    parameters = _parameters(site.function)
+    added = (name for cut in change.cuts for name in _set(cut))
+    return _OVERWRITTEN if any(name in parameters for name in added) else 0.0
+
+
+def _set(cut: Cut) -> list[str]:
+    """The names that an inserted statement sets, whatever they were before."""
+    if cut.start != cut.end or "=" not in cut.text:
+        return []
+    try:
+        body = ast.parse(textwrap.dedent(cut.text)).body
+    except SyntaxError:
+        return []
+    return [
+        target.id
+        for statement in body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+        and target.id not in {n.id for n in ast.walk(statement.value) if isinstance(n, ast.Name)}
+    ]
 
 
 def _names(source: bytes) -> set[str]:

@@ -70,11 +70,13 @@ def items(scope: Scope) -> Iterator[Change]:
                     yield site.put(node, Text(f"{head}[{inner}:]"), 3.0)
             case ast.Name(id=name):
                 numeric = "number" in scope.kinds.get(name, set())
+                # That a part of something is empty is rarely what is asked.
+                asked = 0.7 if place.field == "test" else 0.0
                 if numeric or (isinstance(place.parent, ast.Subscript) and place.field == "slice"):
                     continue
                 for code, cost in (("[0]", 2.7), ("[1]", 2.8), ("[-1]", 2.8), ("[1:]", 2.8),
                                    ("[:-1]", 3.0), ("[::-1]", 2.9), ("[:]", 2.9)):  # fmt: skip
-                    yield site.put(node, Text(f"{name}{code}"), cost)
+                    yield site.put(node, Text(f"{name}{code}"), cost + asked)
             case ast.Call() if not isinstance(place.parent, ast.Expr | ast.Subscript):
                 head = site.text(node).at(16)
                 for code, cost in (("[0]", 3.0), ("[1]", 3.2), ("[-1]", 3.0), ("[::-1]", 3.0)):

@@ -1,8 +1,9 @@
 """Returned values: `return None` becomes `return result`.
 
 A constant of the kind that other paths return costs 2.0, a name in scope 2.3, an expression of
-the function 2.9, an empty container 2.6. A value that is computed and thrown away is returned
-(1.9), and `return x` becomes `yield x`'s sibling in `yielding`.
+the function 2.9, an empty container 2.6; whether a count is 0 or more costs 2.2 in the place of a
+constant. A value that is computed and thrown away is returned (1.9), and `return x` becomes
+`yield x`'s sibling in `yielding`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ def returns(scope: Scope) -> Iterator[Change]:
     site = scope.site
     paths = [s for s in site.statements if isinstance(s, ast.Return)]
     kinds = {value_kind(p.value) for p in paths if p.value is not None} - {""}
+    counts = {
+        s.target.id
+        for s in site.statements
+        if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name)
+    }
     for path in paths:
         options: dict[str, float] = {}
         for other in paths:
@@ -66,9 +72,12 @@ def returns(scope: Scope) -> Iterator[Change]:
                 options.setdefault(f"not {name}", 3.2)
                 options.setdefault(f"sum({name})", 3.8)
             if kinds == {"boolean"}:
-                options.setdefault(f"not {name}", 2.8)
-                options.setdefault(f"{name} == 0", 2.7 if "number" in kind else 3.4)
-                options.setdefault(f"{name} > 0", 3.0 if "number" in kind else 3.6)
+                counted = name in counts and isinstance(path.value, ast.Constant)
+                near = 0.5 if counted else 0.0
+                far = 0.0 if "number" in kind else 0.7
+                options.setdefault(f"not {name}", 2.8 - near)
+                options.setdefault(f"{name} == 0", 2.7 + far - near)
+                options.setdefault(f"{name} > 0", 3.0 + far - near)
         for code, cost in options.items():
             yield _returning(scope, path, code, cost)
         if path.value is not None and isinstance(path.value, ast.Name | ast.Attribute | ast.Call):

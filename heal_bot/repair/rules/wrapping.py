@@ -65,12 +65,24 @@ def _wrappable(site: Site, node: ast.expr) -> bool:
         return False
     if isinstance(place.parent, ast.Expr | ast.AnnAssign | ast.Delete | ast.Starred):
         return False
-    return not isinstance(node, ast.Constant | ast.JoinedStr)
+    return not isinstance(node, ast.Constant | ast.JoinedStr) and not _is_written(site, node)
+
+
+def _is_written(site: Site, node: ast.expr) -> bool:
+    """Whether a statement changes the value: a change of what a call makes of it has no effect."""
+    place = site.places[node]
+    if place.field != "value" or not isinstance(place.parent, ast.Attribute | ast.Subscript):
+        return False
+    if not isinstance(place.parent.ctx, ast.Load):
+        return True
+    above = site.places[place.parent]
+    return above.field == "func" and isinstance(site.places[above.parent].parent, ast.Expr)
 
 
 def insertions(scope: Scope) -> Iterator[Change]:
     """A usual function or method around every value that is read."""
     site = scope.site
+    inner = _inner(scope)
     for node in site.nodes:
         if not _wrappable(site, node):
             continue
@@ -90,10 +102,31 @@ def insertions(scope: Scope) -> Iterator[Change]:
             for name, function in scope.around.functions.items():
                 if len(function.args.args) == 1 and name != _own(scope):
                     yield site.put(node, call(name, value), 3.2 + extra)
+            for name in inner:
+                if name not in _callers(scope, node):
+                    yield site.put(node, call(name, value), 2.3 + extra)
             receiver = scope.receiver()
             for name, function in scope.around.methods.items() if receiver else ():
                 if len(function.args.args) == 2 and name != _own(scope):
                     yield site.put(node, call(f"{receiver}.{name}", value), 3.4 + extra)
+
+
+def _inner(scope: Scope) -> list[str]:
+    """Functions of one argument that the function defines for itself, and calls."""
+    called = {n.func.id for n in scope.site.nodes
+              if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}  # fmt: skip
+    return [
+        s.name
+        for s in scope.site.statements
+        if isinstance(s, ast.FunctionDef) and len(s.args.args) == 1 and s.name in called
+    ]
+
+
+def _callers(scope: Scope, node: ast.expr) -> set[str]:
+    """The function around a value, and what is called with it already."""
+    names = {a.name for a in scope.above(node) if isinstance(a, ast.FunctionDef)}
+    parent = scope.site.places[node].parent
+    return names | ({_named(parent)} if isinstance(parent, ast.Call) else set())
 
 
 def _own(scope: Scope) -> str:

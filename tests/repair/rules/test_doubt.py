@@ -57,3 +57,24 @@ def test_a_change_that_uses_a_parameter_nothing_read_is_believed_more(bench) -> 
     text = "def total(count, price, rate):\n    return count * price\n"
     used = _prior(bench, text, "return count * rate")
     assert used < _prior(bench, text, "return count * count") - 0.5
+
+
+def test_a_parameter_that_is_set_to_something_else_is_doubted(bench) -> None:
+    text = (
+        "def room(busy, length):\n    at = 0\n    for last in busy:\n"
+        "        at = max(at, last)\n    return at + length\n"
+    )
+    after = "        at = max(at, last)\n"
+    own = dict(_priors(bench, text))
+    assert own[text.replace(after, f"{after}        length = at\n")] > 5.0
+
+
+def test_a_function_inside_that_nothing_calls_any_more_is_doubted(bench) -> None:
+    text = (
+        "def once(self, handler):\n    def called(value):\n        self.drop(called)\n"
+        "        handler(value)\n    self.connect({})\n"
+    )
+    lost = text.format("handler")
+    other = text.format("called").replace("self.drop(called)", "self.drop(handler)")
+    own = dict(_priors(bench, text.format("called")))
+    assert own[lost] > own[other] + 1.0

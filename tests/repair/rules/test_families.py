@@ -42,6 +42,21 @@ EXAMPLES = [
     ("operand", "def f(a, b):\n    return a + b\n", "a + b", "a", ""),
     ("grouping", "def f(a, b):\n    return a + b / 2\n", "a + b / 2", "(a + b) / 2", ""),
     ("variable", "def f(low, high):\n    return low\n", "return low", "return high", ""),
+    (
+        "missing call",
+        "def f(a, b, up):\n    def top(x):\n        return up[x]\n    up[a] = top(b)\n",
+        "up[a]",
+        "up[top(a)]",
+        "",
+    ),
+    (
+        "return value",
+        "def f(a):\n    n = 0\n    for x in a:\n        n += x\n        if n < 0:\n"
+        "            return False\n    return True\n",
+        "return True",
+        "return n == 0",
+        "",
+    ),
     ("missing call", "def f(name):\n    return name\n", "return name", "return name.strip()", ""),
     ("missing call", "def f(n):\n    return n - 2\n", "n - 2", "abs(n - 2)", ""),
     ("forgotten return", "def f(a):\n    b = g(a)\n    b.sort()\n", "    b.sort()\n",
@@ -231,6 +246,18 @@ def test_no_family_changes_a_function_that_does_nothing(family: str) -> None:
 @pytest.mark.parametrize(("family", "source"), IDLE.items())
 def test_a_family_without_its_material_is_idle(family: str, source: str) -> None:
     assert _texts(family, source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(a):\n    a.remove(1)\n",
+        "def f(a):\n    a[0] = 1\n",
+        "def f(a):\n    a.b = 1\n",
+    ],
+)
+def test_what_a_statement_changes_is_not_replaced_by_a_copy(source: str) -> None:
+    assert [text for _, text in _texts("missing call", source) if "copy()" in text] == []
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.name)

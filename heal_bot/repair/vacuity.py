@@ -1,0 +1,140 @@
+"""Conditions that a change makes decide nothing: `if place not in seen` to `if cost not in seen`.
+
+A condition that told calls apart and is now always true, or always false, on all of them was
+taken out of the program in disguise. To see it, the condition itself is replaced by `True` and by
+`False`, and what that does is compared with what the change does.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.model import Attempt, Candidate, Edit, Target
+
+_PROBES = 4
+_SIZE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A condition with the patches, by number, that change nothing else; and without it."""
+
+    members: frozenset[int]
+    always: Candidate
+    never: Candidate
+
+    def vacuous(
+        self,
+        unchanged: tuple[str, ...],
+        rows: Sequence[tuple[str, ...]],
+        always: tuple[str, ...],
+        never: tuple[str, ...],
+    ) -> frozenset[int]:
+        """The members after which the condition decides nothing, though it did before.
+
+        Each argument is what a program does on all calls, empty where that is not known; `rows`
+        are those of the patches.
+        """
+        if not (unchanged and always and never) or unchanged in {always, never}:
+            return frozenset()
+        return frozenset(at for at in self.members if rows[at] in {always, never})
+
+
+def probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
+    """The conditions that the patches change, those of most patches first."""
+    found: dict[tuple[Target, int], set[int]] = {}
+    for number, fix in enumerate(fixes):
+        for edit in fix.candidate.edits[:1] if len(fix.candidate.edits) == 1 else ():
+            at = _changed(edit)
+            if at is not None:
+                found.setdefault((edit.target, at), set()).add(number)
+    ranked = sorted(found.items(), key=lambda item: (-len(item[1]), min(item[1])))
+    return tuple(
+        Probe(frozenset(members), _fixed(target, at, True), _fixed(target, at, False))
+        for (target, at), members in ranked[:_PROBES]
+    )
+
+
+def _changed(edit: Edit) -> int | None:
+    """The number of the condition that an edit changes, when that is all it does."""
+    old, new = _parsed(edit.target.source), _parsed(edit.new_source)
+    if old is None or new is None:
+        return None
+    before, after = _conditions(old), _conditions(new)
+    if len(before) != len(after):
+        return None
+    apart = [
+        at
+        for at, (one, other) in enumerate(zip(before, after, strict=True))
+        if ast.dump(one.test) != ast.dump(other.test)
+    ]
+    # An outer condition that holds a changed one differs too: the last is the innermost.
+    for at in reversed(apart):
+        if isinstance(after[at].test, ast.Constant):
+            return None
+        if _dumped(old, at) == _dumped(new, at):
+            return at
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A test and where it hangs: a field of its owner, or one of the list there."""
+
+    owner: ast.AST
+    place: int | None
+
+    @property
+    def test(self) -> ast.expr:
+        if self.place is None:
+            return self.owner.test  # type: ignore[attr-defined,no-any-return]
+        return self.owner.ifs[self.place]  # type: ignore[attr-defined,no-any-return]
+
+    def put(self, test: ast.expr) -> None:
+        if self.place is None:
+            self.owner.test = test  # type: ignore[attr-defined]
+        else:
+            self.owner.ifs[self.place] = test  # type: ignore[attr-defined]
+
+
+def _conditions(tree: ast.Module) -> list[_Condition]:
+    found: list[_Condition] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            found.append(_Condition(node, None))
+        elif isinstance(node, ast.comprehension):
+            found += (_Condition(node, at) for at in range(len(node.ifs)))
+    return found
+
+
+def _dumped(tree: ast.Module, at: int) -> str:
+    """The tree with one condition left out."""
+    condition = _conditions(tree)[at]
+    test = condition.test
+    condition.put(ast.Constant(True))
+    try:
+        return ast.dump(tree)
+    finally:
+        condition.put(test)
+
+
+def _fixed(target: Target, at: int, value: bool) -> Candidate:
+    """The target with a constant in the place of a condition."""
+    tree = ast.parse(textwrap.dedent(target.source))
+    _conditions(tree)[at].put(ast.Constant(value))
+    source = target.source
+    indent = source[: len(source) - len(source.lstrip(" \t"))]
+    text = textwrap.indent(ast.unparse(tree), indent) + "\n"
+    return Candidate((Edit(target, text),), "vacuity", "condition", f"always {value}")
+
+
+def _parsed(source: str) -> ast.Module | None:
+    if len(source) > _SIZE:
+        return None
+    try:
+        return ast.parse(textwrap.dedent(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
