@@ -56,7 +56,10 @@ class SandboxBuilder:
 
 def _wheel(out: Path) -> tuple[str, bytes]:
     """The one wheel in a folder that belongs to the enemy: a regular file of one name."""
-    folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise ProvisionError(f"the build left no folder of wheels: {error.strerror}") from error
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".whl")]  # noqa: PTH208 - a descriptor
         if len(names) != 1:

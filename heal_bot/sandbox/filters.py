@@ -125,6 +125,9 @@ _NAMESPACES = (
 )
 _SET_ID_BITS = (0o4000, 0o2000)
 _TERMINAL_INJECTION = (0x5412, 0x541C)
+# Requests of this kind to a pidfd tell the parent, the owner and the group of any process.
+_ABOUT_A_PROCESS = 0xFF00
+_PRIO_USER, _IOPRIO_WHO_USER = 2, 3
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _STREAM, _DGRAM, _SEQPACKET = 1, 2, 5
 _TCP, _UDP = 6, 17
@@ -178,8 +181,12 @@ def _isnt(position: int, value: int) -> seccomp.Arg:
     return seccomp.Arg(position, seccomp.NE, value)
 
 
-def compile_filter(profile: Profile, *, own_network: bool = False, proxied: bool = False) -> bytes:
+def compile_filter(
+    profile: Profile, *, own_network: bool = False, proxied: bool = False, own_uid: bool = True
+) -> bytes:
     """The filter of a profile; with `own_network` (a private namespace) `loopback` gets UDP too.
+
+    Without `own_uid` the user's other processes are guarded where only their owner would be asked.
 
     With `proxied` a call for a TCP socket is handed over to the proxy, and `connect` does nothing
     and succeeds: the sockets there are have a connection already.
@@ -202,12 +209,25 @@ def compile_filter(profile: Profile, *, own_network: bool = False, proxied: bool
         built.deny("ioctl", _is(1, request))
     built.deny("personality", _isnt(0, _LOW32))
     built.deny("prlimit64", _isnt(0, 0))
-    built.deny("setpriority", _isnt(1, 0))
+    _deny_priorities(built, own_uid=own_uid)
+    built.deny("ioctl", _is(1, _ABOUT_A_PROCESS, 0xFF00))
     if proxied:
         _hand_over_sockets(built)
     else:
         _deny_sockets(built, loopback=profile == "loopback", own_network=own_network)
     return built.blob()
+
+
+def _deny_priorities(built: _Filter, *, own_uid: bool) -> None:
+    """No priority but a process's own: 0 stands for all processes of the user as well."""
+    built.deny("setpriority", _isnt(1, 0))
+    built.deny("setpriority", _is(0, _PRIO_USER))
+    built.deny("ioprio_set", _is(0, _IOPRIO_WHO_USER))
+    if own_uid:
+        return
+    built.deny("ioprio_set", _isnt(1, 0))
+    for name in ("sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"):
+        built.deny(name, _isnt(0, 0))
 
 
 def _deny_modes(built: _Filter) -> None:

@@ -45,6 +45,9 @@ class Slot:
 
     def renew(self) -> None:
         """Throw away what is there and make the folders anew; no job may be running."""
+        if self.uid is None:
+            # Modes can be changed from inside where the job had our own uid.
+            self.root.parent.chmod(0o711)
         remove_tree(self.root)
         self.root.mkdir(mode=0o711)
         self.root.chmod(0o711)
@@ -92,6 +95,7 @@ def _unusable(parent: Path) -> str:
 
 def remove_scratch(folder: Path) -> None:
     """Remove a sandbox's scratch folder: its slots, and the logs beside them."""
+    folder.chmod(0o711)
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             remove_tree(entry)
@@ -116,7 +120,7 @@ def remove_tree(root: Path) -> None:
     recursion nor path length nor open descriptors grow with the depth.
     """
     try:
-        top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        top = _enter(root)
     except FileNotFoundError:
         return
     try:
@@ -135,6 +139,14 @@ def remove_tree(root: Path) -> None:
     finally:
         os.close(top)
     root.rmdir()
+
+
+def _enter(root: Path) -> int:
+    """A descriptor of a folder in a folder of ours; its mode may have been taken away."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    if not stat.S_ISLNK(root.lstat().st_mode):
+        root.chmod(0o711)
+    return os.open(root, flags)
 
 
 def _empty(folder: int, top: int | None, count: int | None) -> list[str]:

@@ -206,7 +206,10 @@ class Supervisor:
             from heal_bot.sandbox.filters import compile_filter
 
             self._filters[profile, proxied] = compile_filter(
-                profile, own_network=self._layers.namespace, proxied=proxied
+                profile,
+                own_network=self._layers.namespace,
+                proxied=proxied,
+                own_uid=not self._layers.uid_reason,
             )
         return self._filters[profile, proxied]
 

@@ -579,4 +579,55 @@ most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 for _ in range(600): os.open('/dev/null', os.O_RDONLY)""",
     ),
+    Attack(
+        149, "processors of another process", ("uid",), "os.sched_setaffinity(F['victim'], {0})"
+    ),
+    Attack(
+        150,
+        "scheduling of another process",
+        ("uid",),
+        "os.sched_setscheduler(F['victim'], os.SCHED_IDLE, os.sched_param(0))",
+    ),
+    Attack(151, "disk priority of another process", ("uid",), "call(251, 1, F['victim'], 3 << 13)"),
+    Attack(
+        152,
+        "priority of all that the user runs",
+        ("seccomp",),
+        """
+if os.getuid() == 0: os.setuid(65152)
+other = os.fork()
+if other == 0:
+    time.sleep(3)
+    os._exit(0)
+os.setpriority(os.PRIO_USER, 0, 19)
+must(os.getpriority(os.PRIO_PROCESS, other) == 19)""",
+    ),
+    Attack(
+        153,
+        "32-bit system call",
+        ("seccomp",),
+        """
+libc.mmap.argtypes = [ctypes.c_void_p] + [ctypes.c_size_t] * 5
+code = libc.mmap(0, 4096, 7, 0x22, 2 ** 64 - 1, 0)
+ctypes.memmove(code, bytes.fromhex('53b814000000cd805bc3'), 10)
+must(ctypes.CFUNCTYPE(ctypes.c_int)(code)() == os.getpid())""",
+        absent="a kernel without 32-bit programs has no such calls",
+    ),
+    Attack(
+        154,
+        "facts of another process by pidfd",
+        ("seccomp",),
+        """
+told = bytearray(struct.pack('Q', 3) + bytes(56))
+fcntl.ioctl(os.pidfd_open(F['victim']), 0xC040FF0B, told)
+must(struct.unpack_from('I', told, 16)[0] == F['victim'])""",
+        absent="kernels before 6.13 tell nothing there",
+    ),
+    Attack(
+        155,
+        "lock a file of the system",
+        (),
+        "fcntl.flock(os.open('/usr/bin/env', os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "who may read a file may lock it; the lock ends with the job",
+    ),
 )

@@ -62,6 +62,11 @@ with Sandbox.start(slots=2) as sandbox:
             ended = sandbox.execute(job, slot)
             out[name] = [ended.how, ended.survivors, busy.ended is None]
     out["busy"] = busy.wait().how
+    with sandbox.slot() as slot:
+        code = "import os; [os.chmod(up, 0) for up in ('..', '../..')]"
+        sandbox.execute(Job((python, "-I", "-c", code), child_env(slot), slot.repo), slot)
+    out["closed_to_us"] = [oct(p.stat().st_mode & 0o777) for p in (slot.root, slot.root.parent)]
+out["left"] = sandbox.scratch.exists()
 print(json.dumps(out))
 """
 BOMBS = {
@@ -151,6 +156,11 @@ def test_a_bomb_is_ended_without_touching_the_other_slot(told, name, how, surviv
     assert other_goes_on
     assert ended == how
     assert survivors is None or left == survivors
+
+
+def test_folders_closed_from_inside_are_opened_and_removed(told) -> None:
+    assert told["closed_to_us"] == ["0o711", "0o711"]
+    assert told["left"] is False
 
 
 def test_the_other_slot_ends_when_it_is_left(told) -> None:

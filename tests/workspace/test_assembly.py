@@ -204,6 +204,25 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(assembled, warehouse,
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("trick", "said"),
+    [
+        ("os.rmdir(out)", "No such file"),
+        ("os.rmdir(out); os.symlink('/etc', out)", "Not a directory"),
+        ("os.mkfifo(out + '/raw.whl')", "no regular file"),
+        ("os.symlink('/etc/passwd', out + '/raw.whl')", "symbolic links"),
+        ("", "0 wheels"),
+    ],
+)
+def test_a_build_that_leaves_no_wheel_says_so(assembled, warehouse, trick, said):
+    own = f"import os\ndef build_wheel(out, *rest):\n    {trick}; raise SystemExit(0)\n"
+    own = own.replace("    ; ", "    ")
+    warehouse.sdist("raw", files={"pyproject.toml": SYSTEM, "own.py": own})
+    with pytest.raises(ProvisionError, match=f"raw has no wheel .*{said}"):
+        assembled({"requirements.txt": "raw\n"})
+
+
+@pytest.mark.long
 def test_resolving_runs_no_code_of_a_source_archive(assembled, warehouse, tmp_path):
     trap = f"pathlib.Path({str(tmp_path / 'sprung')!r}).write_text('x')"
     own = BACKEND.format(name="raw", before="raise SystemExit('no gcc here')")
