@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 
 from heal_bot.locate import signatures, spectrum
@@ -83,10 +84,9 @@ def group(
     fewest words (minimum description length): naming a cause costs the logarithm of the number of
     `choices`, and a line that passing tests execute too costs the surprise at their passing (as
     Barinel, Abreu et al. 2009, estimates it). Each place that raises is named once per cause, so
-    what is raised at one place belongs together. A greedy cover finds the grouping, once from
-    single executions and once from what was raised at one place, then groups are joined as long
-    as that saves words. Failures without a recorded execution are grouped by
-    how they fail.
+    what is raised at one place belongs together. A greedy cover finds the grouping, from single
+    executions and from what was raised at one place, then groups are joined as long as that saves
+    words. Failures without a recorded execution are grouped by how they fail.
     """
     prior = log(max(choices, 2))
 
@@ -136,6 +136,7 @@ def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group
     """A greedy cover: again and again the line that explains failures at the least cost each."""
     columns = _columns(groups, known)
     sizes = _planes([len(one.failures) for one in groups])
+    price_of = cache(lambda failed, passed: (prior + spectrum.surprise(failed, passed)) / failed)
     left = (1 << len(groups)) - 1
     found: list[Group] = []
     while left:
@@ -144,8 +145,10 @@ def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group
             members = column & left
             if not members:
                 continue
-            failed = sum((members & plane).bit_count() << at for at, plane in enumerate(sizes))
-            price = (prior + spectrum.surprise(failed, PASSING * passed)) / failed
+            failed = members.bit_count()
+            if len(sizes) > 1:
+                failed = sum((members & plane).bit_count() << at for at, plane in enumerate(sizes))
+            price = price_of(failed, PASSING * passed)
             if not chosen or (price, -failed) < (best, -chosen.bit_count()):
                 best, chosen = price, members
         if not chosen:
@@ -160,22 +163,21 @@ def _columns(groups: Sequence[Group], known: Levels) -> dict[int, int]:
     """Per set of groups (as bits) that some line is common to: the fewest passing tests on it."""
     width = max((one.common.bit_length() for one in groups), default=0)
     # Each group is a row of binary digits, the last line first; read downwards they are columns.
-    rows = [format(one.common, f"0{width}b").encode() for one in reversed(groups)]
+    digits = b"".join(format(one.common, f"0{width}b").encode() for one in reversed(groups))
     columns: dict[int, int] = {}
-    for place, digits in enumerate(zip(*rows, strict=True), 1):
-        column = int(bytes(digits), 2)
+    for place in range(width):
+        column = int(digits[place::width], 2)
         if column:
-            passed = known.count(width - place)
+            passed = known.count(width - 1 - place)
             columns[column] = min(columns.get(column, passed), passed)
     return columns
 
 
 def _planes(numbers: Sequence[int]) -> list[int]:
     """Plane k holds bit k of every number, so that sums over some of them are bit counts."""
-    height = max(numbers, default=0).bit_length()
     return [
         sum(1 << at for at, number in enumerate(numbers) if number >> level & 1)
-        for level in range(height)
+        for level in range(max(numbers, default=0).bit_length())
     ]
 
 
