@@ -150,4 +150,15 @@ SHAPES: dict[str, Shape] = {
             ("changes that pass their tests: veto, doubt or nothing, as it should be", "0 of 0", "gates.right, gates.cases"),
         ),
     ),
+    "waiting": Shape(
+        "",
+        "heal-bot 0.1.0, pytest as in pyproject.toml",
+        "Processor time, the least of 15 runs by turns. The large report has 500 failing tests and 50 attempts with 2,000 characters of message each.",
+        (
+            ("`heal-bot --help` over `python -c pass`", "0.0 times", "help_ratio"),
+            ("what the unused plugin adds to a start of pytest", "0.0 ms", "plugin_ms"),
+            ("page and pull request for 500 failures: seconds; the page", "0.000 s; 0.00 MB", "report_seconds, report_mb"),
+            ("SDKs loaded before one is used", "0", "sdks"),
+        ),
+    ),
 }  # fmt: skip

@@ -74,6 +74,21 @@ def test_without_the_option_nothing_happens(project: Path) -> None:
     assert "heal-bot" not in done.stdout
 
 
+def _said(folder: Path, code: str, *args: str) -> str:
+    argv = [sys.executable, "-c", code, "-q", "-p", "no:cacheprovider", *args]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120).stdout
+
+
+@pytest.mark.long
+def test_unused_it_loads_nothing_that_pytest_does_not_load_itself(tmp_path: Path) -> None:
+    code = "import pytest, sys\npytest.main(sys.argv[1:])\nprint('loaded', *sys.modules)"
+    with_it, without = (
+        set(_said(tmp_path, code, *given).partition("loaded ")[2].split())
+        for given in ((), ("-p", "no:heal-bot"))
+    )
+    assert with_it - without == {"heal_bot", "heal_bot.plugin"}
+
+
 @pytest.mark.long
 def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
     done = _pytest(project, "--heal-apply")

@@ -43,14 +43,16 @@ def command(folder: Path, repo: Path, force: bool) -> None:
     """
     record = bundle.read(folder)
     if record.patch is None:
-        click.echo(f"nothing to apply: the run ended as {record.status}")
+        click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
+        click.echo(for_log(f"next: heal-bot explain {folder}"))
         return
     files = [(file, _plain(repo, file)) for file in record.patch.files]
-    for file, path in files:
-        _check(file, path, force)
-    for file, path in files:
-        _replace(path, file.content.encode("utf-8", "surrogatepass"))
-        click.echo(for_log(f"changed {file.path}"))
+    checked = [(file, path, _is_due(file, path, force)) for file, path in files]
+    for file, path, due in checked:
+        if due:
+            _replace(path, file.content.encode("utf-8", "surrogatepass"))
+        click.echo(for_log(f"{'changed' if due else 'unchanged'} {file.path}"))
+    click.echo("next: look at it with git diff, run the tests, and commit it")
 
 
 def _plain(repo: Path, file: FileRecord) -> Path:
@@ -73,18 +75,20 @@ def _plain(repo: Path, file: FileRecord) -> Path:
     return path
 
 
-def _check(file: FileRecord, path: Path, force: bool) -> None:
-    """UsageError when the file is neither what the patch replaces nor already patched."""
+def _is_due(file: FileRecord, path: Path, force: bool) -> bool:
+    """Whether the file is to be written; UsageError when it is neither old nor already patched."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as opened:
         data = opened.read(_MAX_BYTES)
     blob = blob_id(data, file.base_blob)
-    patched = data == file.content.encode("utf-8", "surrogatepass")
-    if blob != file.base_blob and not patched and not force:
+    if data == file.content.encode("utf-8", "surrogatepass"):
+        return False
+    if blob != file.base_blob and not force:
         raise UsageError(
             f"{path} changed since the run (blob {blob[:12]}, expected {file.base_blob[:12]});"
             " heal again, or overwrite it with --force"
         )
+    return True
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -34,8 +34,10 @@ def apply(tmp_path: Path, tree: Path, values: dict[str, Any], *flags: str) -> st
 def test_the_patch_lands_and_landing_twice_is_no_error(tmp_path: Path, tree: Path) -> None:
     path = tree / "shop/pricing.py"
     path.chmod(0o755)
-    for _ in range(2):
-        assert apply(tmp_path, tree, records.data("1" * 40)) == "changed shop/pricing.py\n"
+    for came in ("changed", "unchanged"):
+        said = apply(tmp_path, tree, records.data("1" * 40)).splitlines()
+        assert said[0] == f"{came} shop/pricing.py"
+        assert said[1].startswith("next: ")
         assert path.read_text() == records.FIXED
     assert path.stat().st_mode & 0o777 == 0o755
     assert sorted(p.name for p in path.parent.iterdir()) == ["__init__.py", "pricing.py"]

@@ -1,0 +1,129 @@
+"""What people wait for before anything is healed: the help, the plugin in every pytest, a report.
+
+Each pair of programs runs by turns, and the run of each that took the least processor time counts,
+so that other work on the machine weighs on neither. The bytecode is compiled first, as an
+installation does. The report is that of 500 failing tests and 50 attempts, each with 2,000
+characters of message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from heal_bot.outcome import OutcomeRecord
+from heal_bot.report.html import page
+from heal_bot.report.markdown import pull_request
+from tests.github import records
+
+_ROOT = Path(__file__).parent.parent
+_SDKS = ("anthropic", "google.genai", "openai", "github", "httpx", "genai_prices")
+_FAILURES, _ATTEMPTS, _TEXT = 500, 50, "<x & y>\n" * 250
+
+
+def least(programs: Sequence[Sequence[str]], turns: int, cwd: Path) -> list[float]:
+    """Milliseconds of processor time that each program takes at least, run by turns."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON"))}
+    best = [float("inf")] * len(programs)
+    for _ in range(turns):
+        for number, argv in enumerate(programs):
+            before = _spent()
+            subprocess.run(argv, cwd=cwd, env=env, capture_output=True, check=False, timeout=60)
+            best[number] = min(best[number], 1000 * (_spent() - before))
+    return best
+
+
+def _spent() -> float:
+    """Seconds of processor time of all our children that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def commands(turns: int, folder: Path) -> dict[str, Any]:
+    """The help beside an empty Python, and pytest with and without the plugin."""
+    python = [sys.executable, "-I"]
+    nothing, usage = least(
+        ([*python, "-c", "pass"], [*python, "-m", "heal_bot", "--help"]), turns, folder
+    )
+    (folder / "test_one.py").write_text("def test_one():\n    pass\n")
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
+    without, used = least(([*pytest, "-p", "no:heal-bot"], pytest), turns, folder)
+    return {
+        "python_ms": round(nothing, 1),
+        "help_ms": round(usage, 1),
+        "help_ratio": round(usage / nothing, 2),
+        "pytest_ms": round(without, 1),
+        "plugin_ms": round(used - without, 1),
+    }
+
+
+def large() -> OutcomeRecord:
+    """An outcome of many failures and attempts whose texts are long and full of markup."""
+    data = records.data("1" * 40)
+    failure, attempt = data["failures"][0], data["attempts"][0]
+    tests = [f"tests/test_something_{n}.py::TestLong::test_{n}" for n in range(_FAILURES)]
+    data["failures"] = [
+        {**failure, "test": test, "message": _TEXT, "reason": _TEXT} for test in tests
+    ]
+    data["attempts"] = [
+        {**attempt, "number": n, "diff": "+" + _TEXT, "still_failing": tests, "rationale": _TEXT}
+        for n in range(1, _ATTEMPTS + 1)
+    ]
+    return records.record(data)
+
+
+def report(turns: int) -> dict[str, Any]:
+    """The page and the text of the pull request for many failures."""
+    record, seconds = large(), float("inf")
+    shown = body = ""
+    for _ in range(turns):
+        began = time.process_time()
+        shown, (_, body) = page(record), pull_request(record)
+        seconds = min(seconds, time.process_time() - began)
+    return {
+        "failures": _FAILURES,
+        "report_seconds": round(seconds, 3),
+        "report_mb": round(len(shown.encode()) / 1e6, 2),
+        "pull_request_kb": round(len(body.encode()) / 1e3, 1),
+    }
+
+
+def loaded() -> list[str]:
+    """The SDKs that are in memory once the program's own modules are."""
+    code = (
+        "import heal_bot.api, heal_bot.commands.heal, json, sys; print(json.dumps([*sys.modules]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    return sorted(set(json.loads(done.stdout)) & set(_SDKS))
+
+
+def main(argv: list[str]) -> int:
+    """Measure all of it; the last line is one JSON object."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks waiting", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print the last line alone")
+    parser.add_argument("--full", action="store_true", help="four times as many turns")
+    options = parser.parse_args(argv)
+    turns = 60 if options.full else 15
+    with contextlib.redirect_stdout(sys.stderr):
+        compileall.compile_dir(_ROOT / "heal_bot", quiet=1)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="waiting-") as name:
+        found = {**commands(turns, Path(name)), **report(turns), "sdks": loaded()}
+    if not options.json:
+        for key, value in found.items():
+            print(f"{key}: {value}")
+    print(json.dumps({**found, "seconds": round(time.monotonic() - began, 1), "complete": True}))
+    return 0
