@@ -35,6 +35,15 @@ class ForgeCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class Blamed:
+    """Lines of a file, counted from 1, and the account that last changed them."""
+
+    first: int
+    last: int
+    login: str
+
+
+@dataclass(frozen=True, slots=True)
 class ForgePull:
     """A pull request; state: open | closed | merged."""
 
@@ -49,6 +58,7 @@ class ForgePull:
     head_repo: str
     base_ref: str
     labels: tuple[str, ...] = ()
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,9 @@ class ForgeObjects(Protocol):
 
     def paths(self, run: Run, sha: str) -> tuple[str, ...]:
         """All file paths of a commit."""
+
+    def blame(self, run: Run, sha: str, path: str) -> tuple[Blamed, ...]:
+        """Who last changed the lines of a file of a commit, as far as they have an account."""
 
     def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
         """A regular file of a commit; None for a link, a submodule, a folder, or nothing."""
@@ -196,6 +209,9 @@ class Forge(Protocol):
 
     def edit_pull(self, run: Run, number: int, title: str, body: str) -> None:
         """Replace title and body."""
+
+    def set_draft(self, run: Run, number: int, *, draft: bool) -> None:
+        """Make one a draft, or ready for review."""
 
     def close_pull(self, run: Run, number: int) -> None:
         """Close one."""

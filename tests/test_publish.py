@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.delivery.options import Published
+from heal_bot.delivery.options import DEFAULT, Options, Published
 from heal_bot.events import Run
 from heal_bot.forge.pulls import GitHub
 from heal_bot.model import HealRequest
@@ -21,6 +21,7 @@ from tests.github.forgeries import FORGERIES
 from tests.github.server import Fault, LoopbackGitHub, serving
 
 BRANCH = "heal-bot/0123456789ab"
+BETTER = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
 ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
 
 
@@ -32,12 +33,14 @@ class Scene:
     base: str
     events: list[Any] = field(default_factory=list)
 
-    def publish(self, values: dict[str, Any] | None = None, **changes: Any) -> Published:
+    def publish(
+        self, values: dict[str, Any] | None = None, options: Options = DEFAULT, **changes: Any
+    ) -> Published:
         """Publish the bundle, with a client of its own as a new process would have."""
         request = HealRequest("octo/shop", self.base, "main", head_repo="octo/shop")
         forge = GitHub.open(Secret("token-for-tests"), self.github.url, "octo/shop")
         record = records.record(values or records.data(self.base))
-        return publish(Run(self.events.append), record, replace(request, **changes), forge)
+        return publish(Run(self.events.append), record, replace(request, **changes), forge, options)
 
     def commit(self, branch: str, path: str, text: str, message: str = "By hand") -> str:
         """A person's commit on a branch."""
@@ -100,21 +103,19 @@ def test_publishing_again_without_news_writes_nothing(scene: Scene) -> None:
 def test_a_better_patch_updates_branch_and_pull_request_in_place(scene: Scene) -> None:
     scene.publish()
     first = scene.github.world.branch(BRANCH)
-    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
-    done = scene.publish(records.data(scene.base, after=better))
+    done = scene.publish(records.data(scene.base, after=BETTER))
     assert (done.status, done.number) == ("updated", 1)
     git, head = scene.github.world.git, scene.github.world.branch(BRANCH) or ""
     assert git.commit(head).parents == (first,)
-    assert scene.shown(BRANCH) == better
+    assert scene.shown(BRANCH) == BETTER
     assert "sum(list(prices))" in scene.github.world.pulls[1].body
 
 
 def test_a_commit_of_a_person_is_never_overwritten(scene: Scene) -> None:
     scene.publish()
     theirs = scene.commit(BRANCH, "shop/pricing.py", records.FIXED + "# mine\n")
-    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
     for _ in range(2):
-        done = scene.publish(records.data(scene.base, after=better))
+        done = scene.publish(records.data(scene.base, after=BETTER))
         assert (done.status, done.number) == ("commented", 1)
     assert scene.github.world.branch(BRANCH) == theirs
     comments = list(scene.github.world.comments.values())
@@ -129,8 +130,7 @@ def test_an_amended_commit_counts_as_a_person_s(scene: Scene) -> None:
     tree = git.save_tree(head, [("100644", "shop/other.py", text)])
     amended = git.save_commit(message, tree, [scene.base], ADA, ADA)
     git.set_ref(f"refs/heads/{BRANCH}", amended)
-    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
-    assert scene.publish(records.data(scene.base, after=better)).status == "commented"
+    assert scene.publish(records.data(scene.base, after=BETTER)).status == "commented"
     assert scene.github.world.branch(BRANCH) == amended
 
 
@@ -178,8 +178,7 @@ def test_a_merged_patch_that_was_reverted_is_not_repeated(scene: Scene) -> None:
     pull.state, pull.merged = "closed", True
     scene.github.world.git.delete_ref(f"refs/heads/{BRANCH}")
     assert scene.publish().status == "declined"
-    better = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
-    assert scene.publish(records.data(scene.base, after=better)).status == "created"
+    assert scene.publish(records.data(scene.base, after=BETTER)).status == "created"
 
 
 def test_a_token_that_may_not_open_pull_requests_leaves_the_branch(scene: Scene) -> None:
@@ -207,6 +206,69 @@ def test_a_doubt_makes_the_pull_request_a_draft(scene: Scene) -> None:
     values["certificate"]["doubts"] = ["total changes its signature"]
     scene.publish(values)
     assert scene.github.world.pulls[1].draft
+
+
+def doubtful(scene: Scene) -> dict[str, Any]:
+    values = records.data(scene.base)
+    values["certificate"]["doubts"] = ["total changes its signature"]
+    return values
+
+
+def test_a_doubt_that_comes_later_makes_the_open_pull_request_a_draft(scene: Scene) -> None:
+    scene.publish()
+    assert scene.publish(doubtful(scene)).status == "updated"
+    pull = scene.github.world.pulls[1]
+    assert pull.draft
+    assert "total changes its signature" in pull.body
+    scene.github.exchanges.clear()
+    assert scene.publish(doubtful(scene)).status == "unchanged"
+    assert scene.github.writes() == []
+
+
+def test_a_draft_is_ready_when_its_doubt_is_gone(scene: Scene) -> None:
+    scene.publish(doubtful(scene))
+    assert scene.publish().status == "updated"
+    assert not scene.github.world.pulls[1].draft
+
+
+def test_a_draft_that_a_person_made_stays_one(scene: Scene) -> None:
+    scene.publish()
+    pull = scene.github.world.pulls[1]
+    pull.draft = True
+    assert scene.publish(records.data(scene.base, after=BETTER)).status == "updated"
+    assert pull.draft
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_fault_around_the_draft_leaves_a_draft(scene: Scene, when: str) -> None:
+    scene.publish()
+    scene.github.faults.append(Fault("graphql/convertPullRequestToDraft", when))
+    assert scene.publish(doubtful(scene)).status == "updated"
+    assert scene.github.world.pulls[1].draft
+
+
+def test_a_token_that_may_not_draft_is_told_the_setting_and_the_rest_is_done(scene: Scene) -> None:
+    scene.publish()
+    scene.github.world.denied.add("graphql/convertPullRequestToDraft")
+    assert scene.publish(doubtful(scene)).status == "updated"
+    assert not scene.github.world.pulls[1].draft
+    assert any("pull-requests: write" in getattr(e, "message", "") for e in scene.events)
+
+
+def test_who_last_wrote_the_changed_lines_is_asked(scene: Scene) -> None:
+    world = scene.github.world
+    scene.commit("main", "shop/pricing.py", records.BROKEN.replace("prices[1:]", "prices[2:]"))
+    scene.base = scene.commit("main", "shop/pricing.py", records.BROKEN)
+    assert scene.publish(options=Options(reviewers=("blame", "bob"))).status == "created"
+    assert world.pulls[1].asked == ["ada", "bob"]
+
+
+def test_who_wrote_the_lines_and_left_is_not_asked(scene: Scene) -> None:
+    scene.commit("main", "shop/pricing.py", records.BROKEN.replace("prices[1:]", "prices[2:]"))
+    scene.base = scene.commit("main", "shop/pricing.py", records.BROKEN)
+    scene.github.world.permissions["ada"] = "read"
+    assert scene.publish(options=Options(reviewers=("blame",))).status == "created"
+    assert scene.github.world.pulls[1].asked == []
 
 
 def test_a_change_for_a_fork_is_only_said(scene: Scene) -> None:

@@ -16,7 +16,7 @@ from heal_bot.forge_port import STOPPED, Forge, ForgePull
 from heal_bot.model import HealRequest
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.recompute import Change
-from heal_bot.report import markdown, status
+from heal_bot.report import markdown, notebook, status
 
 
 def deliver(
@@ -89,11 +89,32 @@ def _pull_request(
         return _human(run, record, change, opened, forge)
     if opened is None:
         return _opened(run, record, change, title, body, forge, options)
-    if state == "unchanged" and (opened.title, opened.body) == (title, body):
+    turned = _turned(run, record, opened, forge, options)
+    if state == "unchanged" and (opened.title, opened.body) == (title, body) and not turned:
         return Published("unchanged", "no news", opened.url, opened.number, branch)
     if (opened.title, opened.body) != (title, body):
         forge.edit_pull(run, opened.number, title, body)
     return Published("updated", "updated in place", opened.url, opened.number, branch)
+
+
+def _turned(
+    run: Run, record: OutcomeRecord, opened: ForgePull, forge: Forge, options: Options
+) -> bool:
+    """Whether a doubt made the pull request a draft, or it is ready since the last one is gone.
+
+    A draft that no doubt of ours made is a person's, and stays one.
+    """
+    wanted = _in_doubt(record, options)
+    noted = notebook.read(opened.body)
+    ours = noted is not None and noted.doubts > 0
+    if wanted == opened.draft or not (wanted or ours):
+        return False
+    return aside(run, lambda: forge.set_draft(run, opened.number, draft=wanted))
+
+
+def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
+    """Whether the pull request is to be a draft."""
+    return options.draft or bool(record.certificate and record.certificate.doubts)
 
 
 def _crowd(run: Run, forge: Forge, options: Options) -> str:
@@ -140,7 +161,7 @@ def _opened(
 ) -> Published:
     """A new pull request, or where that is refused the branch with a link to open one."""
     branch = change.shown.branch
-    draft = options.draft or bool(record.certificate and record.certificate.doubts)
+    draft = _in_doubt(record, options)
     try:
         made = forge.open_pull(run, branch, change.base_ref, title, body, draft=draft)
     except ForgeError as error:

@@ -18,7 +18,8 @@ class Options:
     """The way of delivery; empty texts mean heal-bot's own.
 
     `reviewers` are logins and `org/team`s; the word `codeowners` stands for whoever CODEOWNERS of
-    the base commit names for the changed files; `paths` are patterns of files that may change.
+    the base commit names for the changed files, `blame` for who last wrote the changed lines;
+    `paths` are patterns of files that may change.
     """
 
     mode: str = "pull-request"

@@ -1,9 +1,11 @@
-"""Who to ask for a review: the names given, and what CODEOWNERS says of the changed files."""
+"""Who to ask for a review: names, CODEOWNERS of the changed files, who wrote the changed lines."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from heal_bot.events import Run
@@ -14,6 +16,9 @@ _PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 _NAME = re.compile(r"@([A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9._-]+)?)\Z")
 _RULES = 2_000
 _MOST = 15
+# Authors of the changed lines: few, from few files, and only who can still be asked.
+_AUTHORS, _FILES = 3, 10
+_ASKABLE = frozenset({"triage", "write", "maintain", "admin"})
 # A pattern with more wildcards than this is no rule of a person, and slow to match.
 _WILD, _LONGEST = 8, 200
 
@@ -24,6 +29,8 @@ def resolve(run: Run, wanted: Sequence[str], change: Change, forge: Forge) -> tu
     for name in wanted:
         if name == "codeowners":
             names.update(dict.fromkeys(_codeowners(run, change, forge)))
+        elif name == "blame":
+            names.update(dict.fromkeys(_authors(run, change, forge)))
         else:
             names[name.lstrip("@")] = None
     return tuple(names)[:_MOST]
@@ -37,6 +44,30 @@ def _codeowners(run: Run, change: Change, forge: Forge) -> list[str]:
         return []
     rules = file.data.decode("utf-8", "replace")
     return [owner for changed in change.files for owner in of(rules, changed.path)]
+
+
+def _authors(run: Run, change: Change, forge: Forge) -> list[str]:
+    """Who last wrote the lines that change, most lines first; GitHub takes no bot and no guest."""
+    counted: Counter[str] = Counter()
+    for file, before in list(zip(change.files, change.before, strict=True))[:_FILES]:
+        lines = changed(before, file.data.decode("utf-8", "replace"))
+        for part in forge.objects.blame(run, change.base.sha, file.path):
+            counted[part.login] += sum(part.first <= line <= part.last for line in lines)
+    likely = [login for login, lines in counted.most_common(2 * _AUTHORS) if lines]
+    return [name for name in likely if forge.permission(run, name) in _ASKABLE][:_AUTHORS]
+
+
+def changed(before: str, after: str) -> frozenset[int]:
+    """The old lines that a change replaces or takes away, and those around what it puts in."""
+    old = before.splitlines()
+    found: set[int] = set()
+    matcher = SequenceMatcher(None, old, after.splitlines(), autojunk=False)
+    for kind, first, last, _, _ in matcher.get_opcodes():
+        if kind == "insert":
+            found |= {first, first + 1}
+        elif kind != "equal":
+            found.update(range(first + 1, last + 1))
+    return frozenset(line for line in found if 1 <= line <= len(old))
 
 
 def of(rules: str, path: str) -> tuple[str, ...]:

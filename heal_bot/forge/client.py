@@ -124,7 +124,8 @@ def _translated(what: str, error: GithubException) -> ForgeError:
     if error.status == 401:
         return ForgeForbiddenError(f"{what}: the token was refused ({text}); check GITHUB_TOKEN")
     remedy = next((cure for mark, cure in _REMEDIES if mark in text.lower()), "")
-    if remedy and error.status in {403, 404, 409, 422}:
+    # What GraphQL refuses comes with status 200, which the SDK makes 400.
+    if remedy and error.status in {400, 403, 404, 409, 422}:
         return ForgeForbiddenError(f"{what}: not allowed: {text}; {remedy}")
     if _limited(error):
         return ForgeError(f"{what}: {_spent(error)}: {text}")

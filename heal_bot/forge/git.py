@@ -12,7 +12,7 @@ from urllib.parse import quote
 from heal_bot.errors import ForgeError
 from heal_bot.events import Run
 from heal_bot.forge.client import create, found, reread, speaking
-from heal_bot.forge_port import ForgeCommit, ForgeFile
+from heal_bot.forge_port import Blamed, ForgeCommit, ForgeFile
 
 if TYPE_CHECKING:
     from github.GitCommit import GitCommit
@@ -23,6 +23,10 @@ _MAX_FILE = 2 << 20
 _REGULAR = frozenset({"100644", "100755"})
 _MAX_COMMITS = 250
 _INLINE = 100_000
+_BLAME = """query Blame($owner: String!, $name: String!, $sha: GitObjectID!, $path: String!) {
+  repository(owner: $owner, name: $name) { object(oid: $sha) { ... on Commit {
+    blame(path: $path) { ranges {
+      startingLine endingLine commit { author { user { login } } } } } } } } }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,21 @@ class GitObjects:
         if tree.raw_data.get("truncated"):
             raise ForgeError(f"commit {sha[:12]} has more files than GitHub lists in one answer")
         return tuple(entry.path for entry in tree.tree if entry.type == "blob")
+
+    def blame(self, run: Run, sha: str, path: str) -> tuple[Blamed, ...]:
+        """Who last changed the lines of a file of a commit; only GitHub's other API says it."""
+        del run
+        owner, name = self.repository.url.split("/")[-2:]
+        given = {"owner": owner, "name": name, "sha": sha, "path": path}
+        with speaking(f"blame {path}"):
+            _, said = self.repository.requester.graphql_query(_BLAME, given)
+        found = ((said.get("data") or {}).get("repository") or {}).get("object") or {}
+        ranges = (found.get("blame") or {}).get("ranges") or ()
+        return tuple(
+            Blamed(part["startingLine"], part["endingLine"], user["login"])
+            for part in ranges
+            if (user := (part["commit"]["author"] or {}).get("user"))
+        )
 
     def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
         """A regular file of a commit, or None; ForgeError when larger than 2 MiB."""

@@ -142,6 +142,20 @@ class GitHub:
         with speaking(f"edit pull request {number}"):
             self.repository.get_pull(number).edit(title=title, body=body)
 
+    def set_draft(self, run: Run, number: int, *, draft: bool) -> None:
+        """Make a pull request a draft, or ready for review; only GitHub's other API can."""
+
+        def look() -> bool | None:
+            return self.repository.get_pull(number).draft == draft or None
+
+        def make() -> bool:
+            pull = self.repository.get_pull(number)
+            _ = pull.convert_to_draft() if draft else pull.mark_ready_for_review()
+            return True
+
+        with speaking(f"make pull request {number} {'a draft' if draft else 'ready'}"):
+            create(run, "draft", look, make)
+
     def close_pull(self, run: Run, number: int) -> None:
         """Close a pull request."""
         del run
@@ -164,4 +178,5 @@ def _pull(pull: PullRequest) -> ForgePull:
         pull.head.repo.full_name if pull.head.repo else "",
         pull.base.ref,
         tuple(label.name for label in pull.labels),
+        pull.draft,
     )

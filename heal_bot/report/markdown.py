@@ -78,6 +78,8 @@ _MARK = re.compile(r"<!-- heal-bot ([0-9a-f]{12}) ([0-9a-f]{16}) ([0-9a-f]{8}) -
 def mark(record: OutcomeRecord, patch: str) -> Mark:
     """The mark of a record whose patch has the digest `patch`."""
     told = [record.status, *sorted(f"{f.status} {f.test}" for f in record.failures)]
+    # Whether there is a doubt, not its words, which may differ from run to run.
+    told += ["in doubt"] if record.certificate and record.certificate.doubts else []
     news = hashlib.sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()[:8]
     return Mark(record.fingerprint, patch, news)
 

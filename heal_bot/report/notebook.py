@@ -38,15 +38,20 @@ class _Written(_Closed):
     base: _Sha
     attempts: Annotated[int, Field(ge=0, le=10**6)]
     tried: Annotated[dict[_Verdict, list[_Digest]], Field(max_length=4)]
+    doubts: Annotated[int, Field(ge=0, le=10**6)] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """What a body remembers: the commit it was verified on, how many attempts, which changes."""
+    """What a body remembers: the commit it was verified on, how many attempts, which changes.
+
+    `doubts` counts those of the certificate, for which the pull request became a draft.
+    """
 
     base_sha: str
     attempts: int
     memory: Memory
+    doubts: int = 0
 
 
 def dump(record: OutcomeRecord, kept: int = _KEPT) -> str:
@@ -57,8 +62,13 @@ def dump(record: OutcomeRecord, kept: int = _KEPT) -> str:
     lasting = [t for t in record.memory.tried if t.verdict in _LASTING and len(t.digest) == 64]
     for item in lasting[len(lasting) - kept :] if kept else []:
         tried.setdefault(item.verdict, []).append(item.digest)  # type: ignore[arg-type]
-    written = _Written(base=record.patch.base_sha[:40], attempts=len(record.attempts), tried=tried)
-    packed = zlib.compress(written.model_dump_json().encode(), 9)
+    written = _Written(
+        base=record.patch.base_sha[:40],
+        attempts=len(record.attempts),
+        tried=tried,
+        doubts=len(record.certificate.doubts) if record.certificate else 0,
+    )
+    packed = zlib.compress(written.model_dump_json(exclude_defaults=True).encode(), 9)
     return f"<!-- heal-bot memory {base64.b64encode(packed).decode()} -->"
 
 
@@ -76,4 +86,4 @@ def read(body: str) -> Notebook | None:
     except (binascii.Error, zlib.error, ValidationError):
         return None
     tried = tuple((d, verdict) for verdict, listed in written.tried.items() for d in listed)
-    return Notebook(written.base, written.attempts, Memory(tried[:_KEPT]))
+    return Notebook(written.base, written.attempts, Memory(tried[:_KEPT]), written.doubts)

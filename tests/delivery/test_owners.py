@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.delivery.owners import of
+from heal_bot.delivery.owners import changed, of
 
 RULES = """
 # everything
@@ -39,3 +39,20 @@ def test_the_last_matching_rule_decides(path: str, owners: tuple[str, ...]) -> N
 @pytest.mark.parametrize("line", ["*" * 5_000 + " @a", "a" * 5_000 + " @a", "[ @a", "\\ @a", " "])
 def test_odd_rules_own_nothing(line: str) -> None:
     assert of(line, "a" * 900 + "/b.py") == ()
+
+
+@pytest.mark.parametrize(
+    ("after", "lines"),
+    [
+        ("a\nB\nc\nd\n", {2}),
+        ("a\nc\nd\n", {2}),
+        ("a\nb\nnew\nc\nd\n", {2, 3}),
+        ("new\na\nb\nc\nd\n", {1}),
+        ("a\nb\nc\nd\nnew\n", {4}),
+        ("a\nb\nc\nd\n", set()),
+    ],
+)
+def test_the_old_lines_of_a_change_are_those_it_replaces_or_stands_between(
+    after: str, lines: set[int]
+) -> None:
+    assert changed("a\nb\nc\nd\n", after) == lines

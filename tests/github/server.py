@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from tests.github import talk_routes
+from tests.github import graphql, talk_routes
 from tests.github.contract import Judge, match
 from tests.github.repository import GitRepository
 from tests.github.routes import HANDLERS, Answer, Request
@@ -96,6 +96,8 @@ class LoopbackGitHub:
         """The answer to an API request and extra headers; None drops the connection."""
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
+        if parts.path == "/graphql":
+            return self._graphql(authorization, body)
         operation = match(method, parts.path)
         if operation is None:
             self.judge.violations.append(f"no such operation: {method} {parts.path}")
@@ -118,6 +120,41 @@ class LoopbackGitHub:
         self.watch(len(self.exchanges), "after")
         self.exchanges.append(Exchange(method, target, operation.id, answer.status, body))
         return (answer, headers) if answer.status else None
+
+    def _graphql(self, authorization: str, body: Any) -> tuple[Answer, dict[str, str]] | None:
+        """The answer to a query of the other API: refusals come with status 200."""
+        given, data, told = body.get("variables") or {}, None, []
+        try:
+            document = graphql.Document(body["query"])
+            document.judge(given)
+        except graphql.Fault as fault:
+            self.judge.violations.append(f"graphql: {fault}")
+            return Answer(200, {"errors": [{"message": str(fault)}]}), {}
+        name = f"graphql/{document.fields[0].name}"
+        self.watch(len(self.exchanges), "before")
+        login = self.world.tokens.get(authorization.partition(" ")[2])
+        writes = document.kind == "Mutation"
+        broken = self._fault(name, "before")
+        if broken is None and login is None:
+            broken = Fault(name, status=401, message="Bad credentials")
+        if broken is None and (name in self.world.denied or (writes and login in
+                               self.world.read_only)):  # fmt: skip
+            told = [{"type": "FORBIDDEN", "message": "Resource not accessible by integration"}]
+        elif broken is None:
+            try:
+                data = graphql.answer(self.world, document, given)
+            except graphql.Fault as fault:
+                self.judge.violations.append(f"{name}: answer: {fault}")
+            except Refused as refused:
+                told = [{"type": "NOT_FOUND", "message": refused.body["message"]}]
+            broken = self._fault(name, "after")
+        answer = Answer(200, {"data": data} | ({"errors": told} if told else {}))
+        if broken is not None:
+            answer = Answer(broken.status, {"message": broken.message})
+        self.watch(len(self.exchanges), "after")
+        kind = "POST" if writes else "GET"
+        self.exchanges.append(Exchange(kind, "/graphql", name, answer.status, body))
+        return (answer, broken.headers if broken else {}) if answer.status else None
 
     def _fault(self, operation: str, when: str) -> Fault | None:
         for fault in self.faults:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.github import graphql
 from tests.github.contract import Judge, component, match
 
 REPO = "/repos/octo/shop"
@@ -72,3 +73,35 @@ def test_a_sample_is_a_right_answer() -> None:
     assert operation is not None
     judge.response(operation, 200, component("pull-request"))
     assert judge.violations == []
+
+
+MUTATION = "mutation M($input: ConvertPullRequestToDraftInput!) "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query { repositories { id } }",
+        "query Q($o: String!) { repository(owner: $o) { id } }",
+        "query Q($o: Int!, $n: String!) { repository(owner: $o, name: $n) { id } }",
+        "query Q($o: String, $n: String!) { repository(owner: $o, name: $n) { id } }",
+        MUTATION + "{ convertPullRequestToDraft(input: $input) { pullRequest { draft } } }",
+        MUTATION + "{ markPullRequestReadyForReview(input: $input) { pullRequest { id } } }",
+        MUTATION + "{ convertPullRequestToDraft(input: $input) { pullRequest } }",
+    ],
+)
+def test_a_query_against_the_schema_is_a_fault(text: str) -> None:
+    with pytest.raises(graphql.Fault):
+        graphql.Document(text)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"input": {}}, {"input": {"pullRequestId": 7}},
+              {"input": {"pullRequestId": "PR_7", "draft": True}},
+              {"input": {"pullRequestId": "PR_7"}, "more": 1}],
+)  # fmt: skip
+def test_variables_against_the_schema_are_a_fault(given: dict[str, Any]) -> None:
+    text = MUTATION + "{ convertPullRequestToDraft(input: $input) { pullRequest { isDraft } } }"
+    with pytest.raises(graphql.Fault):
+        graphql.Document(text).judge(given)
+    graphql.Document(text).judge({"input": {"pullRequestId": "PR_7"}})

@@ -246,6 +246,7 @@ class World:
             shown
             | {
                 "number": pull.number,
+                "node_id": f"PR_{pull.number}",
                 "url": f"{self.api}/pulls/{pull.number}",
                 "html_url": f"{self.url}/{self.name}/pull/{pull.number}",
                 "issue_url": f"{self.api}/issues/{pull.number}",
