@@ -51,8 +51,17 @@ def numbers(scope: Scope) -> Iterator[Change]:
             for option in sorted(own):
                 options.setdefault(option, 2.4)
         else:
-            near = (value + 1, value - 1, value * 10, value / 10, value * 2, value / 2, -value, 0.0)
-            for other in near:
+            beside = (
+                value + 1,
+                value - 1,
+                value * 10,
+                value / 10,
+                value * 2,
+                value / 2,
+                -value,
+                0.0,
+            )
+            for other in beside:
                 options.setdefault(other, 2.2)
         for rank, expected in enumerate(wanted):
             options.setdefault(expected, 2.6 + rank * 0.1)
