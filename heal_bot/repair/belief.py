@@ -16,7 +16,7 @@ _FAR = (3.25, 4.3, 5.5, 6.5)
 # More for each time that tests make twice as many calls as two; and the most it comes to.
 _PER_DOUBLING, _CALLED = 0.45, 1.5
 # What a change costs that changes most of what worked, for each time that twice as many others
-# repaired a failing test and broke another one.
+# repaired the failing tests and broke another one.
 _ACCIDENT, _MOST = 0.2, 0.5
 # More where nothing that worked is changed, less where no call could be compared.
 _UNTOUCHED, _UNSEEN = 1.0, 0.5
@@ -45,8 +45,8 @@ def together(costs: Sequence[float]) -> float:
 def is_believed(grounds: Grounds, failures: int, accidents: int = 0) -> bool:
     """Whether patches are likely enough for the number of tests that they repair.
 
-    `accidents` are the changes that made a failing test pass and broke another one: they say how
-    easily the failing ones are passed.
+    `accidents` are the changes that made the failing tests pass and broke another one: they say
+    how easily the failing ones are passed.
     """
     cost = grounds.penalty - math.log(together(grounds.costs))
     if grounds.changed is not None and grounds.changed > _MOST:

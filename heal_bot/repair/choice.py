@@ -19,8 +19,9 @@ from heal_bot.repair.vacuity import Probe, probes
 from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
-# Nor does one that is hardly ahead of the next one stand out.
-_SHARE, _AHEAD = 0.5, 1.05
+# Nor does one stand out that is hardly ahead of the next one; where the tests make a single call,
+# nearly everything behaves alike on it, and twice the weight is needed.
+_SHARE, _AHEAD, _FAR_AHEAD = 0.5, 1.05, 2.0
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
@@ -67,7 +68,7 @@ def choose(
 ) -> Choice:
     """Rank the patches that pass all tests of a cluster, of which these failed before.
 
-    `accidents` counts the changes that made one of them pass and broke another test.
+    `accidents` counts the changes that made them pass and broke another test.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
     asked = probes(few)
@@ -89,7 +90,8 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int
     rivals = [group.weight for group in groups[1:]]
     close = rivals and best < _SHARE * (best + sum(rivals)) and best <= 2 * rivals[0]
     seen = bool(rivals and groups[0].row and groups[1].row)
-    if close or (seen and best < _AHEAD * rivals[0]):
+    ahead = _AHEAD if groups[0].grounds.recorded > 1 else _FAR_AHEAD
+    if close or (seen and best < ahead * rivals[0]):
         return f"{fixes} changes pass the same tests and behave in {len(groups)} ways"
     if not is_believed(groups[0].grounds, failures, accidents):
         tests = "one test" if failures == 1 else f"{failures} tests"
@@ -118,14 +120,14 @@ def _groups(
     for members in found.values():
         row = rows[members[0]]
         changed = _share(unchanged, row)
-        touched = (_NEW if crashes else _OTHER) * _felt(changed)
-        penalty = _CRASH * _felt(_crashing(row, crashes) - least) + (touched if known else 0.0)
-        penalty += _VACUOUS if vacuous.issuperset(members) else 0.0
-        apart = 0.0 if known else touched
+        bad = _CRASH * _felt(_crashing(row, crashes) - least)
+        bad += _VACUOUS if vacuous.issuperset(members) else 0.0
+        apart = bad + (_NEW if crashes else _OTHER) * _felt(changed)
         apart += _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
+        penalty = bad + (_OTHER * _felt(changed) if known else 0.0)
         costs = tuple(fixes[at].candidate.prior for at in members)
         grounds = Grounds(costs, changed if row else None, calls.recorded, penalty)
-        weight = math.exp(-penalty - apart) * together(costs)
+        weight = math.exp(-apart) * together(costs)
         groups.append(_Group(tuple(fixes[at] for at in members), weight, row, grounds))
     return sorted(groups, key=lambda group: -group.weight)
 

@@ -144,7 +144,8 @@ def _pass(
         candidate = offered.popleft()
         ledger.count(cluster, candidate, verdict)
         _tell(run, cluster, proposer, tally, candidate)
-        tally.accidents += verdict.status == "regression" and bool(verdict.fixed)
+        every = len(verdict.fixed) == len(cluster.failures)
+        tally.accidents += verdict.status == "regression" and every
         if verdict.afresh:
             turns.delay(candidate)
         if verdict.status == "timeout":

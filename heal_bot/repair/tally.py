@@ -21,7 +21,7 @@ _DEAR_ONES = 40
 class Tally:
     """What a stream has seen so far, and the partial fix that looks like a cause of its own.
 
-    `accidents` counts what made a failing test pass and broke one that passed.
+    `accidents` counts what made all failing tests pass and broke one that passed.
     """
 
     tried: int = 0

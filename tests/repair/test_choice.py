@@ -46,7 +46,7 @@ def _choose(priors: Sequence[float], *rows: str, **more: int) -> tuple[list[int]
 
 
 def test_patches_that_agree_support_each_other() -> None:
-    ranked, refused, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac")
+    ranked, refused, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac", recorded=2)
     assert (ranked, refused) == ([2, 1], "")
 
 
@@ -129,9 +129,21 @@ def test_where_every_call_of_the_tests_was_wrong_changing_them_all_is_no_doubt()
 
 
 def test_two_behaviours_that_are_as_likely_are_both_withheld() -> None:
-    assert _choose([1.0, 1.02], "xx", "xa", "xb")[1] == (
+    assert _choose([1.0, 1.02], "xxx", "xxa", "xxb", recorded=2)[1] == (
         "2 changes pass the same tests and behave in 2 ways"
     )
+    assert _choose([1.0, 1.2], "xxx", "xxa", "xxb", recorded=2)[1] == ""
+
+
+def test_where_tests_make_a_single_call_a_patch_has_to_be_far_ahead() -> None:
+    assert "2 ways" in _choose([1.0, 1.5], "xx", "xa", "xb")[1]
+    assert _choose([1.0, 2.0], "xx", "xa", "xb")[1] == ""
+
+
+def test_a_patch_of_a_crash_may_change_a_little_of_what_worked() -> None:
+    calls = Called(_rows("xxxxxxxx", "xxxxxxxa", recorded=2))
+    failures = (Failure("t", "IndexError", ""),)
+    assert choose(calls, [_fix(1, 2.7)], failures).refused == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("accidents", "offered"), [(0, True), (30, False)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import random
+import sys
 import types
 
 import _heal_shape
@@ -48,7 +49,8 @@ def _like(call, rng):
 
 def _changed(value, rest, rng):
     """A neighbour of a value, or the value of another argument: equal ones meet the borders."""
-    alike = [other for other in rest if type(other) is type(value) in _heal_shape.PLAIN]
+    kinds = (*_heal_shape.PLAIN, *_times())
+    alike = [other for other in rest if type(other) is type(value) in kinds]
     if alike and rng.random() < 0.2:
         return rng.choice(alike)
     return varied(value, rng)
@@ -65,6 +67,8 @@ def varied(value, rng, depth=0):
         return rng.choice((value + 1, value / 2, -value, 0.0, value + rng.random()))
     if kind in (str, bytes):
         return _varied_text(value, rng)
+    if kind in _times():
+        return _varied_time(value, rng)
     if kind in (list, tuple) and depth < _DEPTH - 1:
         return kind(_varied_list(list(value), rng, depth))
     if kind is dict and value and depth < _DEPTH - 1:
@@ -81,6 +85,18 @@ def varied(value, rng, depth=0):
     elif depth < _DEPTH and not isinstance(value, (type, types.ModuleType, types.FunctionType)):
         _vary_attribute(value, rng, depth)
     return value
+
+
+def _times():
+    """The types of dates and spans, where the code under test knows of them."""
+    known = sys.modules.get("datetime")
+    return (known.date, known.datetime, known.timedelta) if known else ()
+
+
+def _varied_time(value, rng):
+    days = rng.choice((1, -1, 7, 30, 365, rng.randint(-40, 40)))
+    hours = rng.choice((0, 0, 0, 1, -1))
+    return value + sys.modules["datetime"].timedelta(days=days, hours=hours)
 
 
 def _vary_attribute(value, rng, depth):

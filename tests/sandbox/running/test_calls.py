@@ -102,6 +102,7 @@ def test_the_code_is_as_before_once_the_calls_are_recorded(called: dict) -> None
 
 
 KINDS = """\
+import datetime
 import functools
 
 
@@ -133,9 +134,13 @@ async def counted(n):
 
 def doubled(items):
     return map(lambda x: x, items)
+
+
+def closed(day):
+    return day.weekday() > 5
 """
 KIND_TESTS = """\
-import asyncio
+import asyncio, datetime
 import m
 
 async def listed(source): return [x async for x in source]
@@ -145,6 +150,7 @@ def test_adder(): assert m.adder(2)(0) == 3
 def test_later(): assert asyncio.run(m.later(2)) == 3
 def test_counted(): assert asyncio.run(listed(m.counted(0))) == [0]
 def test_doubled(): assert list(m.doubled([1])) == [2]
+def test_closed(): assert m.closed(datetime.date(2026, 11, 21))
 """
 # What is wrong, what passes the test, and what does too but behaves in another way.
 LUCKY = {
@@ -153,6 +159,7 @@ LUCKY = {
     "adder": ("n - m", "n + m + 1", "n - m + 1"),
     "later": ("n - 1", "n + 1", "3 * n // 2"),
     "counted": ("n - 1", "n + 1", "2 * n + 1"),
+    "closed": ("> 5", "> 4", "== 5"),
     "doubled": ("lambda x: x", "lambda x: 2 * x", "lambda x: x + 1"),
 }  # fmt: skip
 
