@@ -238,7 +238,7 @@ def _outcome(
         reason = f"{clusters[0].failures[0].test} {_STALE}"
     else:
         status = "budget_exhausted" if stopped == "budget" else "not_healed"
-        reason = "no change made a failing test pass in a cold run without breaking another"
+        reason = _unhealed(ledger)
     attempts = tuple(ledger.attempts)
     return Outcome(
         request=request,
@@ -257,6 +257,15 @@ def _outcome(
         seconds=run.clock() - started,
         notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(edges.proposers)))),
     )
+
+
+def _unhealed(ledger: Ledger) -> str:
+    """Why there is no patch: what the last cold run had against the best change, if one ran."""
+    refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
+    if refused:
+        last = refused[-1]
+        return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
+    return "no change made a failing test pass in a cold run without breaking another"
 
 
 def _spent(proposers: Sequence[Proposer]) -> Cost:
