@@ -104,7 +104,7 @@ def heal(
         verified = merged.held(
             run, verified, request.tested_sha, tree, workspace, env, runner, baseline
         )
-        verified = command.held(run, verified, request.verify_command, tree, workspace, env, runner)
+        verified = command.held(run, verified, request, tree, workspace, env, runner)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
     ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)
@@ -156,7 +156,14 @@ def _wanted(
     named = tuple(Failure(test, "", "", reason=_NAMED) for test in request.only)
     if not request.reports:
         return Resolved(named, whole=not named)
-    resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
+    try:
+        resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
+    except UsageError as error:
+        if not request.test_command:
+            raise
+        message = f"{error}; what is red in the test-command here is healed"
+        run.emit(Noted(stage="intake", message=message, level="warning"))
+        return Resolved(named, whole=not named)
     if resolved.whole:
         message = f"the report is {tests.doubt(report)}: the tests are run to see what fails"
         run.emit(Noted(stage="intake", message=message, level="warning"))

@@ -13,6 +13,7 @@ from heal_bot.model import (
     Attempt,
     Calls,
     Candidate,
+    CaseResult,
     Cluster,
     Collection,
     Confirmed,
@@ -185,6 +186,22 @@ class Observed:
     how: str
     code: int
     output: str
+
+
+class Told(Protocol):
+    """Reads off what a command wrote, and how it ended, which tests it ran."""
+
+    def __call__(
+        self,
+        run: Run,
+        tree: Tree,
+        folder: Path,
+        since: float,
+        known: Sequence[str],
+        done: Observed,
+        /,
+    ) -> tuple[CaseResult, ...]:
+        """The results; `known` are the ids that pytest collects, as far as it can."""
 
 
 class Lab(Protocol):

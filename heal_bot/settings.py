@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from heal_bot.errors import UsageError
 from heal_bot.text import Secret, one_line
@@ -20,6 +20,14 @@ ENTRY = "entry:"
 # A token of a cloud lies in many environments for other reasons.
 _CLOUDS = frozenset({"bedrock", "vertex"})
 _PROPOSER = r"^(?:rules|claude|gemini|openai|bedrock|vertex|entry:[A-Za-z0-9_.-]{1,60})$"
+
+
+def _beneath(given: str) -> str:
+    """A folder below the top, without dots and a slash at its end; '' for the top itself."""
+    parts = PurePosixPath(given).parts
+    if ".." in parts or given.startswith("/") or not given.isprintable():
+        raise ValueError("give a folder relative to the top of the repository, without ..")
+    return "/".join(parts)
 
 
 class Settings(BaseModel):
@@ -45,6 +53,8 @@ class Settings(BaseModel):
     ] = ()
     setup: Annotated[str, Field(max_length=20_000)] = ""
     freeze: str = ""
+    test_command: Annotated[str, Field(max_length=1_000)] = ""
+    working_directory: Annotated[str, Field(max_length=300), AfterValidator(_beneath)] = ""
     index_url: Secret = Secret("")
     ca_file: str = ""
     workspace: str = ""
@@ -159,6 +169,8 @@ _FROM_FILE = frozenset(
         "instruction",
         "python_version",
         "setup",
+        "test_command",
+        "working_directory",
         "paths",
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,14 +14,16 @@ from typing import Any
 from heal_bot import bundle
 from heal_bot.errors import UsageError
 from heal_bot.events import Event, Run, Underway
+from heal_bot.intake import ran
 from heal_bot.intake import request as requests
 from heal_bot.model import HealRequest, Memory, Outcome, Trust
 from heal_bot.outcome import OutcomeRecord
-from heal_bot.ports import Critic, Proposer
+from heal_bot.ports import Critic, Proposer, Runner
 from heal_bot.repair import memory
 from heal_bot.report import console, html, markdown
 from heal_bot.report.record import flatten
 from heal_bot.sandbox.builder import SandboxBuilder
+from heal_bot.sandbox.command import CommandRunner
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
@@ -83,7 +86,7 @@ class Connected:
     request: HealRequest
     root: Path
     workspace: LocalWorkspace
-    runner: SuiteRunner
+    runner: Runner
     proposers: tuple[Proposer, ...]
     critics: tuple[Critic, ...]
     store: BundleStore
@@ -111,7 +114,11 @@ def connected(
         run = _run(settings, store, sink, stopped)
         repository = Repository.of(run, job.repo, Path(scratch))
         request = _request(run, job, settings, repository, Path(scratch))
-        request = replace(request, paths=request.paths or settings.paths)
+        request = replace(
+            request,
+            paths=_paths(request.paths or settings.paths, settings.test_command),
+            test_command=settings.test_command,
+        )
         chosen = tiers(settings, repository.source, job.replies, own)
         workspace = _workspace(settings, sandbox, repository, Path(scratch), job.python)
         wanted = _wanted(settings, repository.source, request.trust)
@@ -120,7 +127,7 @@ def connected(
             request=request,
             root=repository.source,
             workspace=replace(workspace, wanted=wanted),
-            runner=SuiteRunner(sandbox, loopback=settings.loopback),
+            runner=_runner(settings, sandbox),
             proposers=chosen.proposers,
             critics=chosen.critics,
             store=store,
@@ -134,7 +141,7 @@ class Bench:
 
     run: Run
     workspace: LocalWorkspace
-    runner: SuiteRunner
+    runner: Runner
 
 
 @contextmanager
@@ -153,7 +160,20 @@ def bench(
         workspace = _workspace(settings, sandbox, repository, Path(scratch), python)
         wanted = _wanted(settings, repository.source, Trust.KEYLESS)
         workspace = replace(workspace, wanted=wanted)
-        yield Bench(run, workspace, SuiteRunner(sandbox, loopback=settings.loopback))
+        yield Bench(run, workspace, _runner(settings, sandbox))
+
+
+def _runner(settings: Settings, sandbox: Sandbox) -> Runner:
+    """pytest, or the command that takes its place."""
+    suite = SuiteRunner(sandbox, loopback=settings.loopback, below=settings.working_directory)
+    command = settings.test_command
+    return CommandRunner(sandbox, suite, command, ran.results) if command else suite
+
+
+def _paths(patterns: tuple[str, ...], command: str) -> tuple[str, ...]:
+    """Where a repair may go: not into the scripts that the test command names."""
+    scripts = (word for word in re.split(r"[^\w./-]+", command) if word.endswith(".py"))
+    return (*patterns, *dict.fromkeys(f"!{script.removeprefix('./')}" for script in scripts))
 
 
 def _workspace(
@@ -170,6 +190,7 @@ def _workspace(
         builder=SandboxBuilder(sandbox),
         given=python,
         candidates=_interpreters(settings, repository.source),
+        folder=settings.working_directory,
     )
 
 
@@ -238,7 +259,9 @@ def located(pattern: str, repo: Path) -> str:
 def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:
     """Where the target's Python may be: the active environment, then the repository's own."""
     active = (Path(settings.virtual_env),) if settings.virtual_env else ()
-    return (*active, source / ".venv", source / "venv")
+    inner = source / settings.working_directory
+    places = (inner / ".venv", inner / "venv", source / ".venv", source / "venv")
+    return (*active, *dict.fromkeys(places))
 
 
 def _wanted(settings: Settings, source: Path, trust: Trust) -> Wanted:
@@ -247,13 +270,18 @@ def _wanted(settings: Settings, source: Path, trust: Trust) -> Wanted:
         python=settings.python_version,
         setup=settings.setup,
         freeze=Path(settings.freeze).absolute() if settings.freeze else None,
-        folder=Path(settings.workspace) if settings.workspace else source,
+        folders=_folders(Path(settings.workspace) if settings.workspace else source, settings),
         access=Access(
             settings.index_url if trust is Trust.TRUSTED else Secret(""),
             settings.ca_file,
             settings.proxy,
         ),
     )
+
+
+def _folders(top: Path, settings: Settings) -> tuple[Path, ...]:
+    """Where the failing run may have left its environment: in the project, then at the top."""
+    return tuple(dict.fromkeys((top / settings.working_directory, top)))
 
 
 def _cache(settings: Settings) -> Path:

@@ -50,6 +50,19 @@ def test_a_repository_cannot_set_what_is_not_its_own(config: bytes, named: str) 
         load({}, config)
 
 
+@pytest.mark.parametrize(
+    ("given", "folder"), [("services/api/", "services/api"), ("./a", "a"), (".", ""), ("", "")]
+)
+def test_the_working_directory_is_a_folder_below_the_top(given: str, folder: str) -> None:
+    assert load({}, None, {"working_directory": given}).working_directory == folder
+
+
+@pytest.mark.parametrize("given", ["/srv", "..", "a/../../b", "a\nb"])
+def test_a_working_directory_elsewhere_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match=r"working-directory: .*relative to the top"):
+        load({}, None, {"working_directory": given})
+
+
 def test_no_key_is_in_an_error_or_a_print() -> None:
     chosen = load({"ANTHROPIC_API_KEY": "sk-very-secret"})
     assert "very-secret" not in repr(chosen)

@@ -42,6 +42,16 @@ from heal_bot.report import console
     "--freeze", metavar="FILE", help="Make one with the versions that `pip freeze` wrote."
 )
 @click.option(
+    "--test-command",
+    metavar="TEXT",
+    help="What runs the tests in the place of pytest: tox, nox, manage.py test, a script.",
+)
+@click.option(
+    "--working-directory",
+    metavar="DIR",
+    help="The folder below the top of the repository that the project lies in.",
+)
+@click.option(
     "--proposers",
     metavar="LIST",
     help="Tiers in order: rules,claude,gemini,openai. By default rules and every model"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Inputs that are options of `heal` too.
 HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox",
-           "python-version", "setup")  # fmt: skip
+           "python-version", "setup", "test-command", "working-directory")  # fmt: skip
 _SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key",
                      "index-url"})  # fmt: skip
 _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",

@@ -36,6 +36,8 @@ _RED = frozenset({"fixed", "still_failing", "not_attempted"})
 @click.option("--python-version", metavar="3.N", help="As for heal.")
 @click.option("--setup", metavar="TEXT", help="As for heal.")
 @click.option("--freeze", metavar="FILE", help="As for heal.")
+@click.option("--test-command", metavar="TEXT", help="As for heal.")
+@click.option("--working-directory", metavar="DIR", help="As for heal.")
 @click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
 def command(
     bundles: tuple[Path, ...],

@@ -36,6 +36,8 @@ from heal_bot.verify.replay import Row, replay
 @click.option("--python-version", metavar="3.N", help="As for `heal`.")
 @click.option("--setup", metavar="TEXT", help="As for `heal`.")
 @click.option("--freeze", metavar="FILE", help="As for `heal`.")
+@click.option("--test-command", metavar="TEXT", help="As for `heal`.")
+@click.option("--working-directory", metavar="DIR", help="As for `heal`.")
 @click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for `heal`.")
 @click.option("--quiet", is_flag=True, help="Print the comparison alone.")
 @click.pass_context

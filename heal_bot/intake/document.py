@@ -54,9 +54,10 @@ class _Attempt(Generic[Kept]):
     `cut` says that the document ends early, `refused` that its archive is not read on.
     """
 
-    def __init__(self, convert: Callable[[Found], Kept]) -> None:
+    def __init__(self, convert: Callable[[Found], Kept], *, every: bool = False) -> None:
         self.found: list[tuple[Key, Kept]] = []
-        self.suites = Suites(lambda found: self.found.append((found.key, convert(found))))
+        keep = lambda found: self.found.append((found.key, convert(found)))  # noqa: E731
+        self.suites = Suites(keep, every=every)
         self.parser = etree.XMLParser(
             target=cast(Any, self.suites),  # the stubs want methods lxml does not
             encoding="utf-8",
@@ -109,8 +110,10 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def parse(run: Run, document: Document, convert: Callable[[Found], Kept]) -> Parsed[Kept]:
-    """Read a document, its non-passing cases converted one by one.
+def parse(
+    run: Run, document: Document, convert: Callable[[Found], Kept], *, every: bool = False
+) -> Parsed[Kept]:
+    """Read a document, its non-passing cases (or `every` one) converted one by one.
 
     A second, repairing pass runs when the first one stopped inside of the document.
 
@@ -120,7 +123,7 @@ def parse(run: Run, document: Document, convert: Callable[[Found], Kept]) -> Par
     """
     head = b"".join(_first(document))
     codec = _codec(head)
-    first = _Attempt(convert)
+    first = _Attempt(convert, every=every)
     doctype = False
     try:
         first.feed(run, _encoded(document, codec, "strict"))
@@ -132,7 +135,7 @@ def parse(run: Run, document: Document, convert: Callable[[Found], Kept]) -> Par
     if doctype and _declares(head, codec):
         return Parsed(first.suites, (), (), first.error)
     if not first.cut and not first.refused:
-        second = _Attempt(convert)
+        second = _Attempt(convert, every=every)
         outside = _repaired(run, document, codec, second)
         if doctype and not second.error:
             return _result(second, ())

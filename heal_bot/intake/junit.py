@@ -105,7 +105,7 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
         gathered.remarks.append(document)
         gathered.flags["partial"] = None
         return
-    parsed = parse(run, document, _case)
+    parsed = parse(run, document, case_of)
     suites = parsed.suites
     known = suites.root in {"", "testsuites", "testsuite", "testcase", "properties"}
     if not suites.cases and (parsed.error or not known):
@@ -168,16 +168,21 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
         yield replace(case, outcome=outcome, attempts=tries, leg=leg)
 
 
-def _case(found: Found) -> ReportedCase:
+def case_of(found: Found) -> ReportedCase:
     """The pruned element, read by junitparser, as a case of ours; lenient with numbers."""
     case = TestCase.fromelem(found.element)  # type: ignore[no-untyped-call]
     attributes = found.element.attrib
     results = case.result
+    classname, name = case.classname or "", case.name or ""
+    if not results:
+        return ReportedCase(
+            classname, name, "passed", attributes.get("file", ""),
+            seconds=_seconds(attributes.get("time", "")),
+        )  # fmt: skip
     worst = [r for r in results if r._tag != "skipped"] or results
     shown = [r for r in worst if not _SUBTESTS.search(r.message or "")] or worst
     first = shown[0]
     message, text = first.message or "", first.text or ""
-    classname, name = case.classname or "", case.name or ""
     outcome = {"failure": "failed", "error": "error"}.get(first._tag, "skipped")
     skipped = outcome == "skipped"
     return ReportedCase(

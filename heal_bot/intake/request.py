@@ -42,6 +42,7 @@ class _Request(BaseModel):
     callback: _Line = ""
     paths: _Lines = ()
     verify_command: _Line = ""
+    test_command: _Line = ""
 
 
 def dump(request: HealRequest) -> str:

@@ -18,6 +18,7 @@ _MESSAGE = 8 << 10
 _NAME = 16 << 10
 _CASES = 20_000
 _SKIPPED = 1_000
+_EVERY = 200_000
 _KEYS = 4_000_000
 _PROPERTIES = 200
 
@@ -79,13 +80,15 @@ def _plain(value: str | None) -> str:
 class Suites:
     """Target of an lxml parser: `kept` gets each non-passing case as soon as it is complete.
 
+    With `every` passing cases are handed on as well, as long as there is room.
     Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
     element's name), `written` (the last suite's time stamp), `times` (of the outermost suites that
     tell one), `last_failed` (whether the last case failed) and `flags`.
     """
 
-    def __init__(self, kept: Callable[[Found], None]) -> None:
+    def __init__(self, kept: Callable[[Found], None], *, every: bool = False) -> None:
         self._kept = kept
+        self._every = every
         self._depth = 0
         self._opened = 0
         self._suite = 0
@@ -190,10 +193,13 @@ class Suites:
         self.passed += 1
         if len(self._keys) < _KEYS:
             self._keys.append(hash((self._suite, classname, name)))
-        if self._failed:
-            key = (self._suite, classname, name, case.get("file", ""))
-            if key in self._failed:
-                self._failed[key] = True
+        if not (self._failed or self._every):
+            return
+        key = (self._suite, classname, name, case.get("file", ""))
+        if key in self._failed:
+            self._failed[key] = True
+        if self._every and self.passed <= _EVERY:
+            self._kept(Found(key, self._pruned(case), self._retries))
 
     def _keep(self, case: Mapping[str, str]) -> None:
         """Hand on a case that did not pass, as long as there is room."""

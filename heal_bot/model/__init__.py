@@ -1,7 +1,14 @@
 """The values that flow through the pipeline: frozen, slotted, without behaviour of their own."""
 
 from heal_bot.model.change import Candidate, Cost, Edit, Patch, PatchedFile, Target
-from heal_bot.model.execution import CaseResult, Environment, Isolation, Spectrum, SuiteRun
+from heal_bot.model.execution import (
+    COMMAND,
+    CaseResult,
+    Environment,
+    Isolation,
+    Spectrum,
+    SuiteRun,
+)
 from heal_bot.model.report import (
     Collection,
     Failure,
@@ -33,6 +40,7 @@ from heal_bot.model.result import (
 )
 
 __all__ = [
+    "COMMAND",
     "Attempt",
     "Baseline",
     "CallResult",

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from heal_bot.model.report import Frame
 
+# The one test that the exit code of a `test-command` is.
+COMMAND = "command"
+
 
 @dataclass(frozen=True, slots=True)
 class Isolation:

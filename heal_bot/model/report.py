@@ -38,6 +38,7 @@ class HealRequest:
     callback: str = ""
     paths: tuple[str, ...] = ()
     verify_command: str = ""
+    test_command: str = ""
 
 
 class Origin(StrEnum):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from heal_bot.errors import SandboxError
-from heal_bot.model import Environment
+from heal_bot.model import Environment, PatchedFile
 from heal_bot.process import run as start
 from heal_bot.sandbox.policy import child_env
 from heal_bot.sandbox.slots import Slot
@@ -46,6 +46,17 @@ def _give(slot: Slot) -> None:
     slot.repo.chmod(0o700)
     if slot.uid is not None:
         os.chown(slot.repo, slot.uid, slot.uid)
+
+
+def replace(slot: Slot, file: PatchedFile) -> None:
+    """Put the new content of a file into a copy that no job has touched yet."""
+    path = slot.repo / file.path
+    mode = stat.S_IMODE(path.stat().st_mode)
+    path.unlink()
+    path.write_bytes(file.content.encode("utf-8", "surrogateescape"))
+    path.chmod(mode)
+    if slot.uid is not None:
+        os.chown(path, slot.uid, slot.uid)
 
 
 def environment(slot: Slot, env: Environment, passes: Mapping[str, str]) -> dict[str, str]:

@@ -48,12 +48,13 @@ class WarmSession:
         lanes: int,
         profile: Profile,
         make_room: Callable[[WarmSession], None],
+        below: str = "",
     ) -> None:
         if not failing:
             raise SandboxError("a warm session needs at least one failing test")
         self._sandbox, self._run, self._tree, self._env = sandbox, run, tree, env
         self._passes, self._most, self._profile = dict(passes), lanes, profile
-        self._make_room = make_room
+        self._make_room, self._below = make_room, below
         self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
         self._stack = contextlib.ExitStack()
         self._driver = self._stack.enter_context(scratch.driver_files(sandbox.scratch))
@@ -251,6 +252,7 @@ class WarmSession:
                     self._sandbox, self._tree, self._env, self._driver,
                     [*(f.test for f in self._expected.failing), *self._expected.guards],
                     passes=self._passes, profile=self._profile, wall=max(1.0, wall),
+                    below=self._below,
                 )
             )  # fmt: skip
 

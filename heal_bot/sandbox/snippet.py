@@ -25,8 +25,9 @@ def observe(
     passes: Mapping[str, str],
     profile: Profile,
     seconds: float,
+    below: str = "",
 ) -> Observed:
-    """Run `code` at the root of a fresh copy of the tree; output beyond the caps is cut."""
+    """Run `code` in a folder of a fresh copy of the tree; output beyond the caps is cut."""
     # An argument can hold neither; what a model wrote may.
     code = code.replace("\0", "").encode("utf-8", "replace").decode()
     with sandbox.slot() as slot:
@@ -34,7 +35,7 @@ def observe(
         job = Job(
             argv=(env.python, "-c", code),
             env=scratch.environment(slot, env, passes),
-            cwd=slot.repo,
+            cwd=slot.repo / below,
             read=tuple(map(Path, env.roots)),
             limits=Limits(
                 wall=seconds, cpu=int(seconds) + 1, output_bytes=_OUTPUT, kept_bytes=2 * _SHOWN

@@ -37,6 +37,7 @@ class SuiteRunner:
 
     `loopback` allows local servers (reduced isolation), `passes` are the environment variables
     the user allowed, `lanes` how many slots a warm session may take (at most the sandbox's).
+    `below` is the folder of the tree where tests are started.
     """
 
     def __init__(
@@ -46,10 +47,12 @@ class SuiteRunner:
         loopback: bool = False,
         passes: Mapping[str, str] | None = None,
         lanes: int = 2,
+        below: str = "",
     ) -> None:
         self._sandbox = sandbox
         self._loopback = loopback
-        self._profile: Profile = "loopback" if loopback else "test"
+        self.profile: Profile = "loopback" if loopback else "test"
+        self._below = below
         self._passes = dict(passes or {})
         self._lanes = lanes
         self._held = sandbox.isolation
@@ -58,15 +61,15 @@ class SuiteRunner:
 
     def preflight(self, run: Run, env: Environment) -> Isolation:
         """Prove that the layers hold and the interpreter inside is the one outside."""
-        self._make_room()
+        self.make_room()
         expected = {"version": env.version, "prefix": env.prefix, "base_prefix": env.base_prefix}
         roots = tuple(map(Path, env.roots))
         self._held = self._sandbox.preflight(env.python, expected, roots)
-        return self._isolation()
+        return self.isolation()
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
         """Node ids and collection errors; SandboxError when pytest itself could not run."""
-        self._make_room()
+        self.make_room()
         done = self._cold(run, env, Ask(tree), mode="collect")
         if done.ended != "finished":
             raise SandboxError(f"the tests cannot be collected: {done.ended}: {done.detail}")
@@ -85,13 +88,13 @@ class SuiteRunner:
     ) -> SuiteRun:
         """One cold run; anything that does not add up ends `untrusted`, never as a pass."""
         asked = None if tests is None else tuple(tests)
-        self._make_room()
+        self.make_room()
         return self._cold(run, env, Ask(tree, asked, spectrum, seconds, shuffle))
 
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side: one per core, and one more for what mostly waits."""
         room = 2 if any(ask.oracle for ask in asks) else 1
-        self._make_room(room=room)
+        self.make_room(room=room)
         free = self._sandbox.count - sum(session.held for session in self._sessions)
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
@@ -110,8 +113,8 @@ class SuiteRunner:
         """A session with one zygote per slot; each takes its slot when it is first used."""
         session = WarmSession(
             self._sandbox, run, tree, env, failing, guards,
-            passes=self._passes, lanes=self._lanes, profile=self._profile,
-            make_room=self._make_room,
+            passes=self._passes, lanes=self._lanes, profile=self.profile,
+            make_room=self.make_room, below=self._below,
         )  # fmt: skip
         self._sessions = [*(s for s in self._sessions if not s.closed), session]
         return session
@@ -120,14 +123,24 @@ class SuiteRunner:
         self, run: Run, tree: Tree, env: Environment, code: str, *, seconds: float = 20.0
     ) -> Observed:
         """What a few lines of Python print in a fresh copy of the tree."""
-        self._make_room()
+        self.make_room()
         return observe(
             self._sandbox, tree, env, code,
-            passes=self._passes, profile=self._profile,
-            seconds=max(1.0, min(seconds, run.left())),
+            passes=self._passes, profile=self.profile,
+            seconds=max(1.0, min(seconds, run.left())), below=self._below,
         )  # fmt: skip
 
-    def _make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
+    def folder(self, slot: Slot) -> Path:
+        """Where tests are started in a slot that holds a copy of the tree."""
+        return slot.repo / self._below
+
+    def environment(
+        self, slot: Slot, env: Environment, passes: Mapping[str, str] = {}
+    ) -> dict[str, str]:
+        """The environment variables of a run in a slot."""
+        return scratch.environment(slot, env, {**self._passes, **passes})
+
+    def make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
         """Have sessions let slots go until `room` are free; the one that wants one comes last."""
         others = [s for s in self._sessions if s is not wanting and s.held]
         most = min(self._lanes - 1, self._sandbox.count - room)
@@ -135,7 +148,8 @@ class SuiteRunner:
             others[0].lend()
             others = [s for s in others if s.held]
 
-    def _isolation(self) -> Isolation:
+    def isolation(self) -> Isolation:
+        """What holds while code runs."""
         held = self._held
         if not self._loopback:
             return held
@@ -174,7 +188,7 @@ class SuiteRunner:
             collected=tuple(names),
             ended=how,
             seconds=time.monotonic() - began,
-            isolation=self._isolation(),
+            isolation=self.isolation(),
             detail=detail,
             spectrum=hearing.spectrum.spectrum(names) if wanted else None,
             errors=tuple(hearing.errors),
@@ -194,20 +208,19 @@ class SuiteRunner:
         desk: Desk,
     ) -> tuple[Ended, str]:
         """Start the driver, hear it to its end; how it ended, and what was wrong with its words."""
-        passes = dict(self._passes)
-        if order["shuffle"] is not None:
-            # What depends on the order of a set shows itself under another seed.
-            passes["PYTHONHASHSEED"] = str(order["shuffle"])
+        # What depends on the order of a set shows itself under another seed.
+        seed = order["shuffle"]
+        passes = {} if seed is None else {"PYTHONHASHSEED": str(seed)}
         channel = Channel(hearing.cap)
         try:
             job = Job(
                 argv=(env.python, str(driver / "_heal_driver.py")),
-                env=scratch.environment(slot, env, passes),
-                cwd=slot.repo,
+                env=self.environment(slot, env, passes),
+                cwd=self.folder(slot),
                 read=(driver, *map(Path, env.roots)),
                 channels=(*channel.theirs, *desk.theirs),
                 limits=Limits(wall=wall, cpu=int(wall) + 1),
-                profile=self._profile,
+                profile=self.profile,
             )
             running = self._sandbox.start_job(job, slot)
             channel.started()

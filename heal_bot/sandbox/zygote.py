@@ -44,6 +44,7 @@ class Zygote:
         passes: Mapping[str, str],
         profile: Profile,
         wall: float,
+        below: str = "",
     ) -> None:
         self.ended = ""
         self.ready = False
@@ -59,7 +60,7 @@ class Zygote:
         self._stack.callback(self.channel.close)
         try:
             self._running = self._start(
-                sandbox, tree, env, driver, passes=passes, profile=profile, wall=wall
+                sandbox, tree, env, driver, below, passes=passes, profile=profile, wall=wall
             )
         except BaseException:
             self._stack.close()
@@ -73,6 +74,7 @@ class Zygote:
         tree: Tree,
         env: Environment,
         driver: Path,
+        below: str,
         *,
         passes: Mapping[str, str],
         profile: Profile,
@@ -84,7 +86,7 @@ class Zygote:
         job = Job(
             argv=(env.python, str(driver / "_heal_zygote.py")),
             env=scratch.environment(slot, env, passes),
-            cwd=slot.repo,
+            cwd=slot.repo / below,
             read=(driver, *map(Path, env.roots)),
             channels=self.channel.theirs,
             limits=Limits(wall=wall, cpu=int(wall) + 1, output_bytes=1 << 32),

@@ -6,7 +6,7 @@ import difflib
 import re
 import sys
 
-from heal_bot.model import CaseResult, Failure
+from heal_bot.model import COMMAND, CaseResult, Failure
 from heal_bot.ports import Tree
 
 # How pytest and unittest call a test that passes although it is marked to fail.
@@ -37,7 +37,20 @@ _SERVICE = re.compile(
 def environment(seen: CaseResult, reported: Failure, tree: Tree) -> str:
     """What the environment lacks, with the remedy; '' when the failure is not its fault."""
     return (
-        _service(seen, reported) or _program(seen, tree) or _package(seen.kind, seen.message, tree)
+        _not_started(seen)
+        or _service(seen, reported)
+        or _program(seen, tree)
+        or _package(seen.kind, seen.message, tree)
+    )
+
+
+def _not_started(seen: CaseResult) -> str:
+    """A test command that the shell cannot find or may not execute."""
+    if seen.test != COMMAND or seen.kind not in {"exit 126", "exit 127"}:
+        return ""
+    return (
+        f"the test-command does not start here ({seen.message[:200]}): install what it needs with"
+        " setup or system-packages, or name it by its path"
     )
 
 

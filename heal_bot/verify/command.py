@@ -1,15 +1,16 @@
-"""The command that people want to see succeed with the patch: it can veto and nothing else."""
+"""The commands of people: one that runs the tests, and one that can veto and nothing else."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from heal_bot.events import Run
-from heal_bot.model import Confirmed, Environment, Verdict
+from heal_bot.model import Confirmed, Environment, HealRequest, Verdict
 from heal_bot.ports import Runner, Tree, Workspace
 from heal_bot.text import one_line
 
 GATE = "verify-command"
+TESTS = "test-command"
 _SECONDS = 600.0
 _PROGRAM = "import subprocess, sys; sys.exit(subprocess.run(['/bin/sh', '-c', {0!r}]).returncode)"
 
@@ -17,18 +18,23 @@ _PROGRAM = "import subprocess, sys; sys.exit(subprocess.run(['/bin/sh', '-c', {0
 def held(
     run: Run,
     found: Confirmed | Verdict,
-    command: str,
+    request: HealRequest,
     tree: Tree,
     workspace: Workspace,
     env: Environment,
     runner: Runner,
 ) -> Confirmed | Verdict:
-    """The confirmation with a gate for the command, or the `unconfirmed` verdict.
+    """The confirmation with a gate for each command, or the `unconfirmed` verdict.
 
-    It runs in the sandbox, at the root of a fresh copy of the patched tree. What it prints is
-    foreign; that it succeeds proves nothing, since the code under test may decide that.
+    The one that verifies runs in the sandbox, in a fresh copy of the patched tree. What it prints
+    is foreign; that it succeeds proves nothing, since the code under test may decide that.
     """
-    if isinstance(found, Verdict) or not command:
+    if isinstance(found, Verdict):
+        return found
+    if request.test_command:
+        found = _told(found, one_line(request.test_command, 80))
+    command = request.verify_command
+    if not command:
         return found
     fresh = workspace.patched(run, tree, found.patch.files)
     code = _PROGRAM.format(command)
@@ -39,3 +45,16 @@ def held(
         return Verdict("unconfirmed", detail=f"{GATE} {one_line(command, 80)}: {how}: {last}")
     gates = (*found.certificate.gates, (GATE, f"{one_line(command, 80)}: exit 0"))
     return replace(found, certificate=replace(found.certificate, gates=gates))
+
+
+def _told(found: Confirmed, command: str) -> Confirmed:
+    """The confirmation with the command that ran the tests, and what follows from that."""
+    certificate = found.certificate
+    gates = (*certificate.gates, (TESTS, f"{command}: ran the tests before and after"))
+    doubt = (
+        f"the tests ran by `{command}`: which of them passed is what its report or exit code says,"
+        " and the code under test may decide that"
+    )
+    return replace(
+        found, certificate=replace(certificate, gates=gates, doubts=(*certificate.doubts, doubt))
+    )

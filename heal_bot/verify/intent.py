@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.model import Edit, Failure, Origin, Reproduced, Spectrum, SuiteRun, Target
+from heal_bot.model import COMMAND, Edit, Failure, Origin, Reproduced, Spectrum, SuiteRun, Target
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths, rails
 from heal_bot.text import clip, one_line
@@ -126,7 +126,12 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
 def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...]]) -> Reproduced:
     failure = item.failure
     mine = ran.get(failure.test, ())
-    if not mine or not (failure.kind in _CLAIMS or history.refuses(failure)):
+    # A command stands for tests that are not told apart: none of them can be called stale.
+    if (
+        failure.test == COMMAND
+        or not mine
+        or not (failure.kind in _CLAIMS or history.refuses(failure))
+    ):
         return item
     if any(
         set(others) & set(mine) and _function(test) != _function(failure.test)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.events import Noted, Run
-from heal_bot.model import Baseline, Candidate, Environment, PatchedFile, SuiteRun
+from heal_bot.model import COMMAND, Baseline, Candidate, Environment, PatchedFile, SuiteRun
 from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
 from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
@@ -57,7 +57,8 @@ class Proof:
         baseline: Baseline,
     ) -> Proof:
         """The runs for this change: covered lines, poison, and the oracle where it applies."""
-        tests = tuple(f.test for f in baseline.confirmed if "::" in f.test)[:_TESTS]
+        red = (f.test for f in baseline.confirmed if "::" in f.test or f.test == COMMAND)
+        tests = tuple(red)[:_TESTS]
         if not tests:
             return cls(tree, fresh, candidate, files, baseline, (), (), "no test was red by itself")
         seconds = _SECONDS + 10 * _time(tests, baseline)
@@ -137,6 +138,8 @@ class Proof:
 
 def _beside(tests: Sequence[str], hidden: frozenset[str]) -> str:
     """Why the answering process would see what a test expects; '' when it does not."""
+    if COMMAND in tests:
+        return "the tests run by a command"
     for path in dict.fromkeys(test.partition("::")[0] for test in tests):
         if path not in hidden and not paths.is_test(path):
             return f"{path} holds tests as well as code"

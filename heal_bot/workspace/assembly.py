@@ -58,7 +58,7 @@ def assemble(
     found = declared(tree, wanted.setup)
     if reason := project.compiled(tree, found.backend):
         raise ProvisionError(f"{reason}, which needs a compiler: {IN_THE_JOB}")
-    left = _left_behind(wanted.folder)
+    left = _left_behind(wanted.folders)
     python, note = choose(installed(), wanted.python, _wishes(left, hints, found), found.requires)
     plan = _plan(tree, wanted, hints, found, left, python)
     _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
@@ -121,11 +121,11 @@ def _tools(python: Interpreter, packages: Path, source: Path, store: Store) -> E
     )
 
 
-def _left_behind(folder: Path | None) -> Path | None:
+def _left_behind(folders: Sequence[Path]) -> Path | None:
     """The virtual environment that the failing run left in its workspace; it is only read."""
-    for name in (".venv", "venv"):
-        if folder is not None and (folder / name / "pyvenv.cfg").is_file():
-            return folder / name
+    for venv in (folder / name for folder in folders for name in (".venv", "venv")):
+        if (venv / "pyvenv.cfg").is_file():
+            return venv
     return None
 
 

@@ -10,6 +10,7 @@ from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Environment, PatchedFile, RunHints
 from heal_bot.ports import Builder, Tree
+from heal_bot.workspace.below import below
 from heal_bot.workspace.interpreter import MAKE_ONE, choose
 from heal_bot.workspace.provision import provision
 from heal_bot.workspace.repository import Repository
@@ -24,6 +25,7 @@ class LocalWorkspace:
     `given` is the path a user gave (it must work), `candidates` are looked at in order without
     it; where none works, or `wanted` asks for it, an environment is made by uv, with `builder`
     for what must be built. `since` names the commit before the changes under test, when known.
+    `folder` is where the project lies, below the top of the repository.
     """
 
     repository: Repository
@@ -34,6 +36,7 @@ class LocalWorkspace:
     wanted: Wanted = field(default_factory=Wanted)
     since: str = ""
     builder: Builder | None = None
+    folder: str = ""
 
     def checkout(self, run: Run, sha: str) -> GitTree:
         """A fresh checkout of a commit, a branch, or HEAD."""
@@ -57,6 +60,7 @@ class LocalWorkspace:
 
     def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
         """The target's interpreter and packages, laid out where the sandbox can read them."""
+        project = below(tree, self.folder)
         given = () if self.wanted.explicit else self.candidates
         python = choose(self.given, given)
         source = self.repository.source
@@ -67,7 +71,7 @@ class LocalWorkspace:
             from heal_bot.workspace.assembly import assemble
 
             return assemble(
-                run, tree, self.wanted, hints, self.builder, source, self.cache, self.scratch
+                run, project, self.wanted, hints, self.builder, source, self.cache, self.scratch
             )
         if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
             run.emit(
@@ -78,7 +82,7 @@ class LocalWorkspace:
                     level="warning",
                 )
             )
-        return provision(run, python, source, tree, self.cache)
+        return provision(run, python, source, project, self.cache)
 
 
 def _minor(version: str) -> str:

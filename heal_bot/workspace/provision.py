@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from heal_bot.events import Noted, Run
 from heal_bot.model import Environment
 from heal_bot.ports import Tree
 from heal_bot.workspace import elf
+from heal_bot.workspace.below import Below
 from heal_bot.workspace.installation import (
     build_environment,
     copy_interpreter,
@@ -33,7 +35,8 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
     """The environment of `python` for the tree, laid out below `cache` unless it is there already.
 
     `source` is the user's working folder: what is installed from it (editable) becomes a path of
-    the checkout. ProvisionError when something is missing, with the remedy.
+    the checkout. The tree may be that of a project below its top. ProvisionError when something
+    is missing, with the remedy.
     """
     store = Store.at(cache)
     base, program = place(python, source, store)
@@ -101,12 +104,16 @@ def key_of(*parts: str) -> str:
 
 
 def _paths(tree: Tree, editable: list[str]) -> tuple[str, ...]:
-    """Folders of the checkout for sys.path: what was installed from it, then src, then its root."""
-    files = tree.paths()
-    there = [p for p in editable if p == "." or any(f.startswith(f"{p}/") for f in files)]
+    """Folders of the checkout for sys.path: what was installed from it, then src, then its root.
+
+    All of them begin at the top of the repository, also where the project lies below it.
+    """
+    every = tree.tree.paths() if isinstance(tree, Below) else tree.paths()
+    there = [p for p in editable if p == "." or any(f.startswith(f"{p}/") for f in every)]
+    files, top = tree.paths(), tree.folder if isinstance(tree, Below) else "."
     if any(f.startswith("src/") for f in files) and "src/__init__.py" not in files:
-        there.append("src")
-    return tuple(dict.fromkeys((*there, ".")))
+        there.append(posixpath.normpath(f"{top}/src"))
+    return tuple(dict.fromkeys((*there, top)))
 
 
 def _lock_hash(tree: Tree) -> str:

@@ -28,15 +28,15 @@ class Access:
 class Wanted:
     """What the user says of the environment, and where the failing run may have left traces.
 
-    `setup` are lines as `pip install` takes them, `freeze` the output of `pip freeze`, `folder`
-    the workspace of the failing run (its `.venv` is read). `access` must hold no credentials for
-    code of an untrusted head.
+    `setup` are lines as `pip install` takes them, `freeze` the output of `pip freeze`, `folders`
+    where the failing run may have left its `.venv`, which is read. `access` must hold no
+    credentials for code of an untrusted head.
     """
 
     python: str = ""
     setup: str = ""
     freeze: Path | None = None
-    folder: Path | None = None
+    folders: tuple[Path, ...] = ()
     access: Access = field(default_factory=Access)
 
     @property

@@ -9,9 +9,17 @@ from typing import Any
 
 import pytest
 
-from heal_bot.model import Certificate, Confirmed, Patch, PatchedFile, SuiteTotals, Verdict
+from heal_bot.model import (
+    Certificate,
+    Confirmed,
+    HealRequest,
+    Patch,
+    PatchedFile,
+    SuiteTotals,
+    Verdict,
+)
 from heal_bot.ports import Observed
-from heal_bot.verify.command import GATE, held
+from heal_bot.verify.command import GATE, TESTS, held
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, FolderWorkspace, quiet_run
 
 
@@ -27,15 +35,16 @@ class Executing:
         return Observed("exited", done.returncode, done.stdout + done.stderr)
 
 
-def try_it(folder: Path, command: str) -> Confirmed | Verdict:
-    """A confirmed patch of m.txt, from `old` to `new`, and what the command makes of it."""
+def try_it(folder: Path, command: str, tests: str = "") -> Confirmed | Verdict:
+    """A confirmed patch of m.txt, from `old` to `new`, and what the commands make of it."""
     run, _ = quiet_run()
     tree = FolderTree.of(folder / "head", {"m.txt": "old"})
     patch = Patch(SHA, (PatchedFile("m.txt", tree.blob("m.txt"), "new"),), "", (), ("t",), ())
     totals = SuiteTotals(complete=True, passed=1, failed=0, skipped=0, seconds=0.1)
     certificate = Certificate(SHA, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals,
                               tests_unchanged=True)  # fmt: skip
-    return held(run, Confirmed(patch, certificate), command, tree, FolderWorkspace(folder),
+    request = HealRequest("o/s", SHA, verify_command=command, test_command=tests)
+    return held(run, Confirmed(patch, certificate), request, tree, FolderWorkspace(folder),
                 ENVIRONMENT, Executing())  # fmt: skip
 
 
@@ -64,3 +73,10 @@ def test_without_a_command_nothing_is_run_or_said(tmp_path: Path) -> None:
     found = try_it(tmp_path, "")
     assert isinstance(found, Confirmed)
     assert found.certificate.gates == ()
+
+
+def test_a_command_that_ran_the_tests_is_named_with_a_doubt(tmp_path: Path) -> None:
+    found = try_it(tmp_path, "", "tox -q")
+    assert isinstance(found, Confirmed)
+    assert found.certificate.gates == ((TESTS, "tox -q: ran the tests before and after"),)
+    assert "`tox -q`" in found.certificate.doubts[-1]

@@ -177,7 +177,7 @@ class Warm:
                     _heal_calls.serve(judge.rerun, swapper, order, self.records)
                     self.records.send("judged")
                 elif order["kind"] == "sieve":
-                    _heal_sieve.serve(judge.first(), swapper, order, self.records)
+                    _heal_sieve.serve(judge.first(), swapper, order, self.records, plugin.name)
                 elif self._swap(swapper, order["edits"]):
                     judge.run()
 

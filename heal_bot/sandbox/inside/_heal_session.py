@@ -44,6 +44,7 @@ class Plugin:
         self.neutralised = []
         self.current = None
         self.watch = None
+        self.above = ""
 
     def all(self):
         """Itself and the loop, for pytest.main."""
@@ -68,29 +69,36 @@ class Plugin:
     def pytest_collection(self, session):
         # Options, root folder and conftests are those of a run without arguments, so that node ids
         # do not depend on which tests were asked for; only the collection is narrowed.
+        # pytest's ids begin at its root folder, ours at the repository's.
+        root = os.path.relpath(str(getattr(session.config, "rootpath", self.repo)), self.repo)
+        if root != "." and not root.startswith(".."):
+            self.above = root.replace(os.sep, "/") + "/"
         if self.order["tests"] is not None:
-            root = str(getattr(session.config, "rootpath", self.repo))
             files = dict.fromkeys(test.split("::")[0] for test in self.order["tests"])
-            paths = [os.path.join(root, name) for name in files]
+            paths = [os.path.join(self.repo, name) for name in files]
             session.config.args = [path for path in paths if os.path.exists(path)]
+
+    def name(self, node):
+        """The id of an item or a report, with its path from the top of the repository."""
+        return self.above + node.nodeid if node.nodeid else node.nodeid
 
     def pytest_collectreport(self, report):
         if report.failed:
             text = _heal_failure.local(str(report.longrepr), self.repo)
-            self.errors.append([report.nodeid, _heal_failure.clip(text)])
+            self.errors.append([self.name(report), _heal_failure.clip(text)])
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session, items):
         yield
         missing = []
         if self.order["tests"] is not None:
-            items[:], missing = _select(items, self.order["tests"], self.errors)
+            items[:], missing = _select(items, self.order["tests"], self.errors, self.name)
         if self.order["shuffle"] is not None:
             random.Random(self.order["shuffle"]).shuffle(items)
         self.items = list(items)
         self.numbers = {id(item): number for number, item in enumerate(items)}
         for at in range(0, len(items), _CHUNK):
-            names = [_heal_failure.clip(item.nodeid) for item in items[at : at + _CHUNK]]
+            names = [_heal_failure.clip(self.name(item)) for item in items[at : at + _CHUNK]]
             self.records.send("tests", v=names)
         for at in range(0, len(self.errors), 10):
             self.records.send("errors", v=self.errors[at : at + 10])
@@ -121,7 +129,7 @@ class Plugin:
         self.current = number
         self.records.send("start", i=number)
         if self.spectrum is not None:
-            self.spectrum.begin(item.nodeid)
+            self.spectrum.begin(self.name(item))
         yield
         if self.spectrum is not None:
             self.spectrum.end(number)
@@ -169,17 +177,17 @@ class Plugin:
         self.records.send("phase", i=number, **_heal_failure.fields(report, detail))
 
 
-def _select(items, tests, errors):
+def _select(items, tests, errors, name):
     """The items asked for in the order collected, and which requests met none of them."""
     exact = set(tests)
-    met = {item.nodeid for item in items if item.nodeid in exact}
-    broken = {name for name, _ in errors}
+    met = {name(item) for item in items if name(item) in exact}
+    broken = {path for path, _ in errors}
     kept = []
     wide = tuple((test, (test + "::", test + "[")) for test in exact - met)
     for item in items:
-        keep = item.nodeid in exact
+        keep = name(item) in exact
         for test, starts in wide:
-            if item.nodeid.startswith(starts):
+            if name(item).startswith(starts):
                 keep = True
                 met.add(test)
         if keep:

@@ -37,7 +37,7 @@ class Dressed(Exception):
     """A test needs more of pytest than being called."""
 
 
-def serve(items, swapper, order, records):
+def serve(items, swapper, order, records, name):
     """Tell of each candidate: `failed`, `late`, or `open` where another process must judge.
 
     The last record is `judged` where all this may be believed, else `unsound`.
@@ -51,7 +51,9 @@ def serve(items, swapper, order, records):
         return
     limit = order["each"]
     before = _signatures(calls, limit)
-    if not calls or not _as_under_pytest(items, calls, order, swapper.repo):
+    if not calls or not _as_under_pytest(
+        [name(item) for item in items], calls, order, swapper.repo
+    ):
         records.send("unsound", m="the tests do not fail alike outside of pytest")
         return
     for number, edits in enumerate(order["candidates"]):
@@ -84,10 +86,10 @@ def _tried(calls, swapper, edits, limit):
             function.__kwdefaults__ = keyed
 
 
-def _as_under_pytest(items, calls, order, repo):
+def _as_under_pytest(names, calls, order, repo):
     """Whether each test fails with the exception and at the line that pytest met."""
-    for item, call in zip(items, calls):
-        known = order["known"].get(item.nodeid)
+    for name, call in zip(names, calls):
+        known = order["known"].get(name)
         found = []
         came = _came(call, order["each"], found.append)
         if came is None or (came == "late") != (known is None):

@@ -1,0 +1,124 @@
+"""What a command ran, by the JUnit files it wrote and its exit code, as results of tests."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from heal_bot.errors import UsageError
+from heal_bot.events import Run
+from heal_bot.intake import trace
+from heal_bot.intake.archive import documents
+from heal_bot.intake.document import parse
+from heal_bot.intake.files import Opened, find, opened
+from heal_bot.intake.join import Join
+from heal_bot.intake.junit import case_of
+from heal_bot.intake.layout import Layout
+from heal_bot.intake.message import kind_of, message_of
+from heal_bot.intake.static import Sources
+from heal_bot.model import COMMAND, CaseResult, Collection, ReportedCase
+from heal_bot.ports import Observed, Tree
+from heal_bot.text import clip, one_line, printable
+
+# The shell's own words for a command that it cannot start.
+_NOT_STARTED = frozenset({126, 127})
+_PATTERNS = ("**/*.xml",)
+_TRACEBACK = "Traceback (most recent call last):"
+_RULE = re.compile(r"^[=-]{20,}\s*$", re.M)
+_EVIDENCE = 16_000
+_RED = frozenset({"failed", "error"})
+_WORSE = {"passed": 0, "skipped": 1, "failed": 2, "error": 2}
+
+
+def results(
+    run: Run, tree: Tree, folder: Path, since: float, known: Sequence[str], done: Observed
+) -> tuple[CaseResult, ...]:
+    """The tests of a run that ended with `done` in `folder`, which holds a copy of `tree`.
+
+    Cases of reports that were written after `since` are joined with the tests that pytest
+    collects (`known`) or that the sources show; the others are called by their own names. The
+    last result, `command`, is the exit code: without a report the only one, and with one red
+    only where no case accounts for it.
+    """
+    layout = Layout(tree.paths())
+    join = Join(Collection(tuple(known)), layout, Sources(tree.paths(), tree.read))
+    seen: dict[str, CaseResult] = {}
+    for cases in _written(run, folder, since, frozenset(tree.paths())):
+        for result in _last(cases, join, layout):
+            before = seen.get(result.test)
+            if before is None or _WORSE[result.outcome] > _WORSE[before.outcome]:
+                seen[result.test] = result
+    told = any(result.outcome in _RED for result in seen.values())
+    return (*seen.values(), _exit(done, layout, explained=told))
+
+
+def _written(
+    run: Run, folder: Path, since: float, committed: frozenset[str]
+) -> Iterable[list[ReportedCase]]:
+    """The cases of each report that the run left, nothing of which is trusted."""
+    try:
+        places = find(folder, _PATTERNS)
+    except UsageError:
+        return
+    for place in places:
+        file = opened(place)
+        if not isinstance(file, Opened):
+            continue
+        with os.fdopen(file.descriptor, "rb") as stream:
+            if place.name in committed and file.modified <= since:
+                continue
+            for document in documents(stream, one_line(place.name, 300)):
+                if not isinstance(document, str):
+                    found = parse(run, document, case_of, every=True).found
+                    yield [case for _, case in found]
+
+
+def _last(cases: Sequence[ReportedCase], join: Join, layout: Layout) -> Iterable[CaseResult]:
+    """One result for each test of a report: of several tries the last decides."""
+    found: dict[str, CaseResult] = {}
+    for case in cases:
+        own = "::".join(part for part in (case.classname, case.name) if part)
+        for test in join.find(case).tests or ((one_line(own, 500),) if own else ()):
+            found[test] = CaseResult(
+                test,
+                case.outcome,
+                case.phase if case.phase in {"setup", "teardown"} else "call",
+                case.seconds,
+                case.kind,
+                case.message,
+                trace.located_frames(case.text, layout) if case.text else (),
+            )
+    return found.values()
+
+
+def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
+    """The exit code as a test; its evidence is the first traceback that was printed."""
+    if done.code == 0 or explained:
+        return CaseResult(COMMAND, "passed")
+    shown = _shown(done.output)
+    kind = f"exit {done.code}" if done.code in _NOT_STARTED else kind_of("", "", shown)
+    said = message_of("", shown) or _last_line(done.output)
+    return CaseResult(
+        COMMAND,
+        "failed",
+        kind=kind or f"exit {done.code}",
+        message=said or f"exit {done.code}",
+        frames=trace.located_frames(shown, layout),
+    )
+
+
+def _shown(output: str) -> str:
+    """The first traceback up to the next ruled line; the end of the output without one."""
+    start = output.find(_TRACEBACK)
+    if start < 0:
+        return output[-_EVIDENCE:]
+    text = output[start : start + _EVIDENCE]
+    rule = _RULE.search(text)
+    return text[: rule.start()] if rule else text
+
+
+def _last_line(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
+    return clip(printable(lines[-1]), 500) if lines else ""
