@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from heal_bot.errors import UsageError
+from heal_bot.model import Memory
 from heal_bot.model_port import Model
 from heal_bot.ports import Critic, Proposer
 from heal_bot.repair.rules.proposer import Rules
@@ -22,12 +23,15 @@ GROUP = "heal_bot.models"
 class Own:
     """What a program brings: models that lead the chain, proposers between rules and models.
 
-    With `alone` its proposers are the only ones.
+    `first` are proposers before all others, `before` is what an earlier run remembers. With
+    `alone` its proposers are the only ones.
     """
 
     models: tuple[Model, ...] = ()
     proposers: tuple[Proposer, ...] = ()
     alone: bool = False
+    first: tuple[Proposer, ...] = ()
+    before: Memory = field(default_factory=Memory)
 
 
 NOTHING = Own()
@@ -51,7 +55,7 @@ def tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -> Tie
     names = settings.tiers()
     named = tuple(_model(name, settings, repo) for name in names if name != "rules")
     models = (*own.models, *named)
-    rules: tuple[Proposer, ...] = (Rules(),) if "rules" in names else ()
+    rules = (*own.first, *((Rules(),) if "rules" in names else ()))
     if not models:
         return Tiers((*rules, *own.proposers))
     from heal_bot.models.cache import open_replies

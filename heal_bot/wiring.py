@@ -131,7 +131,7 @@ def connected(
             proposers=chosen.proposers,
             critics=chosen.critics,
             store=store,
-            remembered=memory.load(job.memory),
+            remembered=memory.joined(memory.load(job.memory), own.before),
         )
 
 

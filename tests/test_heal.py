@@ -152,6 +152,27 @@ def test_the_bundle_holds_the_texts_for_people_and_the_memory_for_the_next_run(
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
 
 
+def test_a_bundle_that_is_resumed_is_verified_anew_and_nothing_is_searched_for(
+    healed: Path,
+) -> None:
+    _git(healed, "clone", "-q", "repo", "again")
+    mode = json.loads((healed / "out" / "outcome.json").read_text())["certificate"]["isolation"]
+    done = _heal_bot(
+        "heal", "--repo", "again", "--junit", "junit.xml", "--python", sys.executable,
+        "--out", "resumed", "--sandbox", mode["mode"], "--resume", "out", cwd=healed,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    outcome = json.loads((healed / "resumed" / "outcome.json").read_text())
+    before = json.loads((healed / "out" / "outcome.json").read_text())
+    assert outcome["status"] == "healed"
+    assert outcome["patch"] == before["patch"]
+    assert {search["proposer"] for search in outcome["searches"]} == {"bundle"}
+    assert outcome["certificate"]["verify_runs"] == 2
+    assert {t["digest"] for t in before["memory"]["tried"]} <= {
+        t["digest"] for t in outcome["memory"]["tried"]
+    } | {t["digest"] for t in before["memory"]["tried"] if t["verdict"] in {"fixed", "improved"}}
+
+
 def test_explain_tells_the_verdict_and_apply_never_overwrites_a_change(healed: Path) -> None:
     told = _heal_bot("explain", "out", cwd=healed)
     assert "healed" in told.stdout

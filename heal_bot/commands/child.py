@@ -42,7 +42,7 @@ class Task:
     """What is to be healed: an admitted request, its reports, what is remembered.
 
     `report` is XML of the event itself, `downloaded` are files; `config_ref` is the branch whose
-    configuration counts; `place` is the line that picks a function.
+    configuration counts; `place` is the line that picks a function. `resumed` was interrupted.
     """
 
     request: HealRequest
@@ -51,6 +51,7 @@ class Task:
     report: str = ""
     downloaded: tuple[Path, ...] = ()
     place: Place | None = None
+    resumed: OutcomeRecord | None = None
 
 
 def heal(job: Job, task: Task) -> OutcomeRecord:
@@ -76,6 +77,11 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
             verify_command=job.inputs.get("verify-command", ""),
         )
         argv = [*_argv(job, request, scratch, fetched), *_frozen(job, task, scratch)]
+        if task.resumed is not None:
+            (scratch / "resumed").mkdir()
+            text = bundle.dump(task.resumed)
+            (scratch / "resumed" / bundle.OUTCOME).write_text(text, encoding="utf-8")
+            argv += [f"--resume={scratch / 'resumed'}"]
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
         make_room(job)

@@ -11,7 +11,10 @@ import click
 from heal_bot import api, bundle, settings, wiring
 from heal_bot.commands import seal
 from heal_bot.commands.screen import shown
+from heal_bot.repair import memory as memories
+from heal_bot.repair.replay import Replay
 from heal_bot.report import console
+from heal_bot.tiers import NOTHING, Own
 
 
 @click.command("heal")
@@ -92,6 +95,12 @@ from heal_bot.report import console
 @click.option("--config", type=click.Path(path_type=Path), help="A settings file.")
 @click.option("--memory", type=click.Path(path_type=Path), help="A memory file, read and updated.")
 @click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    help="The bundle of a run that was interrupted: its patch is verified anew, and what it tried"
+    " is not tried again.",
+)
+@click.option(
     "--replies",
     type=click.Path(path_type=Path),
     help="Where answers of models that fixed something are kept: SQLite, or records in a .jsonl.",
@@ -112,6 +121,7 @@ def command(
     request_file: Path | None,
     config: Path | None,
     memory: Path | None,
+    resume: Path | None,
     replies: Path | None,
     secrets_stdin: bool,
     quiet: bool,
@@ -130,15 +140,23 @@ def command(
         request_file=request_file, memory=memory, replies=replies,
     )  # fmt: skip
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
+    own = _resumed(resume) if resume is not None else NOTHING
     stopped = stop_on_signals()
     screen = shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=as_json, watch=watch)
     with screen as sink:
-        record = api.heal(job, chosen, sink, stopped)
+        record = api.heal(job, chosen, sink, stopped, own)
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return
     for line in console.closing(record, str(out)):
         click.echo(line)
+
+
+def _resumed(folder: Path) -> Own:
+    """What a bundle brings: its patch before all search, and its memory. Both are judged anew."""
+    record = bundle.read(folder)
+    patches = [record.patch] if record.patch is not None else []
+    return Own(first=(Replay(patches),), before=memories.recorded(record.memory))
 
 
 def stop_on_signals() -> Callable[[], bool]:

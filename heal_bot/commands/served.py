@@ -26,7 +26,6 @@ from heal_bot.intake.event import Asked
 from heal_bot.model import HealRequest, Memory
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.publish import publish, suspected_lines
-from heal_bot.repair.memory import LASTING
 from heal_bot.report import notebook, status
 from heal_bot.text import for_log, for_markdown
 
@@ -45,7 +44,10 @@ def healed(
     with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
         downloaded = _reports(job, asked, runs, Path(name))
         memory = _remembered(job, request, forge, options)
-        task = Task(request, memory, config_ref, asked.report, downloaded, asked.place)
+        task = Task(
+            request, memory, config_ref, asked.report, downloaded, asked.place,
+            _interrupted(job, request),
+        )  # fmt: skip
         try:
             record = heal(job, task)
             done = _published(job, record, request, forge, options)
@@ -140,24 +142,25 @@ def _is_own(job: Job, number: int) -> bool:
 
 
 def _remembered(job: Job, request: HealRequest, forge: GitHub, options: Options) -> Memory:
-    """What our open proposals into this branch remember, and the bundle that is resumed.
+    """What our open proposals into this branch remember.
 
     Nothing when asked to try again.
     """
     if request.verb == "retry":
         return Memory()
-    resumed = job.inside("resume")
-    before = bundle.read(resumed).memory if resumed is not None else None
     noted = [
         notebook.read(pull.body)
         for pull in mine(job.run, forge, options.prefix)
         if pull.base_ref == request.base_ref
     ]
     tried = dict(item for note in noted if note is not None for item in note.memory.tried)
-    if before is None:
-        return Memory(tuple(tried.items()))
-    tried |= {item.digest: item.verdict for item in before.tried if item.verdict in LASTING}
-    return Memory(tuple(tried.items()), before.lessons)
+    return Memory(tuple(tried.items()))
+
+
+def _interrupted(job: Job, request: HealRequest) -> OutcomeRecord | None:
+    """The bundle that is resumed, read before this run's own takes its place."""
+    folder = job.inside("resume")
+    return bundle.read(folder) if folder is not None and request.verb != "retry" else None
 
 
 def green(job: Job, request: HealRequest, forge: GitHub) -> None:

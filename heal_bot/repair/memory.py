@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from heal_bot.errors import UsageError
 from heal_bot.model import Attempt, Candidate, Memory
+from heal_bot.outcome import MemoryRecord
 from heal_bot.repair.llm.lessons import lasting
 
 _MAX_BYTES = 4 << 20
@@ -101,6 +102,18 @@ def dump(memory: Memory) -> str:
     """The text of a memory file."""
     tried = [{"digest": digest, "verdict": verdict} for digest, verdict in memory.tried[-_KEPT:]]
     return json.dumps({"tried": tried, "lessons": list(memory.lessons)}, indent=1)
+
+
+def recorded(record: MemoryRecord) -> Memory:
+    """What a bundle remembers, as far as it holds in another run."""
+    tried = tuple((one.digest, one.verdict) for one in record.tried if one.verdict in LASTING)
+    return Memory(tried, record.lessons)
+
+
+def joined(memory: Memory, other: Memory) -> Memory:
+    """Both memories as one; what the second says of a change counts."""
+    tried = tuple({**dict(memory.tried), **dict(other.tried)}.items())
+    return Memory(tried[-_KEPT:], other.lessons or memory.lessons)
 
 
 def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:

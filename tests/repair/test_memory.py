@@ -51,3 +51,11 @@ def test_a_file_that_is_no_memory_is_refused_in_one_line(tmp_path: Path, text: s
     path.write_text(text)
     with pytest.raises(UsageError, match="not a memory"):
         memory.load(path)
+
+
+def test_what_two_runs_remember_is_joined_and_the_later_verdict_counts() -> None:
+    one = Memory((("a" * 64, "unchanged"), ("b" * 64, "regression")), ("first",))
+    other = Memory((("a" * 64, "rejected"),))
+    joined = memory.joined(one, other)
+    assert dict(joined.tried) == {"a" * 64: "rejected", "b" * 64: "regression"}
+    assert joined.lessons == ("first",)
