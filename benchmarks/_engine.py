@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 UNPACKED = ROOT / "build" / "docker"
 CACHE = ROOT / "build" / "action"
 BASE = "python:3.12-slim"
+# What a stand-in is called: one of another name was made in another way and is made anew.
+_STAND_IN = "Debian 12 with the CPython 3.12 of this machine and its headers"
 _SOCKET = Path("/var/run/docker.sock")
 _LIBRARIES = (
     "ca-certificates,netbase,tzdata,libssl3,libsqlite3-0,libffi8,libbz2-1.0,liblzma5,"
@@ -142,25 +144,25 @@ def _by_hand(daemon: str, path: str) -> Iterator[Path]:
 def base_image(run: Engine) -> str:
     """Make sure that the base image is there; returns what it is: the real one or a stand-in."""
     if run.start("image", "inspect", BASE).returncode == 0:
-        return (
-            run("image", "inspect", "--format", '{{index .Config.Labels "stand-in"}}', BASE).strip()
-            or "pulled"
-        )
+        label = '{{index .Config.Labels "stand-in"}}'
+        said = run("image", "inspect", "--format", label, BASE).strip()
+        if said in {"", "<no value>", _STAND_IN}:
+            return _STAND_IN if said == _STAND_IN else "pulled"
+        run("rmi", "--force", BASE)
     if run.start("pull", "--quiet", BASE, seconds=300).returncode == 0:
         return "pulled"
-    root = CACHE / "base.tar"
+    root = CACHE / f"{_STAND_IN.replace(' ', '-')}.tar"
     if not root.exists():
         _stand_in(root)
-    said = "Debian 12 with the CPython 3.12 of this machine"
     name = BASE if run.socket else f"localhost/{BASE}"
     changes = (
         'CMD ["python3"]',
-        f'LABEL stand-in="{said}"',
+        f'LABEL stand-in="{_STAND_IN}"',
         "ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin",
     )
     named = [part for change in changes for part in ("--change", change)]
     run("import", *named, str(root), name)
-    return said
+    return _STAND_IN
 
 
 def _stand_in(root: Path) -> None:

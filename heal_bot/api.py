@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 from heal_bot import pipeline, wiring
 from heal_bot.errors import HealBotError, ProvisionError, SandboxError
-from heal_bot.events import Event
+from heal_bot.events import Event, Noted
 from heal_bot.model import HealRequest, Outcome, Report
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair import memory
@@ -38,6 +38,10 @@ def heal(
                 made.run, made.request, edges, made.root, made.remembered, limits
             )
         except (SandboxError, ProvisionError) as error:
+            if (kept := made.store.record) is not None and kept.patch is not None:
+                # What was verified before stays; the bundle on disk holds it already.
+                made.run.emit(Noted(stage="verify", message=str(error), level="warning"))
+                return kept
             outcome = _failed(made.request, error)
         made.store.save(outcome)
         if job.memory is not None:

@@ -20,7 +20,7 @@ class SandboxError(HealBotError):
 
 
 class ProvisionError(HealBotError):
-    """The target's interpreter or environment could not be made usable."""
+    """The target's interpreter, its environment or a folder for it could not be made usable."""
 
 
 class WorkspaceError(HealBotError):

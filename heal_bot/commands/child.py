@@ -15,7 +15,7 @@ import click
 from heal_bot import bundle, process
 from heal_bot.commands import seal
 from heal_bot.commands.job import HEALING, Job
-from heal_bot.errors import HealBotError, UsageError
+from heal_bot.errors import HealBotError, ProvisionError, UsageError
 from heal_bot.forge import actions
 from heal_bot.forge.fetch import Fetched, fetch
 from heal_bot.intake import files
@@ -122,7 +122,7 @@ def make_room(job: Job) -> None:
         (above / ".gitignore").unlink(missing_ok=True)
         (above / ".gitignore").write_text("*\n")
     except OSError as error:
-        raise UsageError(
+        raise ProvisionError(
             f"the workspace {job.workspace} cannot be written ({error.strerror}): the bundle lies "
             "below it; mount it writable and free space"
         ) from error

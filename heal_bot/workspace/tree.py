@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.errors import UsageError, WorkspaceError
+from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import PatchedFile
 from heal_bot.source.blob import blob_id
@@ -148,7 +148,7 @@ def _write(
         root.chmod(0o755)
         kept, notes = _fill(run, repository, tree, root, patch)
     except OSError as error:
-        raise UsageError(
+        raise ProvisionError(
             f"{scratch} cannot take a checkout ({error.strerror}): free space or name another "
             "folder"
         ) from error

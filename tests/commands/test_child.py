@@ -8,7 +8,7 @@ import pytest
 
 from heal_bot.commands import child
 from heal_bot.commands.job import Job
-from heal_bot.errors import UsageError
+from heal_bot.errors import ProvisionError, UsageError
 
 
 def job(workspace: Path, **inputs: str) -> Job:
@@ -27,7 +27,7 @@ def test_an_older_bundle_makes_room_and_git_does_not_see_the_new_one(tmp_path: P
 
 def test_a_workspace_that_cannot_be_written_is_one_line_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / ".heal-bot").write_text("in the way")
-    with pytest.raises(UsageError, match=r"cannot be written .*mount it writable") as caught:
+    with pytest.raises(ProvisionError, match=r"cannot be written .*mount it writable") as caught:
         child.make_room(job(tmp_path))
     assert "\n" not in str(caught.value)
 
