@@ -178,4 +178,7 @@ def _judged(fault: Fault, row: Row, patch: Patch, world: _World) -> Row:
     calls, difference = _sameness.compared(fault, released, patch, run, tree, env, world.runner)
     if difference:
         return replace(row, wrong=True, calls=calls, why=difference)
+    if calls < _sameness.CALLS:
+        why = f"only {calls} calls of release and patch could be compared"
+        return replace(row, calls=calls, why=why)
     return replace(row, healed=True, calls=calls)

@@ -11,6 +11,9 @@ from heal_bot.ports import Proposer
 from heal_bot.repair.hunt import Judge, Limits, hunt
 from heal_bot.repair.ledger import Ledger
 
+# Of the time left, what a search may take while other clusters wait.
+_PART = 0.5
+
 
 def proposals(
     run: Run,
@@ -33,10 +36,10 @@ def proposals(
     pending: list[Attempt] = []
     dropped: dict[str, Attempt] = {}
     for position, cluster in enumerate(clusters):
-        found = hunt(hunting, cluster, (), proposers, judge, ledger, limits)
+        clusters_left = len(clusters) - position - 1
+        found = hunt(_part(hunting, clusters_left), cluster, (), proposers, judge, ledger, limits)
         waiting[cluster.id] = found
         pending.extend(_compatible(next(found, None), (*ledger.held, *pending), ledger, run))
-        clusters_left = len(clusters) - position - 1
         if clusters_left and limits.confirmation_seconds * (clusters_left + 2) > run.left():
             continue
         yield from _settled(run, pending, waiting, ledger, dropped)
@@ -48,6 +51,11 @@ def proposals(
         found = hunt(hunting, cluster, base, proposers, judge, ledger, limits)
         waiting[cluster.id] = found
         yield from _settled(run, [w for w in [next(found, None)] if w], waiting, ledger, {})
+
+
+def _part(run: Run, others: int) -> Run:
+    """The run of one search: a cluster that resists leaves time for those that wait."""
+    return replace(run, deadline=run.clock() + _PART * run.left()) if others else run
 
 
 def _settled(

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heal_bot.events import Run
 from heal_bot.model import (
     Attempt,
     CallResult,
@@ -64,16 +67,17 @@ def _confirmed(proposal: Proposal) -> Confirmed:
 def _search(
     tmp_path: Path,
     clusters: list[Cluster],
-    proposer: ListProposer | list[ListProposer],
+    proposer: Any,
     checks: dict[str, dict[str, Callable[[dict[str, Any]], bool]]],
     confirm: Callable[[Proposal], Confirmed | Verdict] = _confirmed,
     memory: Memory | None = None,
     calls: Callable[[Sequence[Candidate]], Calls] = lambda candidates: Calls(),
+    run: Run | None = None,
 ) -> tuple[Ledger, list[Proposal], list[ExecSession]]:
     tree = FolderTree.of(tmp_path, {"m.py": SOURCE})
     ledger = Ledger(tree, memory or Memory())
     sessions: list[ExecSession] = []
-    run, _ = quiet_run()
+    run = run or quiet_run()[0]
 
     def judge(cluster: Cluster, base: tuple[Edit, ...]) -> ExecSession:
         meant = {failure.test for failure in cluster.failures}
@@ -105,6 +109,32 @@ def test_the_cheapest_fix_is_offered_once_others_were_looked_for(tmp_path: Path)
     assert sessions[0].judged == 3
     assert [(s.family, s.tried, s.best_fixed) for s in ledger.searches] == [("edit", 3, 1)]
     assert ledger.stopped == "done"
+
+
+@dataclass
+class Ticking(ListProposer):
+    """For the cluster `add` wrong changes without end, one a second; else what it was given."""
+
+    now: list[float] = field(default_factory=lambda: [0.0])
+
+    def propose(self, run: Run, recall: Any) -> Iterator[Candidate]:
+        if recall().cluster.id != "add":
+            yield from self.candidates
+            return
+        for number in itertools.count():
+            self.now[0] += 1
+            yield _change("add", "a - b", f"a - {number}")
+
+
+def test_a_cluster_that_resists_leaves_time_for_the_next_one(tmp_path: Path) -> None:
+    right = _change("twice", "return a", "return 2 * a")
+    proposer = Ticking([right])
+    run, _ = quiet_run(clock=lambda: proposer.now[0], deadline=100.0)
+    clusters = [_cluster("add", "t::add"), _cluster("twice", "t::twice")]
+    checks = {"add": ADD, "twice": TWICE}
+    ledger, offered, _ = _search(tmp_path, clusters, proposer, checks, run=run)
+    assert [p.edits for p in offered] == [right.edits]
+    assert ledger.stopped == "budget"
 
 
 def test_a_proposal_that_fails_cold_becomes_an_unconfirmed_attempt_and_the_search_resumes(

@@ -50,6 +50,8 @@ def borrowed(scope: Scope) -> tuple[list[Text], list[str]]:
     statements: dict[str, None] = {}
     everywhere = {*around.globals(), *BUILTINS, "self", "cls"}
     here = {name for name, _, _ in scope.bindings} | everywhere
+    for function in (*around.enclosing, scope.site.root):
+        here |= _bound(function)
     for sibling in around.siblings[:12]:
         for node in ast.walk(sibling):
             if not isinstance(node, _VALUES + _SIMPLE) or node.lineno == sibling.lineno:
@@ -63,6 +65,18 @@ def borrowed(scope: Scope) -> tuple[list[Text], list[str]]:
             elif not isinstance(getattr(node, "ctx", None), ast.Store):
                 codes[code] = Text(code, level(node))
     return list(codes.values())[:40], list(statements)[:25]
+
+
+def _bound(function: ast.AST) -> set[str]:
+    """The names that are bound anywhere in a function: by it, and by functions inside it."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+    return found
 
 
 def siblings(scope: Scope) -> Iterator[Change]:

@@ -12,6 +12,7 @@ from heal_bot.ports import Brief, Recall
 from heal_bot.repair.rules import importing
 from heal_bot.repair.rules.doubt import doubt
 from heal_bot.repair.rules.evidence import gather, with_examples
+from heal_bot.repair.rules.gap import elsewhere, gaps
 from heal_bot.repair.rules.identity import fingerprint, is_ugly
 from heal_bot.repair.rules.queue import Idea, order, rank_cost
 from heal_bot.repair.rules.scope import Scope, look
@@ -64,10 +65,11 @@ class Rules:
             if scope is not None:
                 scope.frame = _frame(suspect.target, suspects)
                 scopes.append((scope, rank_cost(rank, suspect.score, best)))
+        holes = {id(scope): gaps(scope) for scope, _ in scopes}
         for idea in order(scopes):
             edit = _realized(idea, seen)
             if edit is not None:
-                prior = idea.cost + doubt(idea)
+                prior = idea.cost + doubt(idea) + elsewhere(idea, holes)
                 yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:

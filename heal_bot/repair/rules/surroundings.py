@@ -19,7 +19,10 @@ BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
 @dataclass(slots=True)
 class Surroundings:
-    """Names a target may use beyond its own; `arity` maps callables to positional counts."""
+    """Names a target may use beyond its own.
+
+    `siblings` are the functions beside it, the nearest first, as pairs stand together.
+    """
 
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
@@ -101,9 +104,14 @@ def _enclose(around: Surroundings, module: ast.Module, target: Target) -> None:
         body = inner.body if isinstance(inner, ast.ClassDef | Function) else []
     around.enclosing = tuple(enclosing)
     same = owner.body if owner else module.body
-    around.siblings = tuple(
-        n for n in same if isinstance(n, Function) and not _is(n, target) and n not in enclosing
-    )[:40]
+    beside = list(_flat(enclosing[-1].body)) if enclosing else []
+    siblings = [
+        n
+        for n in (*beside, *same)
+        if isinstance(n, Function) and not _is(n, target) and n not in enclosing
+    ]
+    siblings.sort(key=lambda n: abs(n.lineno - target.first_line))
+    around.siblings = tuple(siblings)[:40]
     if owner:
         around.methods = {n.name: n for n in owner.body if isinstance(n, Function)}
         around.attributes = tuple(_attributes(owner))

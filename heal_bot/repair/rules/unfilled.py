@@ -1,7 +1,7 @@
 """A local value that is used but never filled: `seen = set()`, tested, and nothing ever added.
 
 The missing statement costs 2.2 to 2.8, less than any other insertion, because such a value has no
-purpose as the code stands.
+purpose as the code stands. A `pass` gives way to it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change
+from heal_bot.repair.rules.text import Change, Cut, says
 
 _FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
 _VALUES = 6
@@ -31,6 +31,11 @@ def fills(scope: Scope) -> Iterator[Change]:
             values = [value for value in visible if value != name][:_VALUES]
             for rank, value in enumerate(values):
                 cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
+                if isinstance(anchor, ast.Pass):
+                    cut = Cut(site.start(anchor), site.end(anchor), code.format(value))
+                    line = site.line(anchor)
+                    yield Change((cut,), cost, line, says("pass", cut.text, line))
+                    continue
                 for put in (after, before):
                     change = put(site, anchor, (code.format(value),), cost)
                     if change:
@@ -60,6 +65,8 @@ def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
                 code = _filling(name, value)
                 if code and name in read - filled and stored[name] == 1:
                     yield name, code
+                elif _is_alias(value) and name not in read:
+                    yield name, f"{name}({{}})"
 
 
 def counts(scope: Scope) -> Iterator[Change]:
@@ -123,6 +130,11 @@ def _is_filling(parent: ast.AST) -> bool:
     if isinstance(parent, ast.Subscript):
         return not isinstance(parent.ctx, ast.Load)
     return isinstance(parent, ast.Attribute) and parent.attr in _FILLING
+
+
+def _is_alias(value: ast.expr) -> bool:
+    """Whether a value is a method that fills something, kept to be called: `add = seen.add`."""
+    return isinstance(value, ast.Attribute) and value.attr in _FILLING
 
 
 def _filling(name: str, value: ast.expr) -> str:

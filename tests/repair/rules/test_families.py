@@ -153,6 +153,8 @@ EXAMPLES = [
      "        r.append(b)\n    return r\n", "    return", "    r.append(a)\n    return", ""),
     ("never filled", "def f(a):\n    seen = set()\n    for x in a:\n        if x in seen:\n"
      "            return x\n", "return x\n", "return x\n        seen.add(x)\n", ""),
+    ("never filled", "def f(a):\n    seen = set()\n    add = seen.add\n    for x in a:\n"
+     "        if x in seen:\n            return x\n        pass\n", "pass", "add(x)", ""),
     ("never filled", "def f(a):\n    last = None\n    for x in a:\n        g(last, x)\n",
      "x)\n", "x)\n        last = x\n", ""),
     ("reset", "def f(a, r):\n    c = []\n    for x in a:\n        c += x\n        r.append(c)\n",
@@ -169,6 +171,8 @@ EXAMPLES = [
      "g(x)\n", "g(x)\n        r.append(x)\n", ""),
     ("statement copy", "def f(a, b):\n    a.pop()\n    g(b)\n",
      "g(b)\n", "g(b)\n    a.pop()\n", ""),
+    ("placeholder", "def f(a, k):\n    for x in a:\n        g(x)\n    if k:\n        pass\n",
+     "pass", "g(k)", ""),
     ("placeholder", "def f(n):\n    if n:\n        pass\n    return n\n", "pass", "n += 1", ""),
     ("missing raise", "def f(n):\n    return n\n", "    return",
      '    if n < 0:\n        raise ValueError("invalid n")\n    return',

@@ -156,9 +156,9 @@ def test_candidates_carry_their_family_and_a_sentence(bench) -> None:
 def test_the_first_candidate_of_a_long_function_comes_at_once(bench) -> None:
     body = "".join(f"    x{i} = a[{i}] + b * {i} < c({i}, a)\n" for i in range(300))
     text = f"def f(a, b, c):\n{body}    return x1\n"
-    began = time.perf_counter()
+    began = time.process_time()
     next(bench.candidates(text))
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 def test_lines_that_no_failing_test_executed_stay_as_they_are(bench) -> None:
