@@ -16,6 +16,7 @@ from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.surroundings import Function
 from heal_bot.repair.rules.text import Change, Cut, says
+from heal_bot.repair.rules.unread import unread
 
 
 def calls(scope: Scope, node: ast.AST) -> list[str]:
@@ -54,7 +55,9 @@ def raises(scope: Scope, node: ast.AST) -> list[str]:
     """Raising what tests expect to be raised, and what the module raises elsewhere."""
     names = scope.visible(node)
     said = f'"invalid {names[0]}"' if names else '"invalid value"'
-    found = [f"raise {name}({said})" for name in scope.evidence.missing()]
+    # A text that was made and is not read was meant to be told.
+    told = [n for n in unread(scope) if n in names and n not in scope.unused]
+    found = [f"raise {name}({text})" for name in scope.evidence.missing() for text in (*told, said)]
     for sibling in scope.around.siblings[:20]:
         for inner in ast.walk(sibling):
             if isinstance(inner, ast.Raise) and inner.exc is not None:

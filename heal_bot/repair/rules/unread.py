@@ -19,7 +19,7 @@ _OTHER_KINDS = {"text", "sequence", "mapping", "set", "callable", "boolean"}
 
 def combined(scope: Scope) -> Iterator[Change]:
     """Each unread name as one more operand of each number that may be one."""
-    names = _unread(scope)
+    names = unread(scope)
     if not 0 < len(names) <= _MOST:
         return
     site = scope.site
@@ -37,7 +37,7 @@ def combined(scope: Scope) -> Iterator[Change]:
             yield site.put(node, binary(other, "-", own), 2.9)
 
 
-def _unread(scope: Scope) -> list[str]:
+def unread(scope: Scope) -> list[str]:
     """Names bound in the target that it never loads, those that say so by `_` left out."""
     loaded = {
         n.id for n in ast.walk(scope.site.root)

@@ -173,6 +173,8 @@ EXAMPLES = [
      "g(b)\n", "g(b)\n    a.pop()\n", ""),
     ("placeholder", "def f(a, k):\n    for x in a:\n        g(x)\n    if k:\n        pass\n",
      "pass", "g(k)", ""),
+    ("placeholder", "def f(n):\n    if n < 0:\n        why = str(n)\n        pass\n    return n\n",
+     "pass", "raise ValueError(why)", "Failed: DID NOT RAISE <class 'ValueError'>"),
     ("placeholder", "def f(n):\n    if n:\n        pass\n    return n\n", "pass", "n += 1", ""),
     ("missing raise", "def f(n):\n    return n\n", "    return",
      '    if n < 0:\n        raise ValueError("invalid n")\n    return',
