@@ -8,7 +8,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from heal_bot import __version__
-from heal_bot.model import Attempt, Certificate, Cluster, Outcome, SuiteTotals, Suspect
+from heal_bot.model import (
+    Attempt,
+    Certificate,
+    Cluster,
+    Outcome,
+    Patch,
+    Search,
+    SuiteTotals,
+    Suspect,
+)
 from heal_bot.outcome import SCHEMA, OutcomeRecord
 from heal_bot.report.fates import Fate, fates
 from heal_bot.text import Secret, clip, printable, redact
@@ -25,7 +34,6 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
     def text(value: str, limit: int = _TEXT) -> str:
         return clip(printable(redact(value, secrets)), limit)
 
-    patch = outcome.patch
     return OutcomeRecord.model_validate(
         {
             "schema": SCHEMA,
@@ -37,36 +45,9 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "request": _request(outcome, text),
             "failures": tuple(_failure(fate, text) for fate in fates(outcome)),
             "clusters": tuple(_cluster(cluster, text) for cluster in outcome.clusters),
-            "searches": tuple(
-                {
-                    "proposer": search.proposer,
-                    "path": search.target.path,
-                    "qualname": search.target.qualname,
-                    "family": search.family,
-                    "tried": search.tried,
-                    "best_fixed": search.best_fixed,
-                }
-                for search in outcome.searches
-            ),
+            "searches": tuple(_search(search) for search in outcome.searches),
             "attempts": tuple(_attempt(attempt, text) for attempt in outcome.attempts),
-            "patch": None
-            if patch is None
-            else {
-                "base_sha": patch.base_sha,
-                "diff": patch.diff,
-                "files": tuple(
-                    {"path": f.path, "base_blob": f.base_blob, "content": f.content}
-                    for f in patch.files
-                ),
-                "functions": tuple(
-                    {"path": path, "qualname": qualname}
-                    for path, qualname in dict.fromkeys(
-                        (edit.target.path, edit.target.qualname) for edit in patch.edits
-                    )
-                ),
-                "fixed": patch.fixed,
-                "still_failing": patch.still_failing,
-            },
+            "patch": _patch(outcome.patch),
             "certificate": _certificate(outcome.certificate, text),
             "report": {
                 "flags": tuple(text(flag, _NAME) for flag in outcome.report.flags),
@@ -88,6 +69,33 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "notes": tuple(text(note) for note in outcome.notes),
         }
     )
+
+
+def _search(search: Search) -> dict[str, Any]:
+    return {
+        "proposer": search.proposer,
+        "path": search.target.path,
+        "qualname": search.target.qualname,
+        "family": search.family,
+        "tried": search.tried,
+        "best_fixed": search.best_fixed,
+    }
+
+
+def _patch(patch: Patch | None) -> dict[str, Any] | None:
+    if patch is None:
+        return None
+    changed = dict.fromkeys((edit.target.path, edit.target.qualname) for edit in patch.edits)
+    return {
+        "base_sha": patch.base_sha,
+        "diff": patch.diff,
+        "files": tuple(
+            {"path": f.path, "base_blob": f.base_blob, "content": f.content} for f in patch.files
+        ),
+        "functions": tuple({"path": path, "qualname": name} for path, name in changed),
+        "fixed": patch.fixed,
+        "still_failing": patch.still_failing,
+    }
 
 
 def fingerprint(outcome: Outcome) -> str:
