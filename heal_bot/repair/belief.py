@@ -20,6 +20,8 @@ _PER_DOUBLING, _CALLED = 0.45, 1.5
 _ACCIDENT, _MOST = 0.2, 0.5
 # More where nothing that worked is changed, less where no call could be compared.
 _UNTOUCHED, _UNSEEN = 1.0, 0.5
+# So many calls have to be compared before one may say that nothing was changed.
+_ENOUGH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,14 @@ class Grounds:
     """What stands behind patches that behave alike.
 
     `costs` are theirs, the cheapest first; `changed` is the share of calls that worked and are
-    changed, None where no call was compared; `recorded` counts the calls that tests make;
-    `penalty` is what the calls say against them.
+    changed, None where no call was compared; `recorded` counts the calls that tests make and
+    `compared` those and the varied ones; `penalty` is what the calls say against them.
     """
 
     costs: tuple[float, ...]
     changed: float | None
     recorded: int
+    compared: int
     penalty: float = 0.0
 
 
@@ -58,5 +61,6 @@ def _vouched(grounds: Grounds) -> float:
     if grounds.changed is None:
         return -_UNSEEN
     doublings = math.log2(max(2, grounds.recorded) / 2)
-    untouched = _UNTOUCHED if grounds.changed == 0 else 0.0
+    is_seen = grounds.compared >= _ENOUGH
+    untouched = _UNTOUCHED if grounds.changed == 0 and is_seen else 0.0
     return min(_CALLED, _PER_DOUBLING * doublings) + untouched

@@ -74,7 +74,7 @@ def choose(
     asked = probes(few)
     without = [candidate for probe in asked for candidate in (probe.always, probe.never)]
     calls = session.call([*(fix.candidate for fix in few), *without])
-    groups = _groups(few, asked, calls, frozenset(f.kind for f in failures) - _ASSERTIONS)
+    groups = _groups(few, asked, calls, failures)
     difference = _difference(groups, calls)
     if why := _refused(groups, len(fixes), len(failures), accidents):
         return Choice(tuple(m for group in groups for m in group.members), why, difference)
@@ -100,13 +100,14 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int
 
 
 def _groups(
-    fixes: Sequence[Attempt], asked: Sequence[Probe], calls: Calls, crashes: frozenset[str]
+    fixes: Sequence[Attempt], asked: Sequence[Probe], calls: Calls, failures: Sequence[Failure]
 ) -> list[_Group]:
     """Patches by behaviour, the heaviest group first; without calls each is on its own.
 
-    `crashes` are the exceptions other than assertions that the tests failed with. After the
-    patches, `calls` hold what was `asked`.
+    After the patches, `calls` hold what was `asked`.
     """
+    # Exceptions other than assertions that the tests failed with.
+    crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
     fit = len(calls.rows) == 1 + len(fixes) + 2 * len(asked)
     unchanged, *every = calls.rows if fit else ((),) * (1 + len(fixes) + 2 * len(asked))
     rows, keys = every[: len(fixes)], _keys([*every, unchanged])
@@ -119,14 +120,15 @@ def _groups(
     groups = []
     for members in found.values():
         row = rows[members[0]]
-        changed = _share(unchanged, row)
+        changed = _share(unchanged, row, calls.recorded, len(failures))
         bad = _CRASH * _felt(_crashing(row, crashes) - least)
         bad += _VACUOUS if vacuous.issuperset(members) else 0.0
         apart = bad + (_NEW if crashes else _OTHER) * _felt(changed)
         apart += _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
         penalty = bad + (_OTHER * _felt(changed) if known else 0.0)
         costs = tuple(fixes[at].candidate.prior for at in members)
-        grounds = Grounds(costs, changed if row else None, calls.recorded, penalty)
+        share = changed if row else None
+        grounds = Grounds(costs, share, calls.recorded, len(row), penalty)
         weight = math.exp(-apart) * together(costs)
         groups.append(_Group(tuple(fixes[at] for at in members), weight, row, grounds))
     return sorted(groups, key=lambda group: -group.weight)
@@ -170,10 +172,21 @@ def _felt(share: float) -> float:
     return _FEW + (1 - _FEW) * share if share > 0 else 0.0
 
 
-def _share(before: Sequence[CallResult], after: Sequence[CallResult]) -> float:
-    """Of the calls that returned before, the share that does something else now."""
-    pairs = [(a, b) for a, b in zip(before, after, strict=False) if a.how == "returned"]
-    return sum(a.mark != b.mark for a, b in pairs) / len(pairs) if pairs else 0.0
+def _share(
+    before: Sequence[CallResult], after: Sequence[CallResult], recorded: int, failures: int
+) -> float:
+    """Of the calls that returned before, the share that does something else now.
+
+    As many calls of the tests as there are failures had to change.
+    """
+    pairs = [
+        (at < recorded, one.mark != other.mark)
+        for at, (one, other) in enumerate(zip(before, after, strict=False))
+        if one.how == "returned"
+    ]
+    asked = min(failures, sum(test and changed for test, changed in pairs))
+    left = len(pairs) - asked
+    return (sum(changed for _, changed in pairs) - asked) / left if left else 0.0
 
 
 def _crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:

@@ -110,13 +110,16 @@ def test_patches_that_agree_vouch_for_each_other_where_one_would_be_far_fetched(
 
 
 def test_calls_of_the_tests_vouch_for_a_patch() -> None:
-    assert "far-fetched" in _choose([3.2], "xxx", "axx", recorded=2)[1]
-    assert _choose([3.2], "xxxxx", "axxxx", recorded=5)[1] == ""
+    assert "far-fetched" in _choose([3.2], "xxxx", "xaax", recorded=2)[1]
+    assert _choose([3.2], "xxxxxxx", "aaxxxxx", recorded=5)[1] == ""
 
 
 def test_a_patch_that_changes_nothing_that_worked_may_be_more_far_fetched() -> None:
-    assert _choose([4.0], "xxx", "xxx", recorded=2)[1] == ""
-    assert "far-fetched" in _choose([4.0], "xxx", "xxa", recorded=2)[1]
+    many = "x" * 10
+    assert _choose([4.0], many, many, recorded=2)[1] == ""
+    assert _choose([4.0], many, "a" + many[1:], recorded=2)[1] == ""
+    assert "far-fetched" in _choose([4.0], many, many[1:] + "a", recorded=2)[1]
+    assert "far-fetched" in _choose([4.0], "xxx", "xxx", recorded=2)[1]
 
 
 def test_a_patch_that_could_not_be_called_must_be_less_far_fetched() -> None:
