@@ -88,6 +88,7 @@ class Scenario:
     timeout: float = 60.0
     also: Callable[[Play], bool] = lambda play: True
     lab: bool = False
+    candidates: int = 1
 
 
 @dataclass(slots=True)
@@ -221,6 +222,14 @@ SCENARIOS = (
         4,
         also=lambda play: "printed:\\n1.5" in play.prompt(3) and "value = 1.239" in play.prompt(3),
         lab=True,
+    ),
+    Scenario(
+        "three ways at once",
+        claude(rounding("0.25 * 2"), rounding("0.5"), WRONG[0]),
+        ("fixed", "fixed", "unchanged"),
+        3,
+        candidates=3,
+        also=lambda play: "Attempt 1" not in play.prompt(2),
     ),
     Scenario(
         "injected instructions",

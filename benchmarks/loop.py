@@ -105,7 +105,7 @@ class Stage:
         play = Play(Ledger(self.tree, lab=self._lab() if scenario.lab else None), self.server)
         self.server.plays(*scenario.answers)
         models = [self._model(name, scenario.timeout) for name in scenario.chain]
-        proposer = ModelProposer(models, scenario.budget())
+        proposer = ModelProposer(models, scenario.budget(), candidates=scenario.candidates)
         now = time.monotonic()
         run = Run(play.events.append, rng=random.Random(1), deadline=now + 300)
 

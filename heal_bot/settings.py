@@ -44,6 +44,7 @@ class Settings(BaseModel):
     max_minutes: Annotated[float, Field(gt=0, le=360)] = 20.0
     max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = 10
+    candidates: Annotated[int, Field(ge=1, le=3)] = 1
     sandbox: Literal["strict", "reduced"] = "strict"
     loopback: bool = False
     instruction: Annotated[str, Field(max_length=10_000)] = ""
@@ -166,6 +167,7 @@ _FROM_FILE = frozenset(
         "max_minutes",
         "max_usd",
         "max_attempts",
+        "candidates",
         "instruction",
         "python_version",
         "setup",

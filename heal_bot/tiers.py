@@ -65,7 +65,9 @@ def tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -> Tie
 
     budget, secrets = Budget(usd=settings.max_usd), settings.secrets
     kept = open_replies(replies) if replies is not None else None
-    chain = ModelProposer(models, budget, secrets=secrets, replies=kept)
+    chain = ModelProposer(
+        models, budget, secrets=secrets, replies=kept, candidates=settings.candidates
+    )
     return Tiers((*rules, *own.proposers, chain), (ModelCritic(models, budget, secrets),))
 
 

@@ -76,6 +76,7 @@ from heal_bot.tiers import NOTHING, Own
 @click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
 @click.option("--max-usd", type=float, help="What the model tiers may cost (1).")
 @click.option("--max-attempts", type=int, help="Model attempts per cause (10).")
+@click.option("--candidates", type=int, help="Answers of a model to judge against each other (1).")
 @click.option(
     "--sandbox",
     type=click.Choice(["strict", "reduced"]),

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from heal_bot.outcome import OutcomeRecord
 
 # Inputs that are options of `heal` too.
-HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "sandbox",
-           "python-version", "setup", "test-command", "working-directory")  # fmt: skip
+HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "candidates",
+           "sandbox", "python-version", "setup", "test-command",
+           "working-directory")  # fmt: skip
 _SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key",
                      "index-url"})  # fmt: skip
 _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",

@@ -46,7 +46,8 @@ class Cost:
 class Candidate:
     """A proposed change. `family` names the rule family or strategy, `rationale` says why.
 
-    `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic).
+    `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic),
+    `rivals` how many candidates of its tournament are still to come.
     """
 
     edits: tuple[Edit, ...]
@@ -55,6 +56,7 @@ class Candidate:
     rationale: str = ""
     cost: Cost = Cost()
     prior: float = 0.0
+    rivals: int = 0
 
 
 @dataclass(frozen=True, slots=True)

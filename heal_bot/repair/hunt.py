@@ -242,9 +242,13 @@ def _converse(
     ledger: Ledger,
     limits: Limits,
 ) -> Iterator[Attempt]:
-    """Judge one candidate at a time; its verdict is in the ledger before the next is asked for."""
+    """Judge one candidate at a time; its verdict is in the ledger before the next is asked for.
+
+    Of a tournament the winners are offered when all of it is judged, the smallest change first.
+    """
     started = run.clock()
     before = len(ledger.attempts)
+    winners: list[Attempt] = []
     recall = ledger.recall(run, cluster)
     for candidate in proposer.propose(run, recall):
         if reason := rails.check(candidate, ledger.tree) or _known(ledger, candidate):
@@ -255,9 +259,12 @@ def _converse(
             ledger.count(cluster, candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
             if verdict.status == "fixed":
-                yield attempt
-        started = run.clock()
+                winners.append(attempt)
         spent = len(ledger.attempts) - before
+        if not candidate.rivals or spent >= limits.attempts or run.over():
+            yield from sorted(winners, key=lambda winner: len(winner.diff))
+            winners.clear()
+        started = run.clock()
         if spent >= limits.attempts:
             ledger.stop(run, "budget", f"{spent} attempts of {proposer.name} were allowed and made")
             return

@@ -86,7 +86,8 @@ class Ledger:
         self.attempts.append(attempt)
         if verdict.status == "improved":
             ranked = sorted(
-                (*self._partial[cluster.id], attempt), key=lambda a: -len(a.verdict.fixed)
+                (*self._partial[cluster.id], attempt),
+                key=lambda a: (-len(a.verdict.fixed), len(a.diff)),
             )
             self._partial[cluster.id] = ranked[:_PARTIAL]
         run.emit(
@@ -103,7 +104,7 @@ class Ledger:
         return attempt
 
     def best_partial(self, cluster: Cluster) -> Attempt | None:
-        """The attempt that fixed most of the cluster's tests and broke none."""
+        """What fixed most of the cluster's tests and broke none; the smallest of equals."""
         return next(iter(self._partial.get(cluster.id, ())), None)
 
     def recall(self, run: Run, cluster: Cluster) -> Recollection:

@@ -134,7 +134,8 @@ class Scene:
         stands_on = options.pop("base", "")
         budget = options.pop("budget", None) or Budget()
         self.proposer = ModelProposer(models, budget, **options)  # type: ignore[arg-type]
-        run = Run(self.events.append, rng=random.Random(7), deadline=time.monotonic() + 60)
+        # The first import of an SDK is in it, which a busy machine takes a minute for.
+        run = Run(self.events.append, rng=random.Random(7), deadline=time.monotonic() + 300)
 
         def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Judge:
             if stands_on:

@@ -229,6 +229,8 @@ def test_a_stuck_model_starts_afresh_and_then_looks_elsewhere(play, bench) -> No
     assert "value * 100 + 11" not in sent(bench, 2)
     assert "another suspect" in sent(bench, 4)
     assert scene.ledger.stopped == "stuck"
+    assert scene.proposer.notes == ["the models are stuck at cluster c1: 6 attempts"]
+    assert scene.events[-1].message == scene.proposer.notes[0]
 
 
 def function(body: str, header: str = "def round_cents(value):") -> str:

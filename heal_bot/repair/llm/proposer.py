@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
@@ -14,7 +14,7 @@ from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.diagnosis import Diagnosis, findings
 from heal_bot.repair.llm.exchange import Sizes, answer_key, ask
-from heal_bot.repair.llm.likeness import twin
+from heal_bot.repair.llm.likeness import shape, twin
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError, read
 from heal_bot.repair.llm.structured import parse
@@ -35,7 +35,8 @@ class ModelProposer:
     """Proposes what models answer; the first model leads, the others take over when it is stuck.
 
     `secrets` are hidden in all that is sent; `replies` keeps what fixed something. `notes` says
-    what a person should know afterwards: a refused key, an unknown price, a spent budget.
+    what a person should know afterwards: a refused key, an unknown price, a spent budget. With
+    `candidates` each question is put in so many ways before an answer is judged.
     """
 
     models: Sequence[Model]
@@ -44,6 +45,7 @@ class ModelProposer:
     replies: Replies | None = None
     sizes: Sizes = field(default_factory=Sizes)
     notes: list[str] = field(default_factory=list)
+    candidates: int = 1
     _lost: set[int] = field(default_factory=set)
     _resting: set[int] = field(default_factory=set)
     _set_aside: int = 0
@@ -88,6 +90,8 @@ class ModelProposer:
         else:
             if self._stuck:
                 recall.end("stuck")
+                where = f"{brief.cluster.id}: {len(recall().attempts)} attempts"
+                self._note(run, f"the models are stuck at cluster {where}")
 
     def _round(
         self, run: Run, recall: Recall, prompter: Prompter, place: int, strategy: str
@@ -103,7 +107,11 @@ class ModelProposer:
             best = _best(brief.attempts)
             reply = self._kept(run, place, key) if strategy == STRATEGIES[0] else None
             try:
-                reply = reply or self._answer(run, prompter, brief, model, strategy)
+                replies = (
+                    [(strategy, reply)]
+                    if reply
+                    else self._answers(run, prompter, brief, model, strategy)
+                )
             except LLMError as error:
                 if error.kind == "budget":
                     raise
@@ -113,22 +121,55 @@ class ModelProposer:
                     self._resting.add(place)
                 self._note(run, str(error))
                 return
-            candidate = self._candidate(run, recall, prompter, brief, reply, place, strategy)
-            if candidate is not None:
-                yield from self._offered(recall, candidate, key, reply.text)
-            elif self.replies is not None:
-                self.replies.drop(key)
+            heat = self._heat(run, recall, prompter, brief, replies, place)
+            yield from self._offered(recall, heat, key)
             stuck = 0 if _best(recall().attempts) > best else stuck + 1
             strategy = "repair"
         self._stuck = self._stuck or stuck >= _PATIENCE
 
-    def _answer(
+    def _answers(
         self, run: Run, prompter: Prompter, brief: Brief, model: Model, strategy: str
-    ) -> Reply:
-        def compose(limit: int) -> Prompt:
-            return prompter.prompt(brief.attempts, strategy, limit, self._set_aside, self._findings)
+    ) -> list[tuple[str, Reply]]:
+        """The answer to the question; of a tournament also to the same one put in other ways."""
+        ways = tuple(dict.fromkeys((strategy, *STRATEGIES)))[: self.candidates]
+        found: list[tuple[str, Reply]] = []
+        for way in ways:
 
-        return ask(run, model, self.budget, self.sizes, compose)
+            def compose(limit: int, way: str = way) -> Prompt:
+                return prompter.prompt(brief.attempts, way, limit, self._set_aside, self._findings)
+
+            try:
+                found.append((way, ask(run, model, self.budget, self.sizes, compose)))
+            except LLMError as error:
+                if not found:
+                    raise
+                # What was paid for is judged first; the next question meets the same error.
+                self._note(run, str(error))
+                break
+        return found
+
+    def _heat(
+        self,
+        run: Run,
+        recall: Recall,
+        prompter: Prompter,
+        brief: Brief,
+        replies: Sequence[tuple[str, Reply]],
+        place: int,
+    ) -> list[tuple[Candidate, str]]:
+        """The usable candidates of a tournament with the answers they come from."""
+        heat: list[tuple[Candidate, str]] = []
+        for way, reply in replies:
+            found = self._candidate(run, recall, prompter, brief, reply, place, way)
+            if found is None:
+                continue
+            if any(shape(found.edits) == shape(other.edits) for other, _ in heat):
+                refusal = "the same change as another candidate of this round"
+                self._speak(run, place, "reject", refusal)
+                recall.reject(found, refusal)
+            else:
+                heat.append((found, reply.text))
+        return heat
 
     def _kept(self, run: Run, place: int, key: str) -> Reply | None:
         """The answer that fixed the same thing before; it is read and judged like any other."""
@@ -139,20 +180,26 @@ class ModelProposer:
         return Reply(text, Cost(), self.models[place].name)
 
     def _offered(
-        self, recall: Recall, candidate: Candidate, key: str, text: str
+        self, recall: Recall, heat: Sequence[tuple[Candidate, str]], key: str
     ) -> Iterator[Candidate]:
-        """Offer the candidate; keep the answer only while it is what fixed the cluster.
+        """Offer the candidates; keep an answer only while it is what fixed the cluster.
 
         A winner that holds ends the search right at the offer, so the end of the generator is
         where its verdict is read.
         """
+        offers = [replace(one, rivals=len(heat) - n) for n, (one, _) in enumerate(heat, 1)]
         try:
-            yield candidate
+            yield from offers
         finally:
             if self.replies is not None:
-                judged = [a for a in recall().attempts if a.candidate == candidate]
-                if judged and judged[-1].verdict.status == "fixed":
-                    self.replies.put(key, text)
+                texts = [text for _, text in heat]
+                judged = [
+                    (len(attempt.diff), texts[offers.index(attempt.candidate)])
+                    for attempt in recall().attempts
+                    if attempt.candidate in offers and attempt.verdict.status == "fixed"
+                ]
+                if judged:
+                    self.replies.put(key, min(judged)[1])
                 else:
                     self.replies.drop(key)
 
