@@ -246,7 +246,40 @@ def token_stays(stage: Stage) -> None:
     assert stage.status == "partly_healed"
 
 
+def doubt_that_comes_later(stage: Stage) -> None:
+    event = stage.finished(stage.red())
+    stage.act(event)
+    assert not stage.ours()[0].draft
+
+    def values(sha: str) -> dict[str, Any]:
+        data = records.data(sha)
+        data["certificate"]["doubts"] = ["total changes its signature"]
+        return data
+
+    stage.values = values
+    stage.github.faults.append(Fault("graphql/convertPullRequestToDraft", "after"))
+    stage.act(event)
+    assert (stage.delivery, stage.ours()[0].draft) == ("updated", True), stage.said
+    stage.github.exchanges.clear()
+    stage.act(event)
+    assert stage.delivery == "unchanged", stage.said
+    assert stage.github.writes() == []
+    stage.values = records.data
+    stage.act(event)
+    assert (stage.delivery, stage.ours()[0].draft) == ("updated", False), stage.said
+
+
+def author_of_the_lines(stage: Stage) -> None:
+    stage.inputs["reviewers"] = "blame"
+    stage.commit("main", "shop/pricing.py", records.BROKEN.replace("prices[1:]", "prices[2:]"))
+    stage.base = stage.commit("main", "shop/pricing.py", records.BROKEN)
+    stage.act(stage.pushed())
+    assert stage.ours()[0].asked == ["ada"], stage.said
+
+
 WAYS = (
+    doubt_that_comes_later,
+    author_of_the_lines,
     no_pull_requests_allowed,
     protected_branches,
     read_only,
