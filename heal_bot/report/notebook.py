@@ -1,6 +1,7 @@
 """What a pull request remembers for the next run: hashes, enums and counts, no free text.
 
-Whoever may edit the body may forge it; a forged one can at worst skip or repeat an attempt.
+Whoever may edit the body may forge it; a forged one can at worst skip or repeat an attempt, or
+have a draft of ours marked ready.
 """
 
 from __future__ import annotations
