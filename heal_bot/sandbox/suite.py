@@ -35,8 +35,8 @@ _CANARIES = 8
 class SuiteRunner:
     """The Runner port: cold runs in fresh copies, and warm sessions.
 
-    `loopback` allows local servers (reduced isolation), `passes` are the environment variables
-    the user allowed, `lanes` how many slots a warm session may take (at most the sandbox's).
+    `loopback` allows local servers (reduced isolation), `passes` are variables that the
+    tests get besides, `lanes` how many slots a warm session may take (at most the sandbox's).
     `below` is the folder of the tree where tests are started.
     """
 
