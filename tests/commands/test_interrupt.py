@@ -100,7 +100,6 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
     assert "ending with what is verified" in screen
     assert " begun" in screen
     assert " of 2: test_calc.py::test_" in screen
-    assert ": calc.py::checksum: " in screen
     assert " left" in screen
     assert "\x1b" not in "".join(said)
     assert said[-1].startswith("next: heal-bot apply --bundle ")
