@@ -1,7 +1,13 @@
-"""A folder of finished installations, shared by runs and safe against other users."""
+"""A folder of finished installations, shared by runs and safe against other users.
+
+A copy of an environment has 160 MB and more, and every project has its own: the ones used longest
+ago go when a new one comes. A process keeps a shared lock on those it uses until it ends.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +22,12 @@ from heal_bot.errors import ProvisionError
 from heal_bot.workspace import beneath
 
 _RECORD = "heal-bot.json"
+# How many stay: a machine of several projects, each with an interpreter and an environment.
+KEPT = 12
+# How often one is made again that another run removed at the same moment.
+_TRIES = 3
+# The locks of this process, by device and inode; they end with it.
+_LOCKS: dict[tuple[int, int], int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +60,21 @@ class Store:
         """The record of installation `name`, which `build(work, final)` makes when it is new.
 
         `build` fills the folder `work`, which becomes `final` by renaming, and returns what to
-        remember. Of two builds at once the first to finish stays.
+        remember. Of two builds at once the first to finish stays. The installation is not removed
+        by another run while this process lives.
         """
         final = self.folder / name
+        for _ in range(_TRIES):
+            self._make(final, build)
+            _own(final)
+            if _held(final / _RECORD):
+                break
+        else:
+            raise ProvisionError(f"{final} lacks {_RECORD}: remove that folder and run again")
+        loaded: dict[str, Any] = json.loads(beneath.read(final, _RECORD, 1 << 20))
+        return loaded
+
+    def _make(self, final: Path, build: Callable[[Path, Path], dict[str, Any]]) -> None:
         if not final.is_dir():
             work = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
             try:
@@ -66,9 +90,42 @@ class Store:
                 ) from error
             finally:
                 shutil.rmtree(work, ignore_errors=True)
-        _own(final)
-        loaded: dict[str, Any] = json.loads(beneath.read(final, _RECORD, 1 << 20))
-        return loaded
+            self._forget()
+
+    def _forget(self) -> None:
+        """Remove the installations used longest ago, but for those that a process holds."""
+        used = {path.parent: _used(path) for path in self.folder.glob(f"[!.]*/{_RECORD}")}
+        for final in sorted(used, key=lambda path: -used[path])[KEPT:]:
+            with contextlib.suppress(OSError), (final / _RECORD).open("rb") as record:
+                fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Under another name first: a folder that stands is complete.
+                work = Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
+                final.rename(work / final.name)
+                shutil.rmtree(work, ignore_errors=True)
+
+
+def _held(record: Path) -> bool:
+    """Lock a record until this process ends, and note its use; False where it was just removed."""
+    try:
+        descriptor = os.open(record, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    status = os.fstat(descriptor)
+    if status.st_nlink == 0 or not record.exists():
+        os.close(descriptor)
+        return False
+    os.utime(descriptor)
+    if _LOCKS.setdefault((status.st_dev, status.st_ino), descriptor) != descriptor:
+        os.close(descriptor)
+    return True
+
+
+def _used(record: Path) -> float:
+    try:
+        return record.lstat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _move(work: Path, final: Path) -> None:

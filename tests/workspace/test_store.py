@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from heal_bot.errors import ProvisionError
-from heal_bot.workspace.store import Store
+from heal_bot.workspace.store import KEPT, Store
 
 
 @pytest.fixture
@@ -87,3 +90,50 @@ def test_an_installation_that_was_planted_is_refused(folder):
     (folder / "one").chmod(0o777)
     with pytest.raises(ProvisionError, match="can be written by one"):
         store.get("one", fill)
+
+
+def test_the_ones_used_longest_ago_go_when_a_new_one_comes(folder):
+    _in_a_process_of_its_own(folder, *(f"old{n}" for n in range(KEPT + 1)))
+    assert not (folder / "old0").exists()
+    assert len(list(folder.iterdir())) == KEPT
+    _in_a_process_of_its_own(folder, "old1", "new")
+    assert (folder / "old1/data").exists()
+    assert not (folder / "old2").exists()
+    assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_what_a_living_process_uses_stays(folder):
+    Store.at(folder).get("mine", fill)
+    _in_a_process_of_its_own(folder, *(f"other{n}" for n in range(KEPT + 2)))
+    assert (folder / "mine/data").exists()
+    assert not (folder / "other0").exists()
+
+
+def test_one_that_was_removed_meanwhile_is_built_again(folder):
+    store = Store.at(folder)
+    gone = []
+
+    def build(work: Path, final: Path) -> dict[str, object]:
+        (work / "data").write_text(str(final))
+        gone.append(final)
+        return {"made": len(gone)}
+
+    _in_a_process_of_its_own(folder, "one")
+    shutil.rmtree(folder / "one")
+    assert store.get("one", build) == {"made": 1}
+
+
+def _in_a_process_of_its_own(folder: Path, *names: str) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from heal_bot.workspace.store import Store
+
+def fill(work, final):
+    (work / "data").write_text(str(final))
+    return {{"made": 1}}
+
+store = Store.at(Path({str(folder)!r}))
+"""
+    for name in names:
+        subprocess.run([sys.executable, "-c", f"{code}\nstore.get({name!r}, fill)"], check=True)
