@@ -122,7 +122,7 @@ def test_versions_of_an_environment_left_in_the_workspace_are_read_and_not_run(
     (site / "trap.pth").write_text(f"import os; os.mkdir({str(tmp_path / 'sprung')!r})\n")
     (tmp_path / "work/.venv/pyvenv.cfg").write_text("home = /nowhere\nversion = 3.11.2\n")
     text = PROJECT.replace('version = "3.1"', 'dynamic = ["version"]') + 'dependencies = ["dep"]\n'
-    env = assembled({"pyproject.toml": text}, folder=tmp_path / "work")
+    env = assembled({"pyproject.toml": text}, folders=(tmp_path / "work",))
     assert holds(env) == {"dep": "1.1", "unnamed": "0.5", "pytest": "8.0", "mine": "9.9"}
     assert not (tmp_path / "sprung").exists()
 
