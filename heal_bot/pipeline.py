@@ -267,10 +267,12 @@ def _outcome(
 
 
 def _unhealed(ledger: Ledger) -> str:
-    """Why there is no patch: what the last cold run had against the best change, if one ran."""
+    """Why there is no patch: none stood out, or what the last cold run had against the best."""
     refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
     if refused:
         last = refused[-1]
+        if last.verdict.detail.startswith("abstained"):
+            return last.verdict.detail
         return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
     return "no change made a failing test pass in a cold run without breaking another"
 

@@ -282,6 +282,7 @@ def test_fixes_that_contradict_each_other_are_handed_on_and_not_offered(tmp_path
     assert [p.winners[0].candidate.edits for p in offered] == [RIGHT_ADD.edits]
     handed = asked.recalled[0].attempts
     assert [a.verdict.status for a in handed] == ["unconfirmed"] * 3
+    assert handed[0].verdict.detail.startswith("abstained: 3 changes pass the same tests")
     assert "behave in 3 ways: add(0, 3) returns 1" in handed[0].verdict.detail
     assert "no patch is offered: 3 changes pass the same tests" in ledger.notes[0]
     assert extended(Memory(), handed).tried == ()
