@@ -145,9 +145,11 @@ SHAPES: dict[str, Shape] = {
         "The forgeries, flaky tests and changes are ours.",
         (
             ("forged verdicts accepted: by the oracle; in the test's process", "0; 0 of 0", "accepted.oracle, accepted.in_process, forgeries"),
+            ("right repairs confirmed; of those with plain data by the oracle", "0 of 0; 0 of 0", "honest.fixed, honest.cases, honest.by_oracle, honest.plain_data"),
             ("flaky, order-dependent and polluted tests told as what they are", "0 of 0", "flaky.right, flaky.cases"),
             ("stale tests told from broken code", "0 of 0", "intent.right, intent.cases"),
             ("changes that pass their tests: veto, doubt or nothing, as it should be", "0 of 0", "gates.right, gates.cases"),
+            ("a whole heal over the test runs it cannot do without, for a suite of 2 s; of 30 s", "0.00; 0.00", "wall_ratio.2s, wall_ratio.30s"),
         ),
     ),
     "waiting": Shape(
