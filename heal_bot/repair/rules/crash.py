@@ -46,7 +46,8 @@ def attributes(scope: Scope) -> Iterator[Change]:
     missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
     spelled = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
     methods = {m for kind in (str, list, dict, set) for m in dir(kind) if m[0] != "_"}
-    known = sorted({*scope.around.attributes, *scope.around.methods, *spelled, *methods} - missing)
+    module = {*scope.around.attributes, *scope.around.methods, *scope.around.spelled}
+    known = sorted({*module, *spelled, *methods} - missing)
     none = any("'NoneType'" in m for m in scope.evidence.messages)
     for node in site.nodes:
         if not isinstance(node, ast.Attribute) or node.attr not in missing:

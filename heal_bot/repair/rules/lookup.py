@@ -33,6 +33,9 @@ def gets(scope: Scope) -> Iterator[Change]:
                     code = f"{head}.get({inner}, {default})"
                     cost = missing + 0.1 + 0.1 * rank + extra(scope, node, default)
                     yield site.put(node, Text(code), cost)
+                for expected in scope.evidence.constants[:3]:
+                    code = f"{head}.get({inner}, {expected!r})"
+                    yield site.put(node, Text(code), missing + 0.3)
                 for name in scope.visible(node)[:6]:
                     meant = name in _MEANT or name in scope.unused
                     cost = missing + (0.0 if meant else 0.7)

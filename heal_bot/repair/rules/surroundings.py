@@ -14,6 +14,7 @@ from heal_bot.ports import Tree
 from heal_bot.source import guard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SPELLED = 2000
 BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
 
@@ -30,6 +31,7 @@ class Surroundings:
     imports: tuple[str, ...] = ()
     methods: dict[str, Function] = field(default_factory=dict)
     attributes: tuple[str, ...] = ()
+    spelled: tuple[str, ...] = ()
     enclosing: tuple[Function, ...] = ()
     siblings: tuple[Function, ...] = ()
     lines: tuple[str, ...] = ()
@@ -78,8 +80,24 @@ def explore(tree: Tree, target: Target) -> Surroundings:
     around.texts = tuple(dict.fromkeys(t for t in texts if isinstance(t, str) and 2 < len(t) < 60))[
         :300
     ]
+    around.spelled = tuple(dict.fromkeys(_spelled(module)))[:_SPELLED]
     _enclose(around, module, target)
     return around
+
+
+def _spelled(module: ast.Module) -> Iterator[str]:
+    """The attributes that are read or set in a module, and what its classes define."""
+    for node in ast.walk(module):
+        match node:
+            case ast.Attribute(attr=attr):
+                yield attr
+            case ast.ClassDef(body=body):
+                yield from (n.name for n in body if isinstance(n, Function))
+                yield from (
+                    n.target.id
+                    for n in body
+                    if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+                )
 
 
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:

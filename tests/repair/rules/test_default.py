@@ -51,3 +51,21 @@ def test_without_a_sign_of_the_kind_zero_comes_first(bench) -> None:
     ]
     assert None not in places
     assert places == sorted(places)
+
+
+def test_an_expected_value_may_be_the_default(bench) -> None:
+    text = 'def port(c):\n    return c["port"]\n'
+    failed = (*_MISSING, Failure("test_shop.py::test_port", "AssertionError", "assert 1 == 80"))
+    fixed = text.replace('c["port"]', 'c.get("port", 80)')
+    assert bench.position(text, fixed, 100, failures=failed) is not None
+
+
+@pytest.mark.parametrize(
+    "where", ["        self.size = 3\n", "        pass\n\n    size: int = 3\n"]
+)
+def test_a_misspelt_attribute_of_another_class_of_the_module_is_found(bench, where) -> None:
+    text = f"class P:\n    def __init__(self):\n{where}\n\ndef area(p):\n    return p.sise ** 2\n"
+    absent = "'P' object has no attribute 'sise'"
+    failed = (Failure("test_shop.py::test_it", "AttributeError", absent),)
+    place = bench.position(text, text.replace("sise", "size"), 20, "area", failures=failed)
+    assert place is not None
