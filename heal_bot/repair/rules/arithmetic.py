@@ -7,6 +7,7 @@ The usual mistakes cost 1.2 to 1.8 (`+` and `-`, `*` and `/`, `/` and `//`, `&` 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
@@ -33,12 +34,28 @@ _OTHERS: dict[str, tuple[tuple[str, float], ...]] = {
     "@": (("*", 1.6),),
 }
 _WITH_TEXT = {"*": (("%", 1.6),), "+": (("%", 2.4),), "/": (("%", 2.0),)}
+# A text that has a place for a value was meant to get one.
+_CONVERTS = re.compile(r"%[-#0 +]*[\d.]*[srdiufgexXc]")
+_MEANT, _LEAST = 0.6, 1.2
 
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
     )
+
+
+def _others(left: ast.expr, old: str) -> tuple[tuple[str, float], ...]:
+    """The operators that may stand for another one, by what is on the left."""
+    if not _is_text(left):
+        return _OTHERS[old]
+    if (
+        isinstance(left, ast.Constant)
+        and isinstance(left.value, str)
+        and _CONVERTS.search(left.value)
+    ):
+        return tuple((new, max(_LEAST, cost - _MEANT)) for new, cost in _WITH_TEXT.get(old, ()))
+    return _WITH_TEXT.get(old, ())
 
 
 def _plain(node: ast.expr) -> bool:
@@ -53,7 +70,7 @@ def operators(scope: Scope) -> Iterator[Change]:
         if not isinstance(node, ast.BinOp) or _is_text(node.right):
             continue
         old, line = SIGN[type(node.op)], site.line(node)
-        for new, cost in _WITH_TEXT.get(old, ()) if _is_text(node.left) else _OTHERS[old]:
+        for new, cost in _others(node.left, old):
             simple = _plain(node.left) and _plain(node.right)
             if simple and _weight(new) >= max(level(node), site.required(node)):
                 cut = site.operator(node.left, node.right, old, new)

@@ -23,6 +23,7 @@ EXAMPLES = [
     ("number", "def f(a):\n    return a * 3\n", "3", "24", "assert 3 == 24"),
     ("arithmetic operator", "def f(a, b):\n    return a + b\n", "a + b", "a - b", ""),
     ("arithmetic operator", "def f(a, b):\n    return a * 2 + b\n", "2 + b", "2 - b", ""),
+    ("arithmetic operator", 'def f(a):\n    return "%s!" * a\n', '" * a', '" % a', ""),
     ("augmented assignment", "def f(a):\n    a -= 1\n    return a\n", "-=", "+=", ""),
     ("boolean operator", "def f(a, b):\n    return a and b\n", "and", "or", ""),
     ("off by one", "def f(n):\n    return list(range(n))\n", "range(n)", "range(n + 1)", ""),

@@ -1,0 +1,11 @@
+"""What stands for an operator is the likelier the more its operands ask for it."""
+
+from __future__ import annotations
+
+
+def test_a_text_with_a_place_for_a_value_is_filled_before_it_loses_the_value(bench) -> None:
+    text = 'def f(a):\n    return "%s{2,}" * a\n'
+    filled = bench.position(text, text.replace(" * a", " % a"), 50)
+    lost = bench.position(text, text.replace(" * a", ""), 200)
+    assert filled is not None
+    assert lost is None or filled < lost
