@@ -43,6 +43,7 @@ def red_after(tmp_path):
     return run
 
 
+@pytest.mark.long
 def test_three_bugs_are_planted(red_after):
     assert red_after() == {
         "test_the_tier_of_a_line",

@@ -92,6 +92,7 @@ def test_an_installation_that_was_planted_is_refused(folder):
         store.get("one", fill)
 
 
+@pytest.mark.long
 def test_the_ones_used_longest_ago_go_when_a_new_one_comes(folder):
     _in_a_process_of_its_own(folder, *(f"old{n}" for n in range(KEPT + 1)))
     assert not (folder / "old0").exists()
@@ -102,6 +103,7 @@ def test_the_ones_used_longest_ago_go_when_a_new_one_comes(folder):
     assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.long
 def test_what_a_living_process_uses_stays(folder):
     Store.at(folder).get("mine", fill)
     _in_a_process_of_its_own(folder, *(f"other{n}" for n in range(KEPT + 2)))

@@ -17,6 +17,8 @@ from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.sandbox.work import on_wire
 from heal_bot.sandbox.zygote import Zygote
 
+pytestmark = pytest.mark.long
+
 CODE = """\
 import warnings
 SEEN = []

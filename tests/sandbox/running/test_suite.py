@@ -15,6 +15,8 @@ from heal_bot.model import Environment, Origin
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 
+pytestmark = pytest.mark.long
+
 MIXED = """
 import os, unittest, asyncio, functools, pytest
 import m
