@@ -12,7 +12,7 @@ AIMOCK := $(VENV)/aimock/.ready-1.43.0
 BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
 .DELETE_ON_ERROR:
-.PHONY: dev demo test long slow lint check full bench clean action-test locks
+.PHONY: dev demo test long again slow lint check full bench clean action-test locks
 
 dev: $(STAMP)
 
@@ -45,8 +45,12 @@ test: $(STAMP)
 long: $(STAMP) $(AIMOCK)
 	$(BIN)/pytest -q -n auto -m "long and not slow and not online"
 
+# What failed last, by itself: a test that passes now is unsteady.
+again: $(STAMP)
+	$(BIN)/pytest -q --last-failed --last-failed-no-failures none -m "not slow and not online"
+
 slow: $(RUNNERS)
-	$(BIN)/pytest -q -n auto -m "slow and not online" || test $$? = 5
+	$(BIN)/pytest -q -n auto --timeout 1200 -m "slow and not online" || test $$? = 5
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -57,7 +61,7 @@ lint: $(STAMP)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 
-# What CI runs on every commit; `full` adds the container, the other runners and Chromium.
+# The parts that CI runs on every commit; `full` adds the container, the other runners and Chromium.
 check: $(STAMP)
 	@for part in lint test long; do begin=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
