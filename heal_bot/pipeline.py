@@ -13,6 +13,7 @@ from heal_bot.intake import junit, tests
 from heal_bot.intake.tests import Resolved
 from heal_bot.locate import ranking
 from heal_bot.model import (
+    ABSTAINED,
     Baseline,
     Cluster,
     Collection,
@@ -271,7 +272,7 @@ def _unhealed(ledger: Ledger) -> str:
     refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
     if refused:
         last = refused[-1]
-        if last.verdict.detail.startswith("abstained"):
+        if last.verdict.detail.startswith(ABSTAINED):
             return last.verdict.detail
         return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
     return "no change made a failing test pass in a cold run without breaking another"

@@ -22,6 +22,7 @@ from heal_bot.model.report import (
     Trust,
 )
 from heal_bot.model.result import (
+    ABSTAINED,
     Attempt,
     Baseline,
     CallResult,
@@ -40,6 +41,7 @@ from heal_bot.model.result import (
 )
 
 __all__ = [
+    "ABSTAINED",
     "COMMAND",
     "Attempt",
     "Baseline",

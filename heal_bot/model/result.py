@@ -9,6 +9,9 @@ from heal_bot.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.model.execution import Environment, Isolation, SuiteRun
 from heal_bot.model.report import Failure, HealRequest, Report
 
+# How the detail of a verdict begins whose patch passed everything and was not offered.
+ABSTAINED = "abstained: "
+
 
 @dataclass(frozen=True, slots=True)
 class Suspect:

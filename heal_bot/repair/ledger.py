@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.events import AttemptJudged, Noted, ProposalConfirmed, Run
 from heal_bot.model import (
+    ABSTAINED,
     Attempt,
     Candidate,
     Cluster,
@@ -133,7 +134,7 @@ class Ledger:
     def doubt(self, run: Run, fixes: Sequence[Attempt], why: str) -> None:
         """Enter that full fixes are not offered, for whoever proposes or reads next."""
         for fix in fixes:
-            verdict = replace(fix.verdict, status="unconfirmed", detail=f"abstained: {why}")
+            verdict = replace(fix.verdict, status="unconfirmed", detail=ABSTAINED + why)
             self.attempts[fix.number - 1] = replace(fix, verdict=verdict, doubts=(why,))
         self.notes.append(f"no patch is offered: {why}")
         run.emit(Noted(stage="repair", message=self.notes[-1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import Attempt, Cluster, Failure, Outcome, Verdict
+from heal_bot.model import ABSTAINED, Attempt, Cluster, Failure, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _why(outcome: Outcome, attempts: Sequence[Attempt], tried: int) -> str:
     A refusal to choose comes first, then what the cold run said, then why the search ended.
     """
     verdicts = [attempt.verdict for attempt in attempts]
-    abstained = [v.detail for v in verdicts if v.detail.startswith("abstained")]
+    abstained = [v.detail for v in verdicts if v.detail.startswith(ABSTAINED)]
     unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
     if abstained:
         return abstained[-1]

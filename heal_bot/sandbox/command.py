@@ -25,6 +25,7 @@ from heal_bot.sandbox import lines, scratch
 from heal_bot.sandbox.cold import ColdSession
 from heal_bot.sandbox.job import Ended, Job, Limits
 from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.slots import Slot
 from heal_bot.sandbox.suite import DEFAULT_SECONDS, SuiteRunner
 
 _RED = frozenset({"failed", "error"})
@@ -179,19 +180,7 @@ class CommandRunner:
             scratch.fill(slot, ask.tree.root)
             for file in files:
                 scratch.replace(slot, file)
-            passes = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
-            environ = self._pytest.environment(slot, env, passes)
-            if ask.spectrum:
-                environ = lines.arranged(driver, slot, environ)
-            since = time.time()
-            job = Job(
-                argv=("/bin/sh", "-c", self._command),
-                env=environ,
-                cwd=self._pytest.folder(slot),
-                read=(driver, *map(Path, env.roots)),
-                limits=Limits(wall=seconds, cpu=int(seconds) + 1, kept_bytes=_KEPT),
-                profile=self._pytest.profile,
-            )
+            job, since = self._job(env, ask, slot, driver, seconds), time.time()
             ended = self._sandbox.execute(job, slot)
             if ended.how == "sandbox_error":
                 raise SandboxError(f"the test-command could not be run: {ended.detail}")
@@ -206,12 +195,26 @@ class CommandRunner:
         return SuiteRun(
             results=results,
             collected=tuple(result.test for result in results),
-            ended={"timeout": "timeout"}.get(ended.how, "killed") if over else "finished",
+            ended="finished" if not over else "timeout" if ended.how == "timeout" else "killed",
             seconds=ended.seconds,
             isolation=self._pytest.isolation(),
             detail=_detail(ended) if over else "",
             peak_memory=ended.peak_memory,
         ), places
+
+    def _job(self, env: Environment, ask: Ask, slot: Slot, driver: Path, seconds: float) -> Job:
+        passes = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
+        environ = self._pytest.environment(slot, env, passes)
+        if ask.spectrum:
+            environ = lines.arranged(driver, slot, environ)
+        return Job(
+            argv=("/bin/sh", "-c", self._command),
+            env=environ,
+            cwd=self._pytest.folder(slot),
+            read=(driver, *map(Path, env.roots)),
+            limits=Limits(wall=seconds, cpu=int(seconds) + 1, kept_bytes=_KEPT),
+            profile=self._pytest.profile,
+        )
 
 
 def _detail(ended: Ended) -> str:

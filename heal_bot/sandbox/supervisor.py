@@ -166,36 +166,38 @@ class Supervisor:
     def _launch(self, number: int, slot: int, root: Path, job: Job) -> Case:
         uid = None if self._layers.uid_reason else self._uids[slot]
         roots = tuple(root / part for part in SCRATCH_PARTS)
-        helper, door = 0, None
-        if job.hosts:
-            gate = proxy.Gate(frozenset(host.lower() for host in job.hosts))
-            helper, door = proxy.start(gate, uid)
-            job = dataclasses.replace(job, env={**job.env, **proxy.VARIABLES})
         served = job.profile == "loopback"
         own = served and self._layers.namespace
-        rules = None
-        if self._layers.landlock:
-            rules = policy.ruleset(job.read, roots, ports=served, network=not own)
-        plan = isolate.Plan(
-            job=job,
-            uid=uid,
-            bpf=self._filter(job.profile, proxied=door is not None),
-            rules=rules,
-            own_network=own,
-            thread_count=0 if uid is not None else processes.threads_of(os.getuid()),
-            supervisor=os.getpid(),
-            door=-1 if door is None else door.fileno(),
-        )
-        out_read, out_write = os.pipe2(os.O_CLOEXEC)
-        err_read, err_write = os.pipe2(os.O_CLOEXEC)
-        pid = os.fork()
-        if pid == 0:
-            isolate.run_isolated(plan, out_write, err_write)
-        os.close(out_write)
-        os.close(err_write)
-        for passed in (door, rules):
-            if passed is not None:
-                passed.close()
+        bpf = self._filter(job.profile, proxied=bool(job.hosts))
+        helper, door = 0, None
+        # The parent's ends of what the job takes along are closed whatever happens here.
+        with contextlib.ExitStack() as passed:
+            if job.hosts:
+                gate = proxy.Gate(frozenset(host.lower() for host in job.hosts))
+                helper, door = proxy.start(gate, uid)
+                passed.callback(door.close)
+                job = dataclasses.replace(job, env={**job.env, **proxy.VARIABLES})
+            rules = None
+            if self._layers.landlock:
+                rules = policy.ruleset(job.read, roots, ports=served, network=not own)
+                passed.callback(rules.close)
+            plan = isolate.Plan(
+                job=job,
+                uid=uid,
+                bpf=bpf,
+                rules=rules,
+                own_network=own,
+                thread_count=0 if uid is not None else processes.threads_of(os.getuid()),
+                supervisor=os.getpid(),
+                door=-1 if door is None else door.fileno(),
+            )
+            out_read, out_write = os.pipe2(os.O_CLOEXEC)
+            err_read, err_write = os.pipe2(os.O_CLOEXEC)
+            pid = os.fork()
+            if pid == 0:
+                isolate.run_isolated(plan, out_write, err_write)
+            os.close(out_write)
+            os.close(err_write)
         kept = watch.Output(job.limits.kept_bytes)
         return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 

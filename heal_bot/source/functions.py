@@ -71,7 +71,7 @@ class _Walk:
         last = node.end_lineno or node.lineno
         entry = self.entry(qualname, "function", first, last)
         yield Entry(entry.target, node.body[0].lineno)
-        for name, default in _defaults(node.args):
+        for name, default in defaults(node.args):
             lines = (name.lineno, default.end_lineno or default.lineno)
             yield self.entry(f"{qualname}.{name.arg}", "default", *lines, (name.arg,))
         declared = (n.names for n in ast.walk(node) if isinstance(n, ast.Global))
@@ -159,7 +159,8 @@ def _inner(node: ast.AST) -> list[ast.AST]:
     return [child for part in parts for child in getattr(node, part, ())]
 
 
-def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+    """The parameters that have a default, each with it."""
     positional = [*arguments.posonlyargs, *arguments.args]
     if arguments.defaults:
         yield from zip(positional[-len(arguments.defaults) :], arguments.defaults, strict=True)

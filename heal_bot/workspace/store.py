@@ -66,9 +66,11 @@ class Store:
         final = self.folder / name
         for _ in range(_TRIES):
             self._make(final, build)
-            _own(final)
-            if _held(final / _RECORD):
-                break
+            # Another run may remove the folder between any two of these steps.
+            with contextlib.suppress(FileNotFoundError):
+                _own(final)
+                if _held(final / _RECORD):
+                    break
         else:
             raise ProvisionError(f"{final} lacks {_RECORD}: remove that folder and run again")
         loaded: dict[str, Any] = json.loads(beneath.read(final, _RECORD, 1 << 20))

@@ -10,13 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.rules.scope import Scope, usage, value_kind
+from heal_bot.repair.rules.scope import RESULTS, Scope, usage, value_kind
 from heal_bot.repair.rules.surroundings import Function
 
-_KINDS = {"0": "number", '""': "text", "[]": "sequence", "{}": "mapping", "False": "boolean",
-          "1": "number", "set()": "set", "None": ""}  # fmt: skip
-_TYPES = {"dict": "mapping", "list": "sequence", "tuple": "sequence", "str": "text",
-          "int": "number", "float": "number", "set": "set", "Mapping": "mapping"}  # fmt: skip
 _TAKES = {"dict": "mapping", "sum": "sequence", "sorted": "sequence", "list": "sequence",
           "reversed": "sequence", "enumerate": "sequence"}  # fmt: skip
 _OTHER = 0.8
@@ -25,7 +21,7 @@ _OTHER = 0.8
 def extra(scope: Scope, node: ast.expr, default: str) -> float:
     """What a default costs beyond its rank: nothing where its kind fits or no kind shows."""
     wanted = _wanted(scope, node)
-    kind = _KINDS.get(default, "")
+    kind = value_kind(ast.parse(default, mode="eval").body)
     return _OTHER if wanted and kind and kind not in wanted else 0.0
 
 
@@ -86,5 +82,5 @@ def _tested(scope: Scope, node: ast.expr) -> Iterator[str]:
         for inner in ast.walk(test) if test is not None else ():
             match inner:
                 case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id=name)]):
-                    if name in _TYPES:
-                        yield _TYPES[name]
+                    if name in RESULTS:
+                        yield RESULTS[name]

@@ -92,21 +92,20 @@ def _lost(site: Site, change: Change) -> float:
 
 def _abandoned(site: Site, change: Change, old: set[str]) -> set[str]:
     """The functions inside that nothing but themselves names any more."""
-    found = set()
-    for inner in site.statements:
-        if not isinstance(inner, Function) or inner.name not in old:
-            continue
-        rest = bytearray(site.source)
-        for start, end in [
-            (site.start(inner), site.end(inner)),
-            *((c.start, c.end) for c in change.cuts),
-        ]:
-            rest[start:end] = b" " * (end - start)
-        if inner.name not in _names(bytes(rest)) | {
-            n for c in change.cuts for n in _names(c.text.encode())
-        }:
-            found.add(inner.name)
-    return found
+    said = {name for cut in change.cuts for name in _names(cut.text.encode())}
+    gone = [(cut.start, cut.end) for cut in change.cuts]
+    inner = [s for s in site.statements if isinstance(s, Function) and s.name in old - said]
+    return {
+        s.name for s in inner if s.name not in _left(site, [*gone, (site.start(s), site.end(s))])
+    }
+
+
+def _left(site: Site, gone: list[tuple[int, int]]) -> set[str]:
+    """The names in the source without some spans of it."""
+    rest = bytearray(site.source)
+    for start, end in gone:
+        rest[start:end] = b" " * (end - start)
+    return _names(bytes(rest))
 
 
 def _parameters(function: Function) -> set[str]:

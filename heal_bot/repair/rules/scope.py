@@ -13,7 +13,7 @@ from heal_bot.repair.rules.surroundings import Surroundings
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*_COMPREHENSIONS, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_RESULTS = {
+RESULTS = {
     **dict.fromkeys(("len", "int", "sum", "abs", "float", "ord", "round"), "number"),
     **dict.fromkeys(("list", "sorted", "reversed", "range", "tuple"), "sequence"),
     **dict.fromkeys(("str", "repr", "chr"), "text"),
@@ -187,7 +187,7 @@ def value_kind(value: ast.expr) -> str:
         case ast.BinOp(op=ast.Sub() | ast.FloorDiv() | ast.Div() | ast.Pow()):
             return "number"
         case ast.Call(func=ast.Name(id=name)):
-            return _RESULTS.get(name, "")
+            return RESULTS.get(name, "")
         case ast.Call(func=ast.Attribute(attr=attr)):
             return _MADE.get(attr, "text" if _METHODS.get(attr) == "text" else "")
     return ""

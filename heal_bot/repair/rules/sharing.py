@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Cut, Text
+from heal_bot.source import functions
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MADE = {"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"}
@@ -24,7 +25,8 @@ def defaults(scope: Scope) -> Iterator[Change]:
     first = next((s for s in function.body if s in site.places), None) if function else None
     if function is None or first is None:
         return
-    for name, default in _with_default(function.args):
+    for arg, default in functions.defaults(function.args):
+        name = arg.arg
         if not _mutable(default):
             continue
         made = site.segment(default)
@@ -128,16 +130,6 @@ def _looped(scope: Scope, node: ast.AST) -> Iterator[str]:
             yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
         if isinstance(above, Function | ast.Lambda):
             return
-
-
-def _with_default(args: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    positional = [*args.posonlyargs, *args.args]
-    if args.defaults:
-        for arg, default in zip(positional[-len(args.defaults) :], args.defaults, strict=True):
-            yield arg.arg, default
-    for arg, given in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-        if given is not None:
-            yield arg.arg, given
 
 
 def _mutable(value: ast.expr) -> bool:
