@@ -23,9 +23,10 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# The other test runners, whose reports the slow tests and the benchmarks read.
+# The other test runners, whose reports the slow tests and the benchmarks read, and what drives
+# Chromium.
 $(RUNNERS): $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,dialects]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,dialects,browser]'
 	@touch $@
 
 # A model server of other hands for the tests of the clients; nothing of it ships.

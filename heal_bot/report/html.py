@@ -99,7 +99,8 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "base_sha": record.request.base_sha,
         "tests": list(places),
         "failures": [
-            {"status": f.status, "message": clip(f"{f.kind}: {f.message}".strip(": "), message),
+            {"test": places[f.test], "status": f.status,
+             "message": clip(f"{f.kind}: {f.message}".strip(": "), message),
              "reason": clip(f.reason, reason)}
             for f in record.failures
         ],

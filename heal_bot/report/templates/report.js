@@ -2,14 +2,19 @@
 const outcome = JSON.parse(document.getElementById("data").textContent);
 const main = document.querySelector("main");
 
+// What nobody sees, or what turns the letters around it, is shown by its number.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e0fff}]/gu;
+function seen(text) {
+  return String(text).replace(UNSEEN, (letter) => "\\u{" + letter.codePointAt(0).toString(16) + "}");
+}
 function make(tag, text, kind) {
   const node = document.createElement(tag);
-  if (text !== undefined && text !== null) node.textContent = String(text);
+  if (text !== undefined && text !== null) node.textContent = seen(text);
   if (kind) node.className = kind;
   return node;
 }
 function add(parent, ...children) {
-  for (const child of children) parent.append(child);
+  for (const child of children) parent.append(child instanceof Node ? child : seen(child));
   return parent;
 }
 function section(title, id) {
@@ -25,10 +30,18 @@ const MIXED = new Set(["improved", "partly_healed", "flaky", "order_dependent", 
 function mood(word) { return GOOD.has(word) ? "good" : MIXED.has(word) ? "mixed" : "bad"; }
 function words(text) { return String(text).replaceAll("_", " "); }
 
+function named(node, role, name) {
+  node.setAttribute("role", role);
+  node.setAttribute("aria-label", name);
+  return node;
+}
+// What scrolls takes the focus, so that arrow keys move it.
 function table(parent, heads, rows, kind) {
-  const box = make("div", undefined, "scroll");
+  const title = parent.firstChild.textContent;
+  const box = named(make("div", undefined, "scroll"), "group", title + ", scrolls");
   box.tabIndex = 0;
   const node = make("table", undefined, kind);
+  node.setAttribute("aria-label", title);
   const row = add(make("tr"), ...heads.map((head) => { const th = make("th", head); th.scope = "col"; return th; }));
   const body = make("tbody");
   for (const cells of rows) {
@@ -40,12 +53,12 @@ function table(parent, heads, rows, kind) {
 }
 
 function split(diff) {
-  const grid = make("div", undefined, "split");
+  const grid = named(make("div", undefined, "split"), "group", "change, line by line");
   let left = [], right = [];
   function flush() {
     for (let i = 0; i < Math.max(left.length, right.length); i++) {
-      grid.append(make("div", left[i] ?? "", i < left.length ? "minus" : ""));
-      grid.append(make("div", right[i] ?? "", i < right.length ? "plus" : ""));
+      grid.append(make("div", left[i] ?? "", i < left.length ? "minus" : "none"));
+      grid.append(make("div", right[i] ?? "", i < right.length ? "plus" : "none"));
     }
     left = []; right = [];
   }
@@ -56,7 +69,12 @@ function split(diff) {
       grid.append(make("div", line, "head"));
     } else if (line.startsWith("-")) left.push(line.slice(1));
     else if (line.startsWith("+")) right.push(line.slice(1));
-    else if (line) { flush(); grid.append(make("div", line.slice(1)), make("div", line.slice(1))); }
+    else if (line) {
+      flush();
+      const again = make("div", line.slice(1), "again");
+      again.setAttribute("aria-hidden", "true");
+      grid.append(make("div", line.slice(1)), again);
+    }
   }
   flush();
   return grid;
@@ -109,8 +127,8 @@ function doubts() {
 }
 function tests() {
   const node = section("Tests", "tests");
-  table(node, ["test", "status", "message", "reason"], outcome.failures.map((f, place) => [
-    row(outcome.tests[place]), make("td", words(f.status), mood(f.status)), make("td", f.message.slice(0, 300), "code"), f.reason,
+  table(node, ["test", "status", "message", "reason"], outcome.failures.map((f) => [
+    row(outcome.tests[f.test]), make("td", words(f.status), mood(f.status)), make("td", f.message.slice(0, 300), "code"), f.reason,
   ]), "tests");
 }
 function row(test) {
@@ -127,8 +145,8 @@ function matrix() {
   if (!outcome.attempts.length) return;
   const node = section("Tests × attempts", "matrix");
   node.append(make("p", "✓ passes after the attempt, ✗ still fails, ! newly fails", "soft"));
-  const seen = outcome.attempts.map((a) => [new Set(a.fixed), new Set(a.still_failing), new Set(a.newly_failing)]);
-  const rows = outcome.tests.map((test, place) => [row(test), ...seen.map(([fixed, left, broken]) =>
+  const results = outcome.attempts.map((a) => [new Set(a.fixed), new Set(a.still_failing), new Set(a.newly_failing)]);
+  const rows = outcome.tests.map((test, place) => [row(test), ...results.map(([fixed, left, broken]) =>
     fixed.has(place) ? cell("✓", "passes", "good") : broken.has(place) ? cell("!", "newly fails", "bad")
       : left.has(place) ? cell("✗", "still fails", "bad") : cell("", "", ""))]);
   table(node, ["test", ...outcome.attempts.map((a) => a.number)], rows, "matrix");
@@ -160,10 +178,10 @@ function suspects() {
     const first = s.cause !== cause;
     cause = s.cause;
     return [first ? s.cause + " (" + s.tests + (s.tests === 1 ? " test)" : " tests)") : "", make("td", s.where, "code"),
-      make("td", s.what + (s.changed ? " (changed)" : ""), s.changed ? "code good" : "code"), s.score.toFixed(2),
-      add(make("td"), bar(s.score / 1.8)), s.evidence];
+      make("td", s.what + (s.changed ? " (changed)" : ""), s.changed ? "code good" : "code"),
+      add(make("td", s.score.toFixed(2)), bar(s.score / 1.8)), s.evidence];
   });
-  if (rows.length) table(section("Suspects", "suspects"), ["cause", "where", "what", "score", "", "evidence"], rows);
+  if (rows.length) table(section("Suspects", "suspects"), ["cause", "where", "what", "score", "evidence"], rows);
 }
 function certificate() {
   const c = outcome.certificate;
