@@ -1,7 +1,8 @@
 """Code that plainly does nothing: `if ready: pass`, a `pass` among statements, `if False:`.
 
 Something is missing there. Where failing tests come by, a change elsewhere that makes them pass
-does so by accident more often than not.
+does so by accident more often than not, and so does one that leaves a condition as constant as it
+was: `if True:` to `if False:` takes out what stands below.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _ELSEWHERE = 2.0
 # A gap counts where its line is at least so suspicious, against the most suspicious one.
 _WARM = 0.5
 _BLOCKS = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith
+_CONSTANT = {"True", "False", "None", "pass"}
 
 Span = tuple[int, int]
 
@@ -34,7 +36,11 @@ def elsewhere(idea: Idea, holes: dict[int, tuple[Span, ...]]) -> float:
         return 0.0
     own = holes.get(id(idea.scope), ())
     cuts = idea.change.cuts
-    fills = any(cut.start <= last and first <= cut.end for cut in cuts for first, last in own)
+    fills = any(
+        cut.start <= last and first <= cut.end and cut.text not in _CONSTANT
+        for cut in cuts
+        for first, last in own
+    )
     return 0.0 if fills else _ELSEWHERE
 
 

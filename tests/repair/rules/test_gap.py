@@ -52,3 +52,14 @@ def test_what_fills_a_gap_is_believed_and_what_leaves_it_is_not() -> None:
         costs.setdefault(idea.family.name, set()).add(elsewhere(idea, holes))
     assert costs["placeholder"] == {0.0}
     assert costs["variable"] == {2.0}
+
+
+def test_a_condition_that_stays_constant_fills_no_gap() -> None:
+    scope = _scope("def f(a):\n    if True:\n        a = a[1:]\n    return a\n")
+    holes = {id(scope): gaps(scope)}
+    costs = {
+        idea.change.cuts[0].text: elsewhere(idea, holes)
+        for idea in order([(scope, 0.0)])
+        if idea.change.why.startswith("`True` becomes")
+    }
+    assert (costs["False"], costs["a"]) == (2.0, 0.0)
