@@ -10,6 +10,7 @@ from enum import Enum
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
+from heal_bot.repair.belief import Grounds, is_believed
 from heal_bot.repair.choice import choose
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.tally import Tally
@@ -23,6 +24,8 @@ _TELL_EVERY = 250
 _PATIENCE = 300
 # The prior of a change that is as simple as another operator.
 _PLAIN = 2.2
+# The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
+_LEFT = 4
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
 
@@ -64,7 +67,7 @@ def hunt(
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)
-    if best is not None and _stands_alone(cluster, best):
+    if best is not None and _stands_alone(cluster, best, cut_short=run.over()):
         yield best
 
 
@@ -211,24 +214,30 @@ def _note(cluster: Cluster, attempt: Attempt, tally: Tally) -> None:
         tally.regressions += 1
         return
     tally.best = max(tally.best, len(verdict.fixed))
-    if verdict.status == "improved" and _settles_a_kind(cluster, verdict):
+    if verdict.status == "improved" and _settles_a_kind(cluster, attempt):
         tally.apart, tally.apart_since = attempt, tally.tried
 
 
-def _stands_alone(cluster: Cluster, attempt: Attempt) -> bool:
+def _stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> bool:
     """Whether a partial fix may be offered: what fixes a small part of one cause is a lucky edit.
 
-    In the example shop such edits pass one of three tests of a missing algorithm. What fixes most
-    has to be plain besides.
+    In the example shop such edits pass one of three tests of a missing algorithm. What fixes most,
+    and leaves a quarter or a single test, has to be plain besides, and the best of a whole search.
     """
-    verdict = attempt.verdict
-    most = 2 * len(verdict.fixed) > len(cluster.failures) and attempt.candidate.prior <= _PLAIN
-    return most or _settles_a_kind(cluster, verdict)
+    fixed, tests = len(attempt.verdict.fixed), len(cluster.failures)
+    few_left = 2 * fixed > tests and tests - fixed <= max(1, tests // _LEFT)
+    most = few_left and not cut_short and attempt.candidate.prior <= _PLAIN
+    return most or _settles_a_kind(cluster, attempt)
 
 
-def _settles_a_kind(cluster: Cluster, verdict: Verdict) -> bool:
-    """Whether all failures that raised one kind of exception are fixed, and no other one."""
-    fixed = set(verdict.fixed)
+def _settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
+    """Whether all failures that raised one kind of exception are fixed, and no other one.
+
+    They have to be enough to vouch for the change.
+    """
+    fixed = set(attempt.verdict.fixed)
+    if not is_believed(Grounds((attempt.candidate.prior,), None, 0, 0), len(fixed)):
+        return False
     kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
     same = {failure.test for failure in cluster.failures if failure.kind in kinds}
     return len(kinds) == 1 and same == fixed

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from heal_bot.events import Run
 from heal_bot.model import (
@@ -233,6 +235,30 @@ def test_what_fixes_a_small_part_of_one_cause_is_an_attempt_and_no_proposal(
     ledger, offered, _ = _search(tmp_path, [cluster], ListProposer([RIGHT_ADD]), {"add": checks})
     assert offered == []
     assert [a.verdict.status for a in ledger.attempts] == ["improved"]
+
+
+@pytest.mark.parametrize(("left", "offered"), [(2, 1), (3, 0)])
+def test_of_a_large_cluster_a_partial_fix_leaves_at_most_a_quarter(
+    tmp_path: Path, left: int, offered: int
+) -> None:
+    never = {f"t::never{n}": lambda m: m["add"](1, 1) == 3 for n in range(left)}
+    fixed = {f"t::add{n}": lambda m: m["add"](1, 1) == 2 for n in range(8 - left)}
+    checks = {**fixed, **never}
+    proposer = ListProposer([RIGHT_ADD])
+    _, found, _ = _search(tmp_path, [_cluster("add", *checks)], proposer, {"add": checks})
+    assert len(found) == offered
+
+
+@pytest.mark.parametrize(("prior", "offered"), [(2.7, True), (2.8, False)])
+def test_one_test_vouches_for_no_far_fetched_change_of_its_way_of_failing(
+    tmp_path: Path, prior: float, offered: bool
+) -> None:
+    failures = (Failure("t::add", "KeyError", "k"), Failure("t::twice", "AssertionError", "a"))
+    cluster = Cluster("both", failures, (Suspect(_target("add"), 1.0),))
+    change = replace(RIGHT_ADD, prior=prior)
+    checks = {"both": {**ADD, **TWICE}}
+    _, found, _ = _search(tmp_path, [cluster], ListProposer([change]), checks)
+    assert bool(found) is offered
 
 
 def test_a_change_that_settles_one_way_of_failing_wins_and_the_rest_is_searched_on_top(
