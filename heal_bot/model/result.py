@@ -97,8 +97,8 @@ class Verdict:
 class CallResult:
     """What one call did, `kind` being the type returned or raised.
 
-    how: returned | raised | late | skipped. `mark` is equal for equal results; it covers the
-    arguments as the call left them.
+    how: returned | raised | late | skipped; of an example held | broken | skipped. `mark` is equal
+    for equal results; it covers the arguments as the call left them.
     """
 
     how: str
@@ -111,6 +111,8 @@ class CallResult:
 class Calls:
     """Calls of changed functions, the first `recorded` of them as tests make them.
 
+    The last `examples` are those of docstrings: each is `held`, `broken` or `skipped`.
+
     `rows` hold one result per call: first those of the code unchanged, then of each candidate; a
     row is empty where a candidate could not be called.
     """
@@ -118,6 +120,7 @@ class Calls:
     calls: tuple[str, ...] = ()
     recorded: int = 0
     rows: tuple[tuple[CallResult, ...], ...] = ()
+    examples: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 Patches are grouped by what their functions do on the arguments of the tests' calls and on varied
 ones. A group weighs what its members weigh together, a member by its cost: patches that agree
 support each other, as in the vote that raised hidden correctness from 77 to 82 % of 115 searches
-(cost alone against vote and family prior).
+(cost alone against vote and family prior). An example in a docstring is one more test: it speaks
+for the patch that makes it hold, and against one after which it does not hold any more.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _CRASH = 3.0
 _FEW = 1 / 3
 # A condition that told calls apart before, and does not any more.
 _VACUOUS = 2.0
+# An example of a docstring fails that held before, or that holds after another patch.
+_CONTRADICTED = 4.0
 _ASSERTIONS = {"AssertionError", "Failed", ""}
 _SHOWN = 3
 # What fails in the cold run is followed by a patch that behaves differently.
@@ -55,12 +58,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Patches that do the same on every call; `row` what they do."""
+    """Patches that do the same on every call; `row` what they do.
+
+    `mended` counts the examples of docstrings that hold since.
+    """
 
     members: tuple[Attempt, ...]
     weight: float
     row: tuple[CallResult, ...]
     grounds: Grounds
+    mended: int = 0
 
 
 def choose(
@@ -93,7 +100,7 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int
     ahead = _AHEAD if groups[0].grounds.recorded > 1 else _FAR_AHEAD
     if close or (seen and best < ahead * rivals[0]):
         return f"{fixes} changes pass the same tests and behave in {len(groups)} ways"
-    if not is_believed(groups[0].grounds, failures, accidents):
+    if not is_believed(groups[0].grounds, failures + groups[0].mended, accidents):
         tests = "one test" if failures == 1 else f"{failures} tests"
         return f"what passes is too far-fetched for {tests} to vouch for it"
     return ""
@@ -109,8 +116,10 @@ def _groups(
     # Exceptions other than assertions that the tests failed with.
     crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
     fit = len(calls.rows) == 1 + len(fixes) + 2 * len(asked)
-    unchanged, *every = calls.rows if fit else ((),) * (1 + len(fixes) + 2 * len(asked))
-    rows, keys = every[: len(fixes)], _keys([*every, unchanged])
+    told = calls.rows if fit else ((),) * (1 + len(fixes) + 2 * len(asked))
+    keys = _keys([*told[1:], told[0]])
+    shown = [row[len(row) - calls.examples :] for row in told[: 1 + len(fixes)]]
+    unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(fixes)])
     vacuous = _vacuous(asked, keys, len(fixes))
     found: dict[object, list[int]] = {}
     for at in range(len(fixes)):
@@ -123,6 +132,7 @@ def _groups(
         changed = _share(unchanged, row, calls.recorded, len(failures))
         bad = _CRASH * _felt(_crashing(row, crashes) - least)
         bad += _VACUOUS if vacuous.issuperset(members) else 0.0
+        bad += _CONTRADICTED if _is_contradicted(shown, 1 + members[0]) else 0.0
         apart = bad + (_NEW if crashes else _OTHER) * _felt(changed)
         apart += _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
         penalty = bad + (_OTHER * _felt(changed) if known else 0.0)
@@ -130,7 +140,9 @@ def _groups(
         share = changed if row else None
         grounds = Grounds(costs, share, calls.recorded, len(row), penalty)
         weight = math.exp(-apart) * together(costs)
-        groups.append(_Group(tuple(fixes[at] for at in members), weight, row, grounds))
+        mended = _mended(shown[0], shown[1 + members[0]])
+        did = told[1 + members[0]]
+        groups.append(_Group(tuple(fixes[at] for at in members), weight, did, grounds, mended))
     return sorted(groups, key=lambda group: -group.weight)
 
 
@@ -140,6 +152,20 @@ def _vacuous(asked: Sequence[Probe], keys: Sequence[tuple[str, ...]], count: int
     for probe, at in zip(asked, range(count, len(keys) - 1, 2), strict=True):
         found |= probe.vacuous(keys[-1], keys, keys[at], keys[at + 1])
     return frozenset(found)
+
+
+def _is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
+    """Whether an example fails in a row that holds in another one."""
+    return any(
+        result.how == "broken" and any(row[n].how == "held" for row in shown if row)
+        for n, result in enumerate(shown[at])
+    )
+
+
+def _mended(before: Sequence[CallResult], after: Sequence[CallResult]) -> int:
+    """How many examples hold that did not."""
+    pairs = zip(before, after, strict=False)
+    return sum((one.how, other.how) == ("broken", "held") for one, other in pairs)
 
 
 def _known(
@@ -223,6 +249,8 @@ def _is_late(*results: CallResult) -> bool:
 
 
 def _said(result: CallResult) -> str:
+    if result.how in {"held", "broken"}:
+        return "gives what the docstring says" if result.how == "held" else "does not"
     if result.how == "returned":
         return f"returns {one_line(result.text, _CLIP)}"
     return f"raises {result.kind}" if result.how == "raised" else "does not end"

@@ -19,6 +19,7 @@ class CallRecords:
 
     named: list[str] = field(default_factory=list)
     recorded: int = 0
+    examples: int = 0
     rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
 
     def take(self, record: Mapping[str, Any], count: int) -> None:
@@ -27,6 +28,7 @@ class CallRecords:
         if record["t"] == "calls":
             self.named += [protocol.text(name, _TEXT) for name in told][: _MOST - len(self.named)]
             self.recorded = protocol.number(record.get("recorded"), _MOST)
+            self.examples += protocol.number(record.get("examples"), _MOST)
         else:
             at = protocol.number(record.get("i"), count)
             self.rows[at] = tuple(_result(row) for row in told[:_MOST])
@@ -35,7 +37,9 @@ class CallRecords:
         """All of it; rows that do not have one result per call are empty."""
         rows = (self.rows.get(at, ()) for at in range(count))
         fit = tuple(row if len(row) == len(self.named) else () for row in rows)
-        return Calls(tuple(self.named), min(self.recorded, len(self.named)), fit)
+        examples = min(self.examples, len(self.named))
+        recorded = min(self.recorded, len(self.named) - examples)
+        return Calls(tuple(self.named), recorded, fit, examples)
 
 
 def _result(row: object) -> CallResult:

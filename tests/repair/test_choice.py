@@ -27,15 +27,20 @@ def _fix(number: int, prior: float) -> Attempt:
     return Attempt(number, "c", candidate, Verdict("fixed", ("t",)))
 
 
-def _rows(*rows: str, recorded: int = 1) -> Calls:
-    """Rows of results by letter: upper case is a text, lower case a number, `!` no time."""
+def _rows(*rows: str, recorded: int = 1, examples: int = 0) -> Calls:
+    """Rows of results by letter: upper case is a text, lower case a number, `!` no time.
+
+    `+` and `-` are examples that hold and fail.
+    """
 
     def result(letter: str) -> CallResult:
+        if letter in "+-":
+            return CallResult("held" if letter == "+" else "broken", "", "", letter)
         how = "skipped" if letter == "!" else "returned"
         return CallResult(how, "str" if letter.isupper() else "int", letter, letter)
 
     names = tuple(f"total({n})" for n in range(len(rows[0])))
-    return Calls(names, recorded, tuple(tuple(map(result, row)) for row in rows))
+    return Calls(names, recorded, tuple(tuple(map(result, row)) for row in rows), examples)
 
 
 def _choose(priors: Sequence[float], *rows: str, **more: int) -> tuple[list[int], str, tuple]:
@@ -156,3 +161,30 @@ def test_what_changes_most_is_less_believed_where_others_passed_and_broke_someth
     calls, fixes = Called(_rows("xxxx", "xaaa", recorded=2)), [_fix(1, 2.0)]
     choice = choose(calls, fixes, FAILURES, accidents)  # type: ignore[arg-type]
     assert (choice.refused == "") is offered
+
+
+def test_an_example_of_the_docstring_that_fails_since_refutes_a_patch() -> None:
+    assert _choose([1.0], "xx+", "aa+", examples=1)[1] == ""
+    assert "far-fetched" in _choose([1.0], "xx+", "aa-", examples=1)[1]
+    assert _choose([1.0], "xx-", "aa-", examples=1)[1] == ""
+
+
+def test_the_patch_after_which_an_example_holds_comes_first() -> None:
+    ranked, refused, doubts = _choose([1.0, 1.1], "xx-", "aa-", "ab+", examples=1)
+    assert (ranked, refused) == ([2, 1], "")
+    assert doubts == (
+        "one other change also passes the failing tests and behaves differently: total(1) returns"
+        " b with change 2; it returns a with change 1",
+    )
+
+
+def test_an_example_that_holds_since_vouches_like_a_test() -> None:
+    assert "far-fetched" in _choose([3.4], "xx+", "ab+", examples=1)[1]
+    assert _choose([3.4], "xx-", "ab+", examples=1)[1] == ""
+
+
+def test_patches_that_differ_in_an_example_alone_are_told_apart_by_it() -> None:
+    _, _, (doubt,) = _choose([1.0, 1.0], "xx-", "aa+", "aa-", examples=1)
+    assert doubt.endswith(
+        "total(2) gives what the docstring says with change 1; it does not with change 2"
+    )

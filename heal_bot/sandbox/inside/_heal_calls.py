@@ -20,6 +20,7 @@ import time
 import types
 
 import _heal_code
+import _heal_examples
 import _heal_recorder
 import _heal_shape
 import _heal_swap
@@ -42,7 +43,7 @@ def serve(rerun, swapper, order, records):
     """Record the calls that the tests make, and tell what each candidate does on them.
 
     The first candidate is known to pass the tests, so they are run with it: unchanged they may
-    hang. Row 0 is what the code unchanged does.
+    hang. Row 0 is what the code unchanged does. After the calls come the examples of docstrings.
     """
     candidates = order["candidates"]
     places = {}
@@ -57,13 +58,25 @@ def serve(rerun, swapper, order, records):
     used = recorder.used(order["seed"])
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
-        records.send("calls", v=told, recorded=len(recorded))
+        records.send("calls", v=told, recorded=len(recorded), examples=0)
+    examples = _heal_examples.of(roots)
+    shown = _heal_examples.described(examples)
+    for at in range(0, len(shown), _CHUNK):
+        told = shown[at : at + _CHUNK]
+        records.send("calls", v=told, recorded=len(recorded), examples=len(told))
     gc.freeze()
+
+    def told_of(edits):
+        began = time.monotonic()
+        try:
+            swapper.apply(edits)
+        except (_heal_swap.Unsound, _heal_swap.Rejected):
+            return []
+        held = _heal_examples.held(examples)
+        return observed(roots, used, calls, began + 0.8 * order["each"]) + held
+
     for number, edits in enumerate([[], *candidates]):
-        found = _forked(
-            lambda edits=edits: observed(swapper, edits, roots, used, calls, order["each"]),
-            order["each"],
-        )
+        found = _forked(lambda edits=edits: told_of(edits), order["each"])
         records.send("observed", i=number, v=found)
 
 
@@ -93,16 +106,11 @@ def described(roots, call):
     return ("%s(%s)" % (roots[where].__name__, ", ".join(parts)))[: 2 * _heal_shape.TEXT]
 
 
-def observed(swapper, edits, roots, used, calls, seconds):
-    """[how, type, text, digest] per call with the edits in place; [] where they do not go in."""
-    try:
-        swapper.apply(edits)
-    except (_heal_swap.Unsound, _heal_swap.Rejected):
-        return []
+def observed(roots, used, calls, ends):
+    """[how, type, text, digest] per call, as far as the time goes."""
     for number in (signal.SIGALRM, signal.SIGVTALRM):
         signal.signal(number, _ring)
     found = []
-    ends = time.monotonic() + 0.8 * seconds
     inner = {
         code: used.get((at, code.co_name), ())
         for at, root in enumerate(roots)

@@ -182,3 +182,47 @@ def test_two_ways_to_pass_are_told_apart(
     marks = [tuple(result.mark for result in row) for row in rows]
     assert marks[1] == marks[3]
     assert len({marks[0], marks[1], marks[2]}) == 3
+
+
+EXAMPLES = '''\
+def spread(low, high):
+    """How far apart.
+
+    >>> spread(1, 4)
+    3
+    >>> far = spread(0, 40)
+    >>> far
+    40
+    >>> spread(None, 1)
+    Traceback (most recent call last):
+        ...
+    TypeError: whatever
+    >>> unheard_of(1)
+    1
+    """
+    return low - high
+'''
+
+
+def test_examples_of_docstrings_hold_or_fail_after_each_change(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    text = "import m\n\ndef test_spread(): assert m.spread(2, 3) == 1\n"
+    tree = folder(tmp_path / "tree", {"m.py": EXAMPLES, "test_m.py": text})
+    bodies = ("high - low", "1", "max(low - high, high - low)")
+    candidates = [tree.candidate("spread", EXAMPLES.replace("low - high", body)) for body in bodies]
+    failing = (Failure("test_m.py::test_spread", "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        assert next(session.judge(candidates[:1])).status == "fixed"
+        calls = session.call(candidates)
+    told = [[result.how for result in row[-calls.examples :]] for row in calls.rows]
+    assert calls.calls[-calls.examples :] == (
+        "spread(1, 4)", "far", "spread(None, 1)", "unheard_of(1)",
+    )  # fmt: skip
+    assert told == [
+        ["broken", "broken", "held", "broken"],
+        ["held", "held", "held", "broken"],
+        ["broken", "broken", "broken", "broken"],
+        ["held", "held", "held", "broken"],
+    ]
+    assert calls.rows[3][-4].mark == calls.rows[1][-4].mark
