@@ -104,16 +104,9 @@ def changed_lines(
     return {path: frozenset(found) for path, found in changed.items() if found}
 
 
-def base_of(run: Run, repository: Repository, since: str, sha: str) -> str | None:
-    """Where the changes under test began: the merge base with `since`, else the first parent.
-
-    None when the history at hand does not reach that far.
-    """
-    asked = (
-        ("merge-base", "--end-of-options", since, sha)
-        if since and since != sha
-        else ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")
-    )
+def base_of(run: Run, repository: Repository, sha: str) -> str | None:
+    """The first parent, where the changes under test began; None beyond the history at hand."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")
     told = repository.git.attempt(run, repository.folder, *asked)
     return told.stdout.decode().strip() or None if told.ok else None
 

@@ -24,8 +24,7 @@ class LocalWorkspace:
 
     `given` is the path a user gave (it must work), `candidates` are looked at in order without
     it; where none works, or `wanted` asks for it, an environment is made by uv, with `builder`
-    for what must be built. `since` names the commit before the changes under test, when known.
-    `folder` is where the project lies, below the top of the repository.
+    for what must be built. `folder` is where the project lies, below the top of the repository.
     """
 
     repository: Repository
@@ -34,14 +33,13 @@ class LocalWorkspace:
     given: Path | None = None
     candidates: tuple[Path, ...] = ()
     wanted: Wanted = field(default_factory=Wanted)
-    since: str = ""
     builder: Builder | None = None
     folder: str = ""
 
     def checkout(self, run: Run, sha: str) -> GitTree:
         """A fresh checkout of a commit, a branch, or HEAD."""
         commit = self.repository.resolve(run, sha)
-        tree = checkout(run, self.repository, commit, self.scratch, self.since)
+        tree = checkout(run, self.repository, commit, self.scratch)
         for note in tree.notes:
             run.emit(Noted(stage="workspace", message=note, level="warning"))
         return tree

@@ -43,7 +43,6 @@ class GitTree:
     tree_sha: str
     root: Path
     notes: tuple[str, ...]
-    since: str
     _run: Run
     _repository: Repository
     _entries: Mapping[str, Entry]
@@ -69,17 +68,17 @@ class GitTree:
 
     def changed_lines(self) -> dict[str, frozenset[int]]:
         """Lines per Python file that the commits under test changed; empty without history."""
-        since = base_of(self._run, self._repository, self.since, self.sha)
+        since = base_of(self._run, self._repository, self.sha)
         return changed_lines(self._run, self._repository, since, self.sha) if since else {}
 
     def former(self, path: str) -> bytes | None:
         """A file as it was before the commits under test; None without history or such a file."""
-        since = base_of(self._run, self._repository, self.since, self.sha)
+        since = base_of(self._run, self._repository, self.sha)
         return former(self._run, self._repository, since, path) if since else None
 
     def changed_by(self, path: str) -> str:
         """The newest of the commits under test that changed the file; '' without one."""
-        since = base_of(self._run, self._repository, self.since, self.sha)
+        since = base_of(self._run, self._repository, self.sha)
         return newest(self._run, self._repository, since, self.sha, path) if since else ""
 
     def with_files(self, run: Run, files: Sequence[PatchedFile], scratch: Path) -> GitTree:
@@ -102,17 +101,14 @@ class GitTree:
         return entry
 
 
-def checkout(run: Run, repository: Repository, sha: str, scratch: Path, since: str = "") -> GitTree:
-    """Write the files of commit `sha` to a new folder below `scratch`.
-
-    `since` names the commit before the changes under test; without it the first parent counts.
-    """
+def checkout(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
+    """Write the files of commit `sha` to a new folder below `scratch`."""
     repository.fetch(run, sha)
     told = repository.git.run(
         run, repository.folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}"
     )
     found = {entry.path: entry for entry in entries(run, repository, sha)}
-    bare = GitTree(sha, told.decode().strip(), scratch, (), since, run, repository, found, {}, {})
+    bare = GitTree(sha, told.decode().strip(), scratch, (), run, repository, found, {}, {})
     return _write(run, repository, bare, scratch, {})
 
 
@@ -157,7 +153,6 @@ def _write(
         tree.tree_sha,
         root,
         notes,
-        tree.since,
         run,
         repository,
         tree._entries,

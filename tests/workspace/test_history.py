@@ -8,9 +8,9 @@ from heal_bot.workspace.tree import checkout
 
 @pytest.fixture
 def tree_of(run, tmp_path):
-    def make(source, since=""):
+    def make(source):
         repository = Repository.of(run, source, tmp_path / "scratch")
-        return checkout(run, repository, repository.head, tmp_path / "trees", since)
+        return checkout(run, repository, repository.head, tmp_path / "trees")
 
     return make
 
@@ -24,15 +24,17 @@ def test_a_file_is_known_as_it_was_before_the_commits_under_test(tree_of, source
     assert tree.former("pkg/none.py") is None
 
 
-def test_the_newest_of_several_commits_is_named(tree_of, source, git):
-    first = git(source, "rev-parse", "HEAD~1")
+def test_of_the_commits_that_a_merge_brought_the_newest_is_named(tree_of, source, git):
+    git(source, "checkout", "-q", "-b", "topic")
     (source / "pkg/a.py").write_text("one = 1\ntwo = 2\nthree = 4\n")
     git(source, "commit", "-qam", "Third")
     (source / "run.sh").write_text("#!/bin/bash\n")
     git(source, "commit", "-qam", "Fourth")
-    tree = tree_of(source, since=first)
-    assert tree.changed_by("pkg/a.py") == git(source, "rev-parse", "HEAD~1")
-    assert tree.former("pkg/a.py") == b"one = 1\ntwo = 3\nthree = 3\n"
+    git(source, "checkout", "-q", "-")
+    git(source, "merge", "-q", "--no-ff", "-m", "Merge", "topic")
+    tree = tree_of(source)
+    assert tree.changed_by("pkg/a.py") == git(source, "rev-parse", "topic~1")
+    assert tree.former("pkg/a.py") == git(source, "show", "HEAD^1:pkg/a.py").encode() + b"\n"
 
 
 def test_nothing_is_known_without_history(tree_of, source, tmp_path, git):

@@ -13,9 +13,9 @@ from heal_bot.workspace.tree import checkout, dirty
 
 @pytest.fixture
 def tree_of(run, tmp_path):
-    def make(source, since=""):
+    def make(source):
         repository = Repository.of(run, source, tmp_path / "scratch")
-        return checkout(run, repository, repository.head, tmp_path / "trees", since)
+        return checkout(run, repository, repository.head, tmp_path / "trees")
 
     return make
 
@@ -47,13 +47,17 @@ def test_changed_lines_are_those_of_the_last_commit(tree_of, source):
     assert tree_of(source).changed_lines() == {"pkg/a.py": frozenset({2})}
 
 
-def test_changed_lines_since_a_commit_cover_all_after_it(tree_of, source, git):
-    first = git(source, "rev-parse", "HEAD~1")
+def test_changed_lines_of_a_merge_are_all_that_it_brought(tree_of, source, git):
+    git(source, "checkout", "-q", "-b", "topic")
+    (source / "pkg/a.py").write_text("one = 1\ntwo = 2\nthree = 4\n")
+    git(source, "commit", "-qam", "Third")
     (source / "pkg/c.py").write_text("-- a\n++ b\n")
     git(source, "add", "-A")
-    git(source, "commit", "-qm", "Third")
-    changed = tree_of(source, since=first).changed_lines()
-    assert changed == {"pkg/a.py": frozenset({2}), "pkg/c.py": frozenset({1, 2})}
+    git(source, "commit", "-qm", "Fourth")
+    git(source, "checkout", "-q", "-")
+    git(source, "merge", "-q", "--no-ff", "-m", "Merge", "topic")
+    changed = tree_of(source).changed_lines()
+    assert changed == {"pkg/a.py": frozenset({3}), "pkg/c.py": frozenset({1, 2})}
 
 
 def test_changed_lines_are_empty_without_history(tree_of, source, tmp_path, git):
