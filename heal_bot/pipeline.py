@@ -7,28 +7,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from heal_bot import conclusion
+from heal_bot.conclusion import Found
 from heal_bot.errors import UsageError
 from heal_bot.events import Noted, Planned, Run
 from heal_bot.intake import junit, tests
 from heal_bot.intake.tests import Resolved
 from heal_bot.locate import ranking
 from heal_bot.model import (
-    ABSTAINED,
     Baseline,
     Cluster,
     Collection,
-    Cost,
+    Confirmed,
+    Environment,
     Failure,
     HealRequest,
     Memory,
     Outcome,
+    Proposal,
     Report,
-    SuiteRun,
     Trust,
     Verdict,
 )
 from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
-from heal_bot.repair import loop, memory
+from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
@@ -39,7 +41,6 @@ from heal_bot.verify.lab import SandboxLab, questioned
 from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
 
-_STALE = "executes and names nothing that a patch may change: the test looks out of date"
 _NAMED = "named in the request"
 
 
@@ -88,7 +89,7 @@ def heal(
     selected = None if look.fits else scope.chosen(run, report, look.collection, wanted.failures)
     baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
     if not baseline.confirmed:
-        return _unconfirmed(request, report, baseline)
+        return conclusion.unconfirmed(request, report, baseline)
     _plan(run, report, baseline)
     clusters = _permitted(request, ranking.locate(run, baseline, tree, request.targets))
     lab = SandboxLab(run, runner, workspace, tree, env)
@@ -96,20 +97,34 @@ def heal(
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend(legs.unconfirmed(baseline, env))
-    conclude = partial(_outcome, run, started, request, report, baseline, clusters, edges, ledger)
+    found = Found(request, report, baseline, clusters)
+    conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
-        if reason := outside(request.paths, (edit.target.path for edit in proposal.edits)):
-            ledger.settle(run, proposal, Verdict("unconfirmed", detail=reason))
-            continue
-        verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
-        verified = merged.held(
-            run, verified, request.tested_sha, tree, workspace, env, runner, baseline
-        )
-        verified = command.held(run, verified, request, tree, workspace, env, runner)
+        verified = _verified(run, proposal, request, edges, tree, env, baseline)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
     ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)
     return conclude()
+
+
+def _verified(
+    run: Run,
+    proposal: Proposal,
+    request: HealRequest,
+    edges: Edges,
+    tree: Tree,
+    env: Environment,
+    baseline: Baseline,
+) -> Confirmed | Verdict:
+    """What cold runs say of a proposal: by itself, merged with its base, under the own command."""
+    if reason := outside(request.paths, (edit.target.path for edit in proposal.edits)):
+        return Verdict("unconfirmed", detail=reason)
+    workspace, runner = edges.workspace, edges.runner
+    verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
+    verified = merged.held(
+        run, verified, request.tested_sha, tree, workspace, env, runner, baseline
+    )
+    return command.held(run, verified, request, tree, workspace, env, runner)
 
 
 def _permitted(request: HealRequest, clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
@@ -190,110 +205,3 @@ def _plan(run: Run, report: Report, baseline: Baseline) -> None:
     if not report.hints.seconds:
         seconds = baseline.suite.seconds
         run.emit(Planned(suite_seconds=seconds, confirmations=2, minutes_left=run.left() / 60))
-    for gap in baseline.suite.spectrum.gaps if baseline.suite.spectrum else ():
-        run.emit(Noted(stage="locate", message=gap, level="warning"))
-
-
-def _unconfirmed(request: HealRequest, report: Report, baseline: Baseline) -> Outcome:
-    """The outcome when no failure is worth a repair: which kind, and why."""
-    statuses = [item.status for item in baseline.reproduced]
-    if not statuses:
-        status, stopped, reason = _nothing(baseline.suite)
-        return Outcome(request, status, stopped, reason, report, baseline)
-    ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
-    status = next(s for s in ranked if s in statuses)
-    first = next(i for i in baseline.reproduced if i.status == status)
-    reason = f"{first.failure.test}: {first.failure.reason or status}"
-    names = {"environment": "environment_error", "order_dependent": "flaky"}
-    return Outcome(request, names.get(status, status), "done", reason, report, baseline)
-
-
-def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
-    """Status, why the run stopped, and the reason where the suite names no failure."""
-    if suite.ended == "timeout":
-        reason = f"the suite names no failure and did not finish: {suite.detail}"
-        return "budget_exhausted", "budget", f"{reason}; raise --max-minutes or give --junit"
-    if suite.ended != "finished":
-        reason = f"the suite names no failure and did not finish: {suite.detail}"
-        return "environment_error", "done", f"{reason}; make `python -m pytest` run to its end"
-    if not suite.collected:
-        return "nothing_to_do", "done", "pytest collects no test in the repository"
-    return "nothing_to_do", "done", "every test passes here"
-
-
-def _outcome(
-    run: Run,
-    started: float,
-    request: HealRequest,
-    report: Report,
-    baseline: Baseline,
-    clusters: Sequence[Cluster],
-    edges: Edges,
-    ledger: Ledger,
-) -> Outcome:
-    """The outcome as the ledger stands now."""
-    patch = ledger.confirmed.patch if ledger.confirmed else None
-    stopped = ledger.stopped
-    if patch is not None:
-        status = "partly_healed" if patch.still_failing else "healed"
-        stopped = stopped if patch.still_failing else "done"
-        reason = f"{len(patch.fixed)} of {len(baseline.confirmed)} failing tests are fixed"
-        assert ledger.confirmed is not None
-        if undoes := ledger.confirmed.certificate.undoes:
-            reason = f"undoes {undoes}: {reason}"
-    elif clusters and all(cluster.stale for cluster in clusters):
-        status, stopped = "stale_test", "done"
-        reason = f"{clusters[0].failures[0].test} {_STALE}"
-    else:
-        status = "budget_exhausted" if stopped == "budget" else "not_healed"
-        reason = _unhealed(ledger)
-    attempts = tuple(ledger.attempts)
-    return Outcome(
-        request=request,
-        status=status,
-        stopped=stopped,
-        reason=reason,
-        report=report,
-        baseline=baseline,
-        clusters=tuple(clusters),
-        searches=ledger.searches,
-        attempts=attempts,
-        patch=patch,
-        certificate=ledger.confirmed.certificate if ledger.confirmed else None,
-        memory=memory.extended(ledger.memory, attempts),
-        cost=_spent(edges.proposers),
-        seconds=run.clock() - started,
-        notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(edges.proposers)))),
-    )
-
-
-def _unhealed(ledger: Ledger) -> str:
-    """Why there is no patch: none stood out, or what the last cold run had against the best."""
-    refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
-    if refused:
-        last = refused[-1]
-        if last.verdict.detail.startswith(ABSTAINED):
-            return last.verdict.detail
-        return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
-    return "no change made a failing test pass in a cold run without breaking another"
-
-
-def _spent(proposers: Sequence[Proposer]) -> Cost:
-    """The sum of all tiers; dollars are unknown as soon as one price is."""
-    costs = [proposer.spent() for proposer in proposers]
-    prices = [cost.usd for cost in costs]
-    known = [price for price in prices if price is not None]
-    return Cost(
-        usd=sum(known) if len(known) == len(prices) else None,
-        input_tokens=sum(cost.input_tokens for cost in costs),
-        output_tokens=sum(cost.output_tokens for cost in costs),
-        cached_tokens=sum(cost.cached_tokens for cost in costs),
-    )
-
-
-def _remarks(proposers: Sequence[Proposer]) -> tuple[str, ...]:
-    """What the tiers want said, and that no model was asked."""
-    said = tuple(note for proposer in proposers for note in proposer.notes)
-    if any(proposer.name != "rules" for proposer in proposers):
-        return said
-    return (*said, "no model key was given: only the offline rules searched")

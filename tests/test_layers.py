@@ -12,13 +12,25 @@ BASE = {"model", "errors", "text", "events"}
 MIDDLE = {"ports", "forge_port", "model_port", "settings", "bundle", "outcome", "source", "process"}
 STAGES = {"intake", "locate", "repair", "verify", "report"}
 EDGES = {"sandbox", "workspace", "models", "forge"}
-TOP = {"pipeline", "publish", "recompute", "delivery", "tiers", "wiring", "commands", "api", "cli"}
+TOP = {
+    "pipeline",
+    "conclusion",
+    "publish",
+    "recompute",
+    "delivery",
+    "tiers",
+    "wiring",
+    "commands",
+    "api",
+    "cli",
+}
 ALONE = {"plugin", "capture"}
 MAY_IMPORT = {
     **dict.fromkeys(BASE, frozenset()),
     **dict.fromkeys(MIDDLE, BASE | MIDDLE),
     **dict.fromkeys(STAGES | EDGES, BASE | MIDDLE),
-    "pipeline": BASE | MIDDLE | STAGES,
+    "conclusion": BASE | MIDDLE | STAGES,
+    "pipeline": BASE | MIDDLE | STAGES | {"conclusion"},
     "recompute": BASE | MIDDLE | STAGES,
     "delivery": BASE | MIDDLE | STAGES | {"recompute"},
     "publish": BASE | MIDDLE | STAGES | {"recompute", "delivery"},

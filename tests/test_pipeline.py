@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from heal_bot.errors import UsageError
-from heal_bot.model import Collection, HealRequest, Isolation, Memory, Outcome, SuiteRun
+from heal_bot.model import (
+    Collection,
+    HealRequest,
+    Isolation,
+    Memory,
+    Outcome,
+    Spectrum,
+    SuiteRun,
+)
 from heal_bot.pipeline import Edges, heal
 from heal_bot.repair.hunt import Limits
 from tests.fakes import (
@@ -213,3 +221,16 @@ def test_a_suite_that_names_no_failure_says_whether_it_could_have(
     outcome, _ = healed(tmp_path, {}, ran)
     assert outcome.status == status
     assert remedy in outcome.reason
+
+
+def test_a_gap_of_what_was_observed_is_told_once(tmp_path: Path) -> None:
+    gap = "child processes (1 test, first tests/test_a.py::test_one)"
+    red = replace(suite(failed(ONE), passed(TWO), passed(THREE)), spectrum=Spectrum((), {}, (gap,)))
+    (tmp_path / "r.xml").write_text(
+        f"<testsuite>{case('one', RED)}{case('two')}{case('three')}</testsuite>"
+    )
+    run, events = quiet_run()
+    edges = Edges(Workspace(tmp_path / "tree"), Runner([red]), (), NoStore())  # type: ignore[arg-type]
+    request = HealRequest("octo/shop", SHA, reports=("r.xml",))
+    heal(run, request, edges, tmp_path, Memory(), Limits())
+    assert [getattr(event, "message", "") for event in events].count(gap) == 1

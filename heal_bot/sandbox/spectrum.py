@@ -55,7 +55,8 @@ class Collector:
         kind = text(record.get("k"), 200)
         count = number(record.get("c"), 1 << 31)
         first = text(record.get("e"), 300)
-        self.gaps.append(f"{kind} ({count} tests, first {first})" if first else kind)
+        tests = "1 test" if count == 1 else f"{count} tests"
+        self.gaps.append(f"{kind} ({tests}, first {first})" if first else kind)
 
     def ended_early(self, tests: int) -> None:
         """The run ended before its last test: what is known is that of the tests before."""

@@ -193,7 +193,7 @@ def test_a_constant_that_only_a_test_reads_is_a_suspect(ran, code, first):
 def test_a_test_is_not_called_out_of_date_where_something_went_unobserved(ran):
     got = ran({"shop.py": "LIMIT = 3\n", "tests/test_shop.py": "def test_a(): assert 3 == 4\n"})
     suite = got.baseline.suite
-    gaps = replace(suite.spectrum, gaps=("child processes (1 tests, first tests/test_shop.py)",))
+    gaps = replace(suite.spectrum, gaps=("child processes (1 test, first tests/test_shop.py)",))
     baseline = replace(got.baseline, suite=replace(suite, spectrum=gaps))
     assert ranking.locate(got.run, got.baseline, got.tree)[0].stale
     assert not ranking.locate(got.run, baseline, got.tree)[0].stale

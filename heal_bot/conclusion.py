@@ -1,0 +1,137 @@
+"""What a run concludes: its status, why it ended, the reason, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.events import Run
+from heal_bot.model import (
+    ABSTAINED,
+    Baseline,
+    Cluster,
+    Cost,
+    HealRequest,
+    Outcome,
+    Report,
+    SuiteRun,
+)
+from heal_bot.ports import Proposer
+from heal_bot.repair import memory
+from heal_bot.repair.ledger import Ledger
+
+_STALE = "executes and names nothing that a patch may change: the test looks out of date"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was asked, what the report and the baseline said, and the causes behind it."""
+
+    request: HealRequest
+    report: Report
+    baseline: Baseline
+    clusters: tuple[Cluster, ...]
+
+
+def unconfirmed(request: HealRequest, report: Report, baseline: Baseline) -> Outcome:
+    """The outcome when no failure is worth a repair: which kind, and why."""
+    statuses = [item.status for item in baseline.reproduced]
+    if not statuses:
+        status, stopped, reason = _nothing(baseline.suite)
+        return Outcome(request, status, stopped, reason, report, baseline)
+    ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
+    status = next(s for s in ranked if s in statuses)
+    first = next(i for i in baseline.reproduced if i.status == status)
+    reason = f"{first.failure.test}: {first.failure.reason or status}"
+    names = {"environment": "environment_error", "order_dependent": "flaky"}
+    return Outcome(request, names.get(status, status), "done", reason, report, baseline)
+
+
+def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
+    """Status, why the run stopped, and the reason where the suite names no failure."""
+    if suite.ended == "timeout":
+        reason = f"the suite names no failure and did not finish: {suite.detail}"
+        return "budget_exhausted", "budget", f"{reason}; raise --max-minutes or give --junit"
+    if suite.ended != "finished":
+        reason = f"the suite names no failure and did not finish: {suite.detail}"
+        return "environment_error", "done", f"{reason}; make `python -m pytest` run to its end"
+    if not suite.collected:
+        return "nothing_to_do", "done", "pytest collects no test in the repository"
+    return "nothing_to_do", "done", "every test passes here"
+
+
+def concluded(
+    run: Run, started: float, found: Found, proposers: Sequence[Proposer], ledger: Ledger
+) -> Outcome:
+    """The outcome as the ledger stands now."""
+    status, stopped, reason = _ended(found, ledger)
+    attempts = tuple(ledger.attempts)
+    return Outcome(
+        request=found.request,
+        status=status,
+        stopped=stopped,
+        reason=reason,
+        report=found.report,
+        baseline=found.baseline,
+        clusters=found.clusters,
+        searches=ledger.searches,
+        attempts=attempts,
+        patch=ledger.confirmed.patch if ledger.confirmed else None,
+        certificate=ledger.confirmed.certificate if ledger.confirmed else None,
+        memory=memory.extended(ledger.memory, attempts),
+        cost=_spent(proposers),
+        seconds=run.clock() - started,
+        notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(proposers)))),
+    )
+
+
+def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
+    """Status, why the run stopped, and the reason."""
+    if ledger.confirmed is not None:
+        patch, undoes = ledger.confirmed.patch, ledger.confirmed.certificate.undoes
+        reason = _repaired(len(patch.fixed), len(found.baseline.confirmed))
+        reason = f"undoes {undoes}: {reason}" if undoes else reason
+        if patch.still_failing:
+            return "partly_healed", ledger.stopped, reason
+        return "healed", "done", reason
+    if found.clusters and all(cluster.stale for cluster in found.clusters):
+        return "stale_test", "done", f"{found.clusters[0].failures[0].test} {_STALE}"
+    status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
+    return status, ledger.stopped, _unhealed(ledger)
+
+
+def _repaired(fixed: int, failing: int) -> str:
+    tests = "test" if failing == 1 else "tests"
+    return f"{fixed} of {failing} failing {tests} {'is' if fixed == 1 else 'are'} fixed"
+
+
+def _unhealed(ledger: Ledger) -> str:
+    """Why there is no patch: none stood out, or what the last cold run had against the best."""
+    refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
+    if refused:
+        last = refused[-1]
+        if last.verdict.detail.startswith(ABSTAINED):
+            return last.verdict.detail
+        return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
+    return "no change made a failing test pass in a cold run without breaking another"
+
+
+def _spent(proposers: Sequence[Proposer]) -> Cost:
+    """The sum of all tiers; dollars are unknown as soon as one price is."""
+    costs = [proposer.spent() for proposer in proposers]
+    prices = [cost.usd for cost in costs]
+    known = [price for price in prices if price is not None]
+    return Cost(
+        usd=sum(known) if len(known) == len(prices) else None,
+        input_tokens=sum(cost.input_tokens for cost in costs),
+        output_tokens=sum(cost.output_tokens for cost in costs),
+        cached_tokens=sum(cost.cached_tokens for cost in costs),
+    )
+
+
+def _remarks(proposers: Sequence[Proposer]) -> tuple[str, ...]:
+    """What the tiers want said, and that no model was asked."""
+    said = tuple(note for proposer in proposers for note in proposer.notes)
+    if any(proposer.name != "rules" for proposer in proposers):
+        return said
+    return (*said, "no model key was given: only the offline rules searched")

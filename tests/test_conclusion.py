@@ -1,0 +1,66 @@
+"""What a run says at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heal_bot.conclusion import Found, concluded
+from heal_bot.model import (
+    Baseline,
+    Certificate,
+    Confirmed,
+    Failure,
+    HealRequest,
+    Patch,
+    Report,
+    Reproduced,
+    SuiteTotals,
+)
+from heal_bot.repair.ledger import Ledger
+from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, quiet_run, suite
+
+
+def _found(*tests: str) -> Found:
+    red = tuple(Reproduced(Failure(test, "KeyError", "'x'"), "confirmed") for test in tests)
+    return Found(HealRequest("octo/shop", SHA), Report(()), Baseline(red, suite(), 3), ())
+
+
+def _certified(fixed: tuple[str, ...], left: tuple[str, ...], undoes: str) -> Confirmed:
+    totals = SuiteTotals(True, 1, 0, 0, 0.1)
+    return Confirmed(
+        Patch(SHA, (), "", (), fixed, left),
+        Certificate(SHA, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, True, undoes=undoes),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fixed", "left", "undoes", "status", "reason"),
+    [
+        (("a",), (), "", "healed", "1 of 1 failing test is fixed"),
+        (("a", "b"), (), "", "healed", "2 of 2 failing tests are fixed"),
+        (("a",), ("b",), "", "partly_healed", "1 of 2 failing tests is fixed"),
+        (("a",), (), "abc", "healed", "undoes abc: 1 of 1 failing test is fixed"),
+    ],
+)
+def test_the_reason_of_a_repair_counts_what_it_fixes(
+    tmp_path: Path,
+    fixed: tuple[str, ...],
+    left: tuple[str, ...],
+    undoes: str,
+    status: str,
+    reason: str,
+) -> None:
+    run, _ = quiet_run()
+    ledger = Ledger(FolderTree(tmp_path), confirmed=_certified(fixed, left, undoes))  # type: ignore[arg-type]
+    outcome = concluded(run, run.clock(), _found(*fixed, *left), (), ledger)
+    assert (outcome.status, outcome.reason) == (status, reason)
+
+
+def test_without_a_repair_the_reason_says_so(tmp_path: Path) -> None:
+    run, _ = quiet_run()
+    ledger = Ledger(FolderTree(tmp_path), stopped="budget")  # type: ignore[arg-type]
+    outcome = concluded(run, run.clock(), _found("a"), (), ledger)
+    assert (outcome.status, outcome.stopped) == ("budget_exhausted", "budget")
+    assert outcome.reason.startswith("no change made a failing test pass")
