@@ -55,10 +55,7 @@ class Task:
 
 
 def heal(job: Job, task: Task) -> OutcomeRecord:
-    """Heal in a child process; the bundle it leaves is read as foreign.
-
-    What the child prints is shown between commands that stop the runner from obeying it.
-    """
+    """Heal in a child process; the bundle it leaves is read as foreign."""
     chosen = job.settings
     with tempfile.TemporaryDirectory(prefix="heal-bot-action-") as name:
         scratch = Path(name)
@@ -87,27 +84,34 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         make_room(job)
         packages = system.named(job.inputs.get("system-packages", ""))
         system.install(job.run, packages, _PATH, job.environ)
-        stop, resume = actions.pause()
-        click.echo(actions.command("group", f"heal-bot: {task.request.base_sha[:12]}"))
-        click.echo(stop)
-        try:
-            done = process.run(
-                argv,
-                env=_environment(chosen, scratch),
-                cwd=scratch,
-                seconds=chosen.max_minutes * 60 + _GRACE,
-                stdin=seal.packed(_keys(chosen) if request.trust is Trust.TRUSTED else {}),
-                tee=_show,
-            )
-        finally:
-            click.echo(resume)
-            click.echo(actions.command("endgroup"))
+        done = _run(chosen, request, argv, scratch)
     actions.give_back(job.bundle.parent, job.workspace)
     if (replies := _replies(job)) is not None and replies.exists():
         actions.give_back(replies, job.workspace)
     if not done.ok and not (job.bundle / bundle.OUTCOME).exists():
         raise HealBotError(f"the run that heals failed: {done.complaint()}")
     return bundle.read(job.bundle)
+
+
+def _run(
+    chosen: Settings, request: HealRequest, argv: Sequence[str], scratch: Path
+) -> process.Completed:
+    """The child; what it prints stands between commands that stop the runner from obeying it."""
+    stop, resume = actions.pause()
+    click.echo(actions.command("group", f"heal-bot: {request.base_sha[:12]}"))
+    click.echo(stop)
+    try:
+        return process.run(
+            argv,
+            env=_environment(chosen, scratch),
+            cwd=scratch,
+            seconds=chosen.max_minutes * 60 + _GRACE,
+            stdin=seal.packed(_keys(chosen) if request.trust is Trust.TRUSTED else {}),
+            tee=_show,
+        )
+    finally:
+        click.echo(resume)
+        click.echo(actions.command("endgroup"))
 
 
 def make_room(job: Job) -> None:

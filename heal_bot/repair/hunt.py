@@ -20,8 +20,6 @@ from heal_bot.source import rails
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
 _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
-# Candidates to go on for a full fix once a partial one stands by itself.
-_PATIENCE = 300
 # The prior of a change that is as simple as another operator.
 _PLAIN = 2.2
 # The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
@@ -147,12 +145,9 @@ def _pass(
         candidate = offered.popleft()
         ledger.count(cluster, candidate, verdict)
         _tell(run, cluster, proposer, tally, candidate)
-        every = len(verdict.fixed) == len(cluster.failures)
-        tally.accidents += verdict.status == "regression" and every
+        tally.count(candidate, verdict, len(cluster.failures))
         if verdict.afresh:
             turns.delay(candidate)
-        if verdict.status == "timeout":
-            tally.late.append(candidate)
         if _is_worth_recording(verdict, tally):
             reason = rails.check(candidate, ledger.tree)
             judged = Verdict("rejected", detail=reason) if reason else verdict
@@ -161,12 +156,7 @@ def _pass(
             _note(cluster, attempt, tally)
             if judged.status == "fixed":
                 tally.take(attempt, run.clock(), run.left())
-        if (
-            not tally.fixes
-            and tally.apart is not None
-            and tally.tried >= tally.apart_since + _PATIENCE
-        ):
-            apart, tally.apart = tally.apart, None
+        if apart := tally.ripe():
             yield apart
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from heal_bot.model import Attempt, Candidate
+from heal_bot.model import Attempt, Candidate, Verdict
 
 # Candidates and seconds to go on for other full fixes once there is one (and never more than that
 # share of the seconds left), how much dearer than the first one they may be, and after how many in
@@ -15,6 +15,8 @@ _MORE_SECONDS = 20.0
 _SHARE = 0.3
 _DEARER = 1.5
 _DEAR_ONES = 40
+# Candidates to go on for a full fix once a partial one stands by itself.
+_PATIENCE = 300
 
 
 @dataclass(slots=True)
@@ -36,6 +38,19 @@ class Tally:
     roof: float = math.inf
     dear: int = 0
     late: list[Candidate] = field(default_factory=list)
+
+    def count(self, candidate: Candidate, verdict: Verdict, failures: int) -> None:
+        """What a verdict tells beside what the ledger keeps."""
+        self.accidents += verdict.status == "regression" and len(verdict.fixed) == failures
+        if verdict.status == "timeout":
+            self.late.append(candidate)
+
+    def ripe(self) -> Attempt | None:
+        """The partial fix that looks like a cause of its own, when nothing better came for long."""
+        if self.fixes or self.apart is None or self.tried < self.apart_since + _PATIENCE:
+            return None
+        apart, self.apart = self.apart, None
+        return apart
 
     def take(self, fix: Attempt, now: float, left: float) -> None:
         """A full fix; the first one says how long to look for others.

@@ -67,3 +67,26 @@ def test_it_ends_when_only_dear_ones_come() -> None:
     assert not tally.has_enough(0.0)
     tally.is_too_dear(_candidate(5.0))
     assert tally.has_enough(0.0)
+
+
+def test_a_partial_fix_ripens_when_nothing_better_came_for_long_and_goes_out_once() -> None:
+    partial = Attempt(1, "c", _candidate(1.0), Verdict("improved", fixed=("t",)), 0.0, "")
+    tally = Tally(tried=339, apart=partial, apart_since=40)
+    assert tally.ripe() is None
+    tally.tried += 1
+    assert tally.ripe() is partial
+    assert tally.ripe() is None
+
+
+def test_a_partial_fix_is_not_offered_beside_a_full_one() -> None:
+    tally = _after(2.0)
+    tally.apart, tally.tried = _fixed(1.0), 1_000
+    assert tally.ripe() is None
+
+
+def test_what_breaks_another_test_or_takes_too_long_is_counted() -> None:
+    tally, late = Tally(), _candidate(2.0)
+    tally.count(_candidate(1.0), Verdict("regression", fixed=("a", "b")), 2)
+    tally.count(_candidate(1.0), Verdict("regression", fixed=("a",)), 2)
+    tally.count(late, Verdict("timeout"), 2)
+    assert (tally.accidents, tally.late) == (1, [late])

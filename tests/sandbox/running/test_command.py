@@ -41,15 +41,20 @@ def command(sandbox: Sandbox) -> Callable[..., CommandRunner]:
     return make
 
 
+@pytest.fixture
+def project_with(
+    project: Callable[[Mapping[str, str]], Any], command: Callable[..., CommandRunner]
+) -> Callable[[str], tuple[Any, CommandRunner]]:
+    return lambda text: (project(FILES), command(text))
+
+
 def test_a_script_is_one_test_whose_lines_are_known_and_candidates_are_runs_of_it(
     run: Run,
     env: Environment,
-    project: Callable[[Mapping[str, str]], Any],
-    command: Callable[..., CommandRunner],
+    project_with: Callable[[str], Any],
     lines_of: Callable[..., Any],
 ) -> None:
-    tree = project(FILES)
-    runner = command(f"{env.python} check.py")
+    tree, runner = project_with(f"{env.python} check.py")
     suite = runner.run(run, tree, env, spectrum=True)
     assert suite.ended == "finished"
     (red,) = suite.results
@@ -66,12 +71,10 @@ def test_a_script_is_one_test_whose_lines_are_known_and_candidates_are_runs_of_i
 def test_tests_of_a_report_that_pytest_finds_red_too_are_searched_for_with_it(
     run: Run,
     env: Environment,
-    project: Callable[[Mapping[str, str]], Any],
-    command: Callable[..., CommandRunner],
+    project_with: Callable[[str], Any],
     lines_of: Callable[..., Any],
 ) -> None:
-    tree = project(FILES)
-    runner = command(JUNIT.replace("python", env.python))
+    tree, runner = project_with(JUNIT.replace("python", env.python))
     assert set(runner.collect(run, tree, env).tests) == {
         "test_m.py::test_total", "test_m.py::test_unused", COMMAND,
     }  # fmt: skip
