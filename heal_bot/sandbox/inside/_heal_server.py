@@ -151,8 +151,6 @@ class Warm:
         factory = getattr(session.config, "_tmp_path_factory", None)
         if factory is not None:
             factory.getbasetemp()
-        # Nobody reads pytest's own rendering of a failure here, and it takes most of the time.
-        session.config.option.tbstyle = "no"
         # Whatever pytest loads or caches at its first test and its first failure is then there
         # for every fork.
         for product in (4, 5):

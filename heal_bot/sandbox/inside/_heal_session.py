@@ -108,6 +108,9 @@ class Plugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session):
+        # Nobody reads pytest's own rendering of a failure here, and it takes most of the time: for
+        # every frame the whole file is parsed.
+        session.config.option.tbstyle, session.config.option.fulltrace = "no", False
         canaries = [] if self.serve else self.order["canaries"]
         self.canaries(session, canaries[: len(canaries) // 3], 0)
         yield

@@ -237,6 +237,19 @@ HOSTILE = {
 }  # fmt: skip
 
 
+def test_no_failure_is_rendered_since_nobody_reads_that(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    text = (
+        "def test_style(request):\n    option = request.config.option\n"
+        "    assert (option.tbstyle, option.fulltrace) == ('no', False)\n"
+    )
+    ini = "[pytest]\naddopts = --tb=long --full-trace\n"
+    tree = project({"test_m.py": text, "pytest.ini": ini})
+    (result,) = runner.run(run, tree, env).results
+    assert (result.outcome, result.message) == ("passed", "")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_suite_ends_with_a_typed_verdict(
