@@ -128,7 +128,10 @@ class Oracle:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes."""
+    """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes.
+
+    `warm` says that a session on the same tree is expected, which may be prepared meanwhile.
+    """
 
     tree: Tree
     tests: tuple[str, ...] | None = None
@@ -136,6 +139,7 @@ class Ask:
     seconds: float | None = None
     shuffle: int | None = None
     oracle: Oracle | None = None
+    warm: bool = False
 
 
 class Runner(Protocol):

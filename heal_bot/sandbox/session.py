@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import select
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from heal_bot.errors import SandboxError
 from heal_bot.events import Noted, Run
-from heal_bot.model import Calls, Candidate, Edit, Environment, Failure, Verdict
+from heal_bot.model import Calls, Candidate, Edit, Failure, Verdict
 from heal_bot.ports import Tree
-from heal_bot.sandbox import scratch, unchanged, verdict
-from heal_bot.sandbox.job import Profile
+from heal_bot.sandbox import unchanged, verdict
 from heal_bot.sandbox.order import CALL_SECONDS, Answer, Order
 from heal_bot.sandbox.pace import Pace, pace
-from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.sieve import Batch, Sieve, works
 from heal_bot.sandbox.verdict import Expectation
 from heal_bot.sandbox.work import Work, on_wire
@@ -32,32 +29,23 @@ _RESTARTS = 20
 class WarmSession:
     """The Session port: one zygote per slot, each started when there is work for it.
 
-    `make_room` is called before a slot is taken, so that whoever holds all of them lets one go.
+    `start` makes one; before, it has whoever holds all slots let one go.
     """
 
     def __init__(
         self,
-        sandbox: Sandbox,
         run: Run,
         tree: Tree,
-        env: Environment,
         failing: Sequence[Failure],
         guards: Sequence[str],
         *,
-        passes: Mapping[str, str],
         lanes: int,
-        profile: Profile,
-        make_room: Callable[[WarmSession], None],
-        below: str = "",
+        start: Callable[[WarmSession], Zygote],
     ) -> None:
         if not failing:
             raise SandboxError("a warm session needs at least one failing test")
-        self._sandbox, self._run, self._tree, self._env = sandbox, run, tree, env
-        self._passes, self._most, self._profile = dict(passes), lanes, profile
-        self._make_room, self._below = make_room, below
+        self._run, self._tree, self._most, self._start = run, tree, lanes, start
         self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
-        self._stack = contextlib.ExitStack()
-        self._driver = self._stack.enter_context(scratch.driver_files(sandbox.scratch))
         self._lanes: list[Zygote] = []
         self._queue: deque[Work] = deque()
         self._based = False
@@ -245,16 +233,9 @@ class WarmSession:
 
     def _open(self, count: int) -> None:
         while len(self._lanes) < count:
-            self._make_room(self)
-            wall = min(self._run.left(), 7 * 86_400.0)
-            self._lanes.append(
-                Zygote(
-                    self._sandbox, self._tree, self._env, self._driver,
-                    [*(f.test for f in self._expected.failing), *self._expected.guards],
-                    passes=self._passes, profile=self._profile, wall=max(1.0, wall),
-                    below=self._below,
-                )
-            )  # fmt: skip
+            lane = self._start(self)
+            self._lanes.append(lane)
+            lane.begin([*(f.test for f in self._expected.failing), *self._expected.guards])
 
     def _drop(self, lane: Zygote) -> None:
         """Close a lane and put its orders back to the front of the queue."""
@@ -286,7 +267,6 @@ class WarmSession:
             self.closed = True
             while self._lanes:
                 self._drop(self._lanes[-1])
-            self._stack.close()
 
     def __enter__(self) -> Self:
         return self

@@ -20,6 +20,7 @@ from heal_bot.sandbox import scratch
 from heal_bot.sandbox.channel import Channel, Flooded
 from heal_bot.sandbox.hearing import Hearing, conclude, new_hearing
 from heal_bot.sandbox.job import Ended, Job, Limits, Profile
+from heal_bot.sandbox.lanes import Lanes
 from heal_bot.sandbox.oracle import NO_DESK, Desk, answering
 from heal_bot.sandbox.origin import Origins
 from heal_bot.sandbox.protocol import Tests, Untrusted
@@ -27,6 +28,7 @@ from heal_bot.sandbox.run import Running, Sandbox
 from heal_bot.sandbox.session import WarmSession
 from heal_bot.sandbox.slots import Slot
 from heal_bot.sandbox.snippet import observe
+from heal_bot.sandbox.zygote import Zygote
 
 DEFAULT_SECONDS = 1800.0
 _CANARIES = 8
@@ -56,6 +58,7 @@ class SuiteRunner:
         self._passes = dict(passes or {})
         self._lanes = lanes
         self._held = sandbox.isolation
+        self._zygotes = Lanes(sandbox, self._passes, self.profile, below)
         self._sessions: list[WarmSession] = []
         self._telling = threading.Lock()
 
@@ -92,15 +95,22 @@ class SuiteRunner:
         return self._cold(run, env, Ask(tree, asked, spectrum, seconds, shuffle))
 
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
-        """Cold runs side by side: one per core, and one more for what mostly waits."""
+        """Cold runs side by side: one per core, and one more for what mostly waits.
+
+        Where a session is expected, its first process starts when a run leaves its core.
+        """
         room = 2 if any(ask.oracle for ask in asks) else 1
         self.make_room(room=room)
-        free = self._sandbox.count - sum(session.held for session in self._sessions)
+        free = self._sandbox.count - self._taken()
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
-        lanes = max(1, min(len(asks), (os.cpu_count() or 1) + 1, free - room + 1))
-        with ThreadPoolExecutor(lanes, "cold-run") as pool:
-            return tuple(pool.map(lambda ask: self._cold(run, env, ask), asks))
+        expected = [ask.tree for ask in asks if ask.warm]
+        most = min((os.cpu_count() or 1) + 1, free - room + 1)
+        with ThreadPoolExecutor(max(1, min(len(asks) + len(expected), most)), "cold-run") as pool:
+            runs = pool.map(lambda ask: self._cold(run, env, ask), asks)
+            for started in [pool.submit(self._zygotes.ahead, run, t, env) for t in expected]:
+                started.result()
+            return tuple(runs)
 
     def warm(
         self,
@@ -111,11 +121,12 @@ class SuiteRunner:
         guards: Sequence[str],
     ) -> WarmSession:
         """A session with one zygote per slot; each takes its slot when it is first used."""
-        session = WarmSession(
-            self._sandbox, run, tree, env, failing, guards,
-            passes=self._passes, lanes=self._lanes, profile=self.profile,
-            make_room=self.make_room, below=self._below,
-        )  # fmt: skip
+
+        def start(wanting: WarmSession) -> Zygote:
+            self.make_room(wanting)
+            return self._zygotes.start(run, tree, env)
+
+        session = WarmSession(run, tree, failing, guards, lanes=self._lanes, start=start)
         self._sessions = [*(s for s in self._sessions if not s.closed), session]
         return session
 
@@ -144,9 +155,15 @@ class SuiteRunner:
         """Have sessions let slots go until `room` are free; the one that wants one comes last."""
         others = [s for s in self._sessions if s is not wanting and s.held]
         most = min(self._lanes - 1, self._sandbox.count - room)
-        while others and sum(s.held for s in self._sessions) > most:
+        if wanting is None and self._taken() > most:
+            self._zygotes.drop()
+        while others and self._taken() > most:
             others[0].lend()
             others = [s for s in others if s.held]
+
+    def _taken(self) -> int:
+        """How many slots sessions hold, or what was started for one."""
+        return self._zygotes.held + sum(session.held for session in self._sessions)
 
     def isolation(self) -> Isolation:
         """What holds while code runs."""

@@ -30,7 +30,8 @@ _LINE = 1 << 20
 class Zygote:
     """A zygote in a slot of its own; `send` orders, `pump` for (tag, answer) in that order.
 
-    With `ended` set nothing more will come, and `unanswered` holds what was under way.
+    It loads pytest at once, and the project when `begin` names the tests. With `ended` set nothing
+    more will come, and `unanswered` holds what was under way.
     """
 
     def __init__(
@@ -38,8 +39,6 @@ class Zygote:
         sandbox: Sandbox,
         tree: Tree,
         env: Environment,
-        driver: Path,
-        tests: Sequence[str],
         *,
         passes: Mapping[str, str],
         profile: Profile,
@@ -60,11 +59,15 @@ class Zygote:
         self._stack.callback(self.channel.close)
         try:
             self._running = self._start(
-                sandbox, tree, env, driver, below, passes=passes, profile=profile, wall=wall
+                sandbox, tree, env, below, passes=passes, profile=profile, wall=wall
             )
         except BaseException:
             self._stack.close()
             raise
+
+    def begin(self, tests: Sequence[str]) -> None:
+        """Have it collect these tests; orders may follow at once."""
+        self._began = time.monotonic()
         order = {"nonce": self._nonce, "tests": list(tests), "warm": True, "repo": self._repo}
         self.channel.order(order)
 
@@ -73,13 +76,13 @@ class Zygote:
         sandbox: Sandbox,
         tree: Tree,
         env: Environment,
-        driver: Path,
         below: str,
         *,
         passes: Mapping[str, str],
         profile: Profile,
         wall: float,
     ) -> Running:
+        driver = self._stack.enter_context(scratch.driver_files(sandbox.scratch))
         slot = self._stack.enter_context(sandbox.slot())
         scratch.fill(slot, tree.root)
         self._repo = str(slot.repo)

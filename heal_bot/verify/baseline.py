@@ -38,7 +38,7 @@ def observe(
     Beside it, on the core that waits, the tests that are known to fail run by themselves.
     """
     seconds = max(60.0, _SHARE * run.left())
-    asks = [Ask(tree, tests, spectrum=True, seconds=seconds)]
+    asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
     asks += [Ask(tree, failing, seconds=seconds, shuffle=seed) for seed in FIRST if failing]
     suite, *beside = runner.run_many(run, env, asks)
     run.emit(

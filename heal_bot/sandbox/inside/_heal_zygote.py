@@ -19,10 +19,8 @@ def main():
     import _heal_record
 
     report, source = _heal_record.move_away(3), _heal_record.move_away(4)
-    buffer = bytearray()
-    order = _heal_record.read_line(source, buffer)
-    records = _heal_record.Records(report, order["nonce"])
-    # What every run needs anyway is loaded before the first fork.
+    # What every run needs anyway is loaded before the first fork, and before it is known which
+    # tests it is for.
     import _pytest.config
     import pytest
 
@@ -33,6 +31,11 @@ def main():
             __import__("_pytest." + name)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.argv = [pytest.__file__]
+    buffer = bytearray()
+    order = _heal_record.read_line(source, buffer)
+    if order is None:
+        return
+    records = _heal_record.Records(report, order["nonce"])
     _heal_server.Root(order, records, source, buffer).serve()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from heal_bot.events import Run
 from heal_bot.model import Candidate, Environment
-from heal_bot.sandbox import scratch, verdict
+from heal_bot.sandbox import verdict
 from heal_bot.sandbox.order import Answer, Order
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
@@ -121,18 +121,15 @@ def sieved(
             first=(failed.test,), limit=20.0, sieve=0.05, known=known,
             candidates=tuple(tuple(map(on_wire, c.edits)) for c in sources),
         )  # fmt: skip
-        with scratch.driver_files(sandbox.scratch) as driver:
-            zygote = Zygote(
-                sandbox, tree, env, driver, [failed.test],
-                passes={}, profile="test", wall=60.0,
-            )  # fmt: skip
-            try:
-                zygote.send("tag", order)
-                while not zygote.ended:
-                    for _, answer in zygote.pump(0.5):
-                        return answer
-            finally:
-                zygote.close()
+        zygote = Zygote(sandbox, tree, env, passes={}, profile="test", wall=60.0)
+        try:
+            zygote.begin([failed.test])
+            zygote.send("tag", order)
+            while not zygote.ended:
+                for _, answer in zygote.pump(0.5):
+                    return answer
+        finally:
+            zygote.close()
         raise AssertionError(zygote.ended)
 
     return ask

@@ -1,0 +1,60 @@
+"""Starts zygotes, one of them ahead of the session that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from heal_bot.events import Run
+from heal_bot.model import Environment
+from heal_bot.ports import Tree
+from heal_bot.sandbox.job import Profile
+from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.zygote import Zygote
+
+_LONGEST = 7 * 86_400.0
+
+
+class Lanes:
+    """Starts the zygotes of all sessions, in slots of their own.
+
+    One started `ahead` has pytest loaded and waits for the tests it is for; it holds its slot
+    until a session on the same tree takes it, or until it is dropped.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, passes: Mapping[str, str], profile: Profile, below: str
+    ) -> None:
+        self._sandbox = sandbox
+        self._passes, self._profile, self._below = dict(passes), profile, below
+        self._spare: tuple[Path, Environment, Zygote] | None = None
+
+    @property
+    def held(self) -> int:
+        """How many slots hold a zygote that no session has taken."""
+        return int(self._spare is not None)
+
+    def ahead(self, run: Run, tree: Tree, env: Environment) -> None:
+        """Start one for a session that is expected; the caller knows that a slot is free."""
+        self.drop()
+        self._spare = (tree.root, env, self._new(run, tree, env))
+
+    def start(self, run: Run, tree: Tree, env: Environment) -> Zygote:
+        """The one that waits for this tree, else a new one."""
+        if self._spare is not None and self._spare[:2] == (tree.root, env):
+            zygote, self._spare = self._spare[2], None
+            return zygote
+        self.drop()
+        return self._new(run, tree, env)
+
+    def drop(self) -> None:
+        """Give the slot back that nobody has taken."""
+        if self._spare is not None:
+            self._spare[2].close()
+            self._spare = None
+
+    def _new(self, run: Run, tree: Tree, env: Environment) -> Zygote:
+        return Zygote(
+            self._sandbox, tree, env, passes=self._passes, profile=self._profile,
+            wall=max(1.0, min(run.left(), _LONGEST)), below=self._below,
+        )  # fmt: skip

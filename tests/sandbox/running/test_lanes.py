@@ -1,0 +1,75 @@
+"""The process of a warm session that starts ahead of it, beside the cold run of the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heal_bot.events import Run
+from heal_bot.model import Environment, Failure
+from heal_bot.ports import Ask
+from heal_bot.sandbox.job import Job
+from heal_bot.sandbox.run import Running, Sandbox, Slot
+from heal_bot.sandbox.suite import SuiteRunner
+
+FILES = {
+    "m.py": "def f(n):\n    return n\n",
+    "test_m.py": "import m\ndef test_f(): assert m.f(1) == 2\n",
+}
+FAILING = (Failure("test_m.py::test_f", "AssertionError", "assert 1 == 2"),)
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def started(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The driver files of the jobs that were started, in order."""
+    names: list[str] = []
+    start = sandbox.start_job
+
+    def noted(job: Job, slot: Slot) -> Running:
+        names.append(job.argv[-1].rpartition("_")[2])
+        return start(job, slot)
+
+    monkeypatch.setattr(sandbox, "start_job", noted)
+    return names
+
+
+def test_a_session_takes_the_process_that_started_beside_the_baseline(
+    sandbox: Sandbox, run: Run, env: Environment, project: Callable, started: list[str]
+) -> None:
+    runner, tree = SuiteRunner(sandbox, lanes=1), project(FILES)
+    (suite,) = runner.run_many(run, env, [Ask(tree, warm=True)])
+    assert [result.outcome for result in suite.results] == ["failed"]
+    assert sorted(started) == ["driver.py", "zygote.py"]
+    bodies = ("return n + 2", "return n + 1")
+    candidates = [tree.candidate("f", f"def f(n):\n    {body}\n") for body in bodies]
+    with runner.warm(run, tree, env, FAILING, ()) as session:
+        assert [v.status for v in session.judge(candidates)] == ["unchanged", "fixed"]
+    assert sorted(started) == ["driver.py", "zygote.py"]
+
+
+def test_a_session_on_another_tree_does_not_take_it(
+    sandbox: Sandbox, run: Run, env: Environment, folder: Callable, tmp_path: Path,
+    started: list[str],
+) -> None:  # fmt: skip
+    runner = SuiteRunner(sandbox, lanes=1)
+    runner.run_many(run, env, [Ask(folder(tmp_path / "tree", FILES), warm=True)])
+    other = folder(tmp_path / "other", {**FILES, "m.py": "def f(n):\n    return n - 1\n"})
+    with runner.warm(run, other, env, FAILING, ()) as session:
+        (found,) = session.judge([other.candidate("f", "def f(n):\n    return n + 1\n")])
+    assert found.status == "fixed"
+    assert started.count("zygote.py") == 2
+
+
+def test_what_nobody_took_leaves_its_slot_to_cold_runs_that_need_it(
+    sandbox: Sandbox, run: Run, env: Environment, project: Callable, started: list[str]
+) -> None:
+    runner, tree = SuiteRunner(sandbox), project(FILES)
+    for _ in range(sandbox.count + 1):
+        runner.run_many(run, env, [Ask(tree, warm=True)])
+    runner.make_room(room=sandbox.count)
+    runs = runner.run_many(run, env, [Ask(tree)] * sandbox.count)
+    assert [done.ended for done in runs] == ["finished"] * sandbox.count
