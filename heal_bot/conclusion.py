@@ -20,6 +20,8 @@ from heal_bot.ports import Proposer
 from heal_bot.repair import memory
 from heal_bot.repair.ledger import Ledger
 
+# A command stands for tests that are not told apart: none of them can be called out of date.
+_IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
 _STALE = "executes and names nothing that a patch may change: the test looks out of date"
 
 
@@ -95,6 +97,8 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
             return "partly_healed", ledger.stopped, reason
         return "healed", "done", reason
     if found.clusters and all(cluster.stale for cluster in found.clusters):
+        if found.request.test_command:
+            return "not_healed", "done", _IDLE
         return "stale_test", "done", f"{found.clusters[0].failures[0].test} {_STALE}"
     status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
     return status, ledger.stopped, _unhealed(ledger)

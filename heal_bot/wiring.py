@@ -29,6 +29,7 @@ from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, redact
 from heal_bot.tiers import NOTHING, Own, tiers
+from heal_bot.workspace import sessions
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import checkout, dirty
@@ -271,6 +272,7 @@ def _wanted(settings: Settings, source: Path, trust: Trust) -> Wanted:
         setup=settings.setup,
         freeze=Path(settings.freeze).absolute() if settings.freeze else None,
         folders=_folders(Path(settings.workspace) if settings.workspace else source, settings),
+        programs=sessions.programs(settings.test_command),
         access=Access(
             settings.index_url if trust is Trust.TRUSTED else Secret(""),
             settings.ca_file,

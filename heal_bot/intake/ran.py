@@ -18,13 +18,31 @@ from heal_bot.intake.junit import case_of
 from heal_bot.intake.layout import Layout
 from heal_bot.intake.message import kind_of, message_of
 from heal_bot.intake.static import Sources
-from heal_bot.model import COMMAND, CaseResult, Collection, ReportedCase
+from heal_bot.model import (
+    COMMAND,
+    NO_ENVIRONMENT,
+    CaseResult,
+    Collection,
+    Frame,
+    Origin,
+    ReportedCase,
+)
 from heal_bot.ports import Observed, Tree
 from heal_bot.text import clip, one_line, printable
 
+# What drives tests and is none of the code under test.
+_DRIVERS = frozenset({"noxfile.py"})
 # The shell's own words for a command that it cannot start.
 _NOT_STARTED = frozenset({126, 127})
 _PATTERNS = ("**/*.xml",)
+# What installers, and tools that make environments, say where there is no network for it.
+_UNMADE = re.compile(
+    r"^.{0,300}?(?:No matching distribution found for |the network was disabled"
+    r"|does not have a virtual environment, so use of"
+    r"|-m (?:virtualenv|venv|pip install)\b.{0,300}? failed with exit code).{0,300}",
+    re.M,
+)
+_MAKER = re.compile(r'File "[^"\n]{0,500}/(?:virtualenv|ensurepip)/[^"\n]{0,200}", line ')
 _TRACEBACK = "Traceback (most recent call last):"
 _RULE = re.compile(r"^[=-]{20,}\s*$", re.M)
 _EVIDENCE = 16_000
@@ -98,6 +116,9 @@ def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
     if done.code == 0 or explained:
         return CaseResult(COMMAND, "passed")
     shown = _shown(done.output)
+    frames = trace.located_frames(shown, layout)
+    if unmade := _unmade(done.output, shown, frames):
+        return CaseResult(COMMAND, "failed", kind=NO_ENVIRONMENT, message=unmade)
     kind = f"exit {done.code}" if done.code in _NOT_STARTED else kind_of("", "", shown)
     said = message_of("", shown) or _last_line(done.output)
     return CaseResult(
@@ -105,8 +126,17 @@ def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
         "failed",
         kind=kind or f"exit {done.code}",
         message=said or f"exit {done.code}",
-        frames=trace.located_frames(shown, layout),
+        frames=frames,
     )
+
+
+def _unmade(output: str, shown: str, frames: Sequence[Frame]) -> str:
+    """What kept the command from making an environment; '' where the project's code is to blame."""
+    if any(frame.origin is not Origin.LIBRARY and frame.path not in _DRIVERS for frame in frames):
+        return ""
+    if found := _UNMADE.search(output):
+        return one_line(found[0], 300)
+    return one_line(message_of("", shown), 300) if _MAKER.search(shown) else ""
 
 
 def _shown(output: str) -> str:

@@ -3,6 +3,7 @@
 from heal_bot.model.change import Candidate, Cost, Edit, Patch, PatchedFile, Target
 from heal_bot.model.execution import (
     COMMAND,
+    NO_ENVIRONMENT,
     CaseResult,
     Environment,
     Isolation,
@@ -43,6 +44,7 @@ from heal_bot.model.result import (
 __all__ = [
     "ABSTAINED",
     "COMMAND",
+    "NO_ENVIRONMENT",
     "Attempt",
     "Baseline",
     "CallResult",

@@ -9,6 +9,8 @@ from heal_bot.model.report import Frame
 
 # The one test that the exit code of a `test-command` is.
 COMMAND = "command"
+# How it fails that a command wants to make an environment of its own, for which it has no network.
+NO_ENVIRONMENT = "no environment"
 
 
 @dataclass(frozen=True, slots=True)

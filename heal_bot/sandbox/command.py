@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from heal_bot.errors import SandboxError
+from heal_bot.errors import ProvisionError, SandboxError
 from heal_bot.events import Noted, Run
 from heal_bot.model import (
+    NO_ENVIRONMENT,
     Collection,
     Environment,
     Failure,
@@ -30,6 +31,9 @@ from heal_bot.sandbox.suite import DEFAULT_SECONDS, SuiteRunner
 
 _RED = frozenset({"failed", "error"})
 _KEPT = 256 << 10
+# No command has a network: tox (with its plugin) takes what is installed, installers say at once
+# that there is no more.
+_OFFLINE = {"TOX_CURRENT_ENV": "1", "PIP_NO_INDEX": "1", "UV_OFFLINE": "1"}
 _NO_ORACLE = "the tests run by a command and not by pytest"
 
 
@@ -122,6 +126,12 @@ class CommandRunner:
         """The baseline: the command, and what pytest shows of the tests that are red in it."""
         suite, places = self._cold(run, env, ask)
         red = [result.test for result in suite.results if result.outcome in _RED]
+        if unmade := [r.message for r in suite.results if r.kind == NO_ENVIRONMENT]:
+            raise ProvisionError(
+                f"the test-command makes an environment of its own, and there is no network for it"
+                f" here ({unmade[0]}): let it use what is there: with tox, install"
+                f" tox-current-env; with nox, say nox --no-venv --no-install; or install nothing"
+            )
         self._passing = tuple(r.test for r in suite.results if r.outcome == "passed")
         self._seconds = suite.seconds
         shown = self._beside(run, env, ask, red)
@@ -203,7 +213,8 @@ class CommandRunner:
         ), places
 
     def _job(self, env: Environment, ask: Ask, slot: Slot, driver: Path, seconds: float) -> Job:
-        passes = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
+        seed = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
+        passes = {**_OFFLINE, **seed}
         environ = self._pytest.environment(slot, env, passes)
         if ask.spectrum:
             environ = lines.arranged(driver, slot, environ)

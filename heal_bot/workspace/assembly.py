@@ -171,7 +171,8 @@ def _plan(
             plan.notes.append(f"versions are those of {left} of the failing run")
     plan.requirements = [r for r in plan.requirements if _canonical(own) not in _names([r])]
     known = _names(plan.requirements)
-    extra = [name for name in plugins.reported(hints.plugins) if name not in known]
+    asked = (*plugins.reported(hints.plugins), *wanted.programs)
+    extra = [name for name in asked if name not in known]
     plan.requirements += [*extra, *(["pytest"] if "pytest" not in known else [])]
     plan.requirements += [str(c) for c in found.lines.constraints if name_of(c) in known]
     return plan

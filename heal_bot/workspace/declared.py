@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from heal_bot.ports import Tree
-from heal_bot.workspace import plugins, poetry
+from heal_bot.workspace import plugins, poetry, sessions
 from heal_bot.workspace.requirements import Lines
 
 _CAP = 2 << 20
@@ -64,6 +64,7 @@ def declared(tree: Tree, setup: str) -> Declared:
     else:
         _files(tree, found)
         _tox(tree, found)
+        _nox(tree, found)
     named = setup != ""
     _project(project, found, named=named)
     _groups(_table(pyproject, "dependency-groups"), found, named=named)
@@ -118,6 +119,14 @@ def _tox(tree: Tree, found: Declared) -> None:
         if bare and not re.match(r"[\w{},!-]+:\s|.*\{", bare) and not bare.startswith("-"):
             found.lines.add(bare, "tox.ini")
             found.sources.append("tox.ini")
+
+
+def _nox(tree: Tree, found: Declared) -> None:
+    """What the noxfile's sessions of tests install, as far as it is written out."""
+    if sessions.NOXFILE in tree.paths():
+        for words in sessions.installs(tree.read(sessions.NOXFILE)):
+            found.lines.words(words, sessions.NOXFILE, lambda path: _open(tree, path))
+            found.sources.append(sessions.NOXFILE)
 
 
 def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> None:

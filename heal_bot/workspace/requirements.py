@@ -102,17 +102,18 @@ class Lines:
                 continue
             if "install" in words[:6]:
                 words = words[words.index("install") + 1 :]
-            self._words(words, open_text)
+            self.words(words, "setup", open_text)
 
-    def _words(self, words: list[str], open_text: Callable[[str], str]) -> None:
+    def words(self, words: list[str], where: str, open_text: Callable[[str], str]) -> None:
+        """What `pip install` is told in one go."""
         waiting = iter(words)
         for word in waiting:
             if word in {"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}:
-                self._line(f"{word} {next(waiting, '')}", "setup", open_text, bounds=False, depth=0)
+                self._line(f"{word} {next(waiting, '')}", where, open_text, bounds=False, depth=0)
             elif word in {"--group", "--extra"}:
                 (self.groups if word == "--group" else self.extras).add(next(waiting, ""))
             else:
-                self._line(word, "setup", open_text, bounds=False, depth=0)
+                self._line(word, where, open_text, bounds=False, depth=0)
 
 
 def applies(requirement: Requirement, python: str) -> bool:

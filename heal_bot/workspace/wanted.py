@@ -29,14 +29,15 @@ class Wanted:
     """What the user says of the environment, and where the failing run may have left traces.
 
     `setup` are lines as `pip install` takes them, `freeze` the output of `pip freeze`, `folders`
-    where the failing run may have left its `.venv`, which is read. `access` must hold no
-    credentials for code of an untrusted head.
+    where the failing run may have left its `.venv`, which is read, `programs` the packages that
+    the test command needs itself. `access` must hold no credentials for code of an untrusted head.
     """
 
     python: str = ""
     setup: str = ""
     freeze: Path | None = None
     folders: tuple[Path, ...] = ()
+    programs: tuple[str, ...] = ()
     access: Access = field(default_factory=Access)
 
     @property

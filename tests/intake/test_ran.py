@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.intake import ran
-from heal_bot.model import COMMAND, CaseResult
+from heal_bot.model import COMMAND, NO_ENVIRONMENT, CaseResult
 from heal_bot.ports import Observed
 from tests.fakes import FolderTree, quiet_run
 
@@ -110,3 +110,21 @@ def test_without_a_report_the_first_traceback_is_the_evidence(tmp_path: Path) ->
 def test_a_command_that_does_not_start_says_so(tmp_path: Path, code: int) -> None:
     red = told(tmp_path, {}, code, "/bin/sh: 1: tox: not found\n")[COMMAND]
     assert (red.kind, red.message) == (f"exit {code}", "/bin/sh: 1: tox: not found")
+
+
+@pytest.mark.parametrize(
+    ("output", "kind"),
+    [
+        ("ERROR: No matching distribution found for pytest\npy: FAIL\n", NO_ENVIRONMENT),
+        ("nox > Command /x/python -m virtualenv /y failed with exit code 1:\n", NO_ENVIRONMENT),
+        ("hint: they were unavailable because the network was disabled.\n", NO_ENVIRONMENT),
+        ('Traceback (most recent call last):\n  File "/v/site-packages/virtualenv/run.py", line 3, '
+         "in make\n    exists()\nPermissionError: [Errno 13] no\n", NO_ENVIRONMENT),
+        (TRACEBACK + "ERROR: No matching distribution found for pytest\n", "ValueError"),
+        ("3 failed, 1 passed\n", "exit 1"),
+    ],
+)  # fmt: skip
+def test_a_command_that_could_make_no_environment_is_told_from_one_that_fails(
+    tmp_path: Path, output: str, kind: str
+) -> None:
+    assert told(tmp_path, {}, 1, output)[COMMAND].kind == kind

@@ -12,6 +12,7 @@ from heal_bot.model import RunHints
 from heal_bot.text import Secret
 from heal_bot.workspace.assembly import as_of
 from heal_bot.workspace.pythons import installed
+from heal_bot.workspace.sessions import programs
 from heal_bot.workspace.wanted import Access
 
 PROJECT = '[project]\nname = "mine"\nversion = "3.1"\n'
@@ -316,3 +317,22 @@ def test_each_python_of_this_machine_runs_what_is_asked_for(assembled, warehouse
     env = assembled({"pytest.ini": "[pytest]\nmock_use_standalone_module = 1\n"}, python=short)
     assert env.version.startswith(f"{short}.")
     assert inside(env, "import sys, pytest_mock; print('%d.%d' % sys.version_info[:2])") == short
+
+
+@pytest.mark.long
+def test_what_the_test_command_and_the_sessions_of_the_noxfile_need_is_installed(
+    assembled, warehouse, holds
+):
+    for name in ("tox", "tox-current-env", "dep", "deeper", "ran", "docs"):
+        warehouse.wheel(name)
+    noxfile = (
+        "import nox\n\n\n@nox.session(python=['3.12'])\ndef unit_tests(session):\n"
+        "    session.install('dep>=1', '-r', 'ci.txt', *session.posargs)\n"
+        "    session.run('python', '-m', 'pip', 'install', 'ran')\n"
+        "    session.run('pytest', 'none-of-it')\n\n\n"
+        "@nox.session\ndef docs(session):\n    session.install('docs')\n"
+    )
+    env = assembled(
+        {"noxfile.py": noxfile, "ci.txt": "deeper\n"}, programs=programs("cd x && tox -e py")
+    )
+    assert holds(env).keys() == {"tox", "tox_current_env", "dep", "deeper", "ran", "pytest"}

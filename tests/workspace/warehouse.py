@@ -43,10 +43,11 @@ class Warehouse:
         requires: Sequence[str] = (),
         tag: str = "py3-none-any",
     ) -> None:
-        info = f"{name}-{version}.dist-info"
+        file = name.replace("-", "_")
+        info = f"{file}-{version}.dist-info"
         needs = "".join(f"Requires-Dist: {line}\n" for line in requires)
         everything = {
-            f"{name}.py": f"version = {version!r}\n",
+            f"{file}.py": f"version = {version!r}\n",
             **files,
             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
             f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
@@ -56,7 +57,7 @@ class Warehouse:
         with zipfile.ZipFile(raw, "w") as archive:
             for path, text in {**everything, f"{info}/RECORD": record}.items():
                 archive.writestr(path, text)
-        self._put(name, f"{name}-{version}-{tag}.whl", raw.getvalue())
+        self._put(name, f"{file}-{version}-{tag}.whl", raw.getvalue())
 
     def sdist(self, name: str, version: str = "1.0", files: Mapping[str, str] = {}) -> None:
         raw = io.BytesIO()
