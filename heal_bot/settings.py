@@ -150,6 +150,10 @@ _FROM_ENVIRONMENT = {
     "cache_dir": ("HEAL_BOT_CACHE",),
     "scratch_dir": ("HEAL_BOT_SCRATCH",),
     "sandbox": ("HEAL_BOT_SANDBOX",),
+    "python_version": ("HEAL_BOT_PYTHON_VERSION",),
+    "setup": ("HEAL_BOT_SETUP",),
+    "test_command": ("HEAL_BOT_TEST_COMMAND",),
+    "working_directory": ("HEAL_BOT_WORKING_DIRECTORY",),
 }
 _SECRET = ("_key", "_token", "index_url")
 # Variables whose values are secrets by their name; what is a path or too short is none.

@@ -249,6 +249,10 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
         "HEAL_BOT_CACHE": chosen.cache_dir,
         "HEAL_BOT_SCRATCH": chosen.scratch_dir,
         "HEAL_BOT_SANDBOX": chosen.sandbox,
+        "HEAL_BOT_PYTHON_VERSION": chosen.python_version,
+        "HEAL_BOT_SETUP": chosen.setup,
+        "HEAL_BOT_TEST_COMMAND": chosen.test_command,
+        "HEAL_BOT_WORKING_DIRECTORY": chosen.working_directory,
     }
     return {name: value for name, value in known.items() if value}
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from heal_bot import settings
 from heal_bot.commands.job import INPUTS
 from heal_bot.settings import Settings
 
@@ -147,3 +148,56 @@ def test_commands_in_a_container_step_are_verbs_with_known_options(path: Path) -
         assert command is not None
         known = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words[4:] if word.startswith("--")} <= known
+
+
+# How the environment of the tests is said to the verbs that run them.
+RUNNING = {"heal", "merge", "verify"}
+ENVIRONMENT = ("python-version", "setup", "test-command", "working-directory")
+
+
+def said(name: str) -> str:
+    return f"${{{{ inputs.{name} }}}}"
+
+
+def inputs_of(path: Path):
+    return (load(path)["on"].get("workflow_call") or {}).get("inputs", {})
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
+def test_what_runs_tests_in_a_container_step_is_told_of_their_environment(path: Path) -> None:
+    given = {
+        variable: said(name)
+        for name in ENVIRONMENT
+        for variable in settings._FROM_ENVIRONMENT[name.replace("-", "_")]
+    }
+    for step in steps(path):
+        if step.get("uses", "").startswith("docker://"):
+            runs = step["with"]["args"].split()[3] in RUNNING
+            assert {k: v for k, v in step.get("env", {}).items() if k in given} == (
+                given if runs else {}
+            )
+            assert not runs or set(ENVIRONMENT) <= set(inputs_of(path))
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
+def test_every_input_of_a_workflow_is_used_and_where_the_action_has_it_too_called_alike(
+    path: Path,
+) -> None:
+    text = path.read_text()
+    for name, given in inputs_of(path).items():
+        assert re.search(rf"inputs\.{name}\b", text), name
+        assert given.get("required") or "default" in given, name
+    for step in steps(path):
+        if step.get("uses", "").startswith("heal-bot/heal-bot@"):
+            handed = {k: v for k, v in step["with"].items() if "inputs." in str(v)}
+            assert handed == {name: said(name) for name in inputs_of(path)}
+            assert set(step["with"]) <= INPUTS
+
+
+def test_the_workflows_that_fork_safe_calls_are_told_alike() -> None:
+    first, second = (
+        ROOT / ".github/workflows" / f"{n}.yml" for n in ("heal-unprivileged", "verify")
+    )
+    assert {n: inputs_of(first)[n] for n in ENVIRONMENT} == {
+        n: inputs_of(second)[n] for n in ENVIRONMENT
+    }
