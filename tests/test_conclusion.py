@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from heal_bot.conclusion import Found, concluded
 from heal_bot.model import (
     Baseline,
     Certificate,
+    Cluster,
     Confirmed,
     Failure,
     HealRequest,
@@ -64,3 +66,16 @@ def test_without_a_repair_the_reason_says_so(tmp_path: Path) -> None:
     outcome = concluded(run, run.clock(), _found("a"), (), ledger)
     assert (outcome.status, outcome.stopped) == ("budget_exhausted", "budget")
     assert outcome.reason.startswith("no change made a failing test pass")
+
+
+@pytest.mark.parametrize(("command", "status"), [("", "stale_test"), ("tox", "not_healed")])
+def test_a_test_that_executes_nothing_is_out_of_date_but_a_command_never_is(
+    tmp_path: Path, command: str, status: str
+) -> None:
+    run, _ = quiet_run()
+    found = _found("a")
+    cluster = Cluster("c", tuple(r.failure for r in found.baseline.reproduced), (), "s", stale=True)
+    request = replace(found.request, test_command=command)
+    found = replace(found, request=request, clusters=(cluster,))
+    outcome = concluded(run, run.clock(), found, (), Ledger(FolderTree(tmp_path)))  # type: ignore[arg-type]
+    assert outcome.status == status
