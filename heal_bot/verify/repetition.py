@@ -15,6 +15,11 @@ _RED = frozenset({"failed", "error"})
 FIRST = (None, 1)
 _SEEDS = (2, 3, 4)
 _SECONDS = 60.0
+# Of many tests that were red in every run and only look unsteady, so many are run again.
+_SAMPLE = 20
+# What further runs may take of the time left while every run was red; one in each order is made
+# in any case.
+_SHARE = 0.1
 # Code whose result may change from run to run; where a failing test executes none of it and says
 # the same each time, three runs are enough.
 _UNSTEADY = re.compile(
@@ -87,8 +92,8 @@ def repeated(
     What ran beside the suite is not run again, where all of the tests were asked for there.
 
     More often means: outcomes differ, messages differ, every run was green, or the test executes
-    code that looks unsteady. Where only the suite differs, the suite runs once more; where all is
-    green, it runs once in a random order.
+    code that looks unsteady; of many that only look so a sample runs again. Where only the suite
+    differs, the suite runs once more; where all is green, it runs once in a random order.
     """
     trials = Trials({})
     if not tests:
@@ -101,24 +106,26 @@ def repeated(
         trials.by_test[test] = Trial(
             first[test].outcome in _RED, _red(test, alone), _red(test, shuffled), lost=lost
         )
-    open_ = [
+    here = [test for test in tests if not trials.by_test[test].lost]
+    differs = {
         test
-        for test in tests
-        if not trials.by_test[test].lost
-        and (
-            not all(trials.by_test[test].all)
-            or (test in alone.results and _text(first[test]) != _text(alone.results[test]))
-            or _looks_unsteady(test, suite, tree)
-        )
-    ]
+        for test in here
+        if not all(trials.by_test[test].all)
+        or (test in alone.results and _text(first[test]) != _text(alone.results[test]))
+    }
+    looks = [test for test in here if test not in differs and _looks_unsteady(test, suite, tree)]
+    looks = looks[:: max(1, -(-len(looks) // _SAMPLE))]
+    open_ = [test for test in here if test in differs or test in looks]
     if open_ and not run.over():
-        more = bench.run(open_, (None,) * len(_SEEDS) + _SEEDS, "unsteady tests")
+        green = any(not all(trials.by_test[test].all) for test in open_)
+        seeds = _SEEDS if green else _SEEDS[: _times(run, alone, shuffled)]
+        more = bench.run(open_, (None,) * len(seeds) + seeds, "unsteady tests")
         for test in open_:
             before = trials.by_test[test]
             trials.by_test[test] = replace(
                 before,
-                alone=(*before.alone, *_red(test, *more[: len(_SEEDS)])),
-                shuffled=(*before.shuffled, *_red(test, *more[len(_SEEDS) :])),
+                alone=(*before.alone, *_red(test, *more[: len(seeds)])),
+                shuffled=(*before.shuffled, *_red(test, *more[len(seeds) :])),
             )
     bench.suite_again(selected)
     return trials
@@ -130,6 +137,7 @@ class _Round:
 
     results: dict[str, CaseResult]
     missing: frozenset[str]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +197,16 @@ class _Bench:
             _Round(
                 {result.test: result for result in done.results},
                 frozenset(asked.difference(done.collected) if done.ended == "finished" else ()),
+                done.seconds,
             )
             for done in runs
         ]
+
+
+def _times(run: Run, *rounds: _Round) -> int:
+    """How often to run unsteady tests in each order, from what the first runs took."""
+    took = max(each.seconds for each in rounds)
+    return max(1, int(min(len(_SEEDS), _SHARE * run.left() / max(took, 0.001))))
 
 
 def _only_suite_differs(trial: Trial) -> bool:

@@ -84,6 +84,36 @@ def test_code_that_looks_steady_is_run_three_times_and_other_code_nine_times(
         assert (len(baseline.confirmed), baseline.runs) == (1, runs)
 
 
+def test_of_many_tests_that_only_look_unsteady_a_sample_is_run_again(tmp_path: Path) -> None:
+    names = [f"test_a.py::test_{n}" for n in range(45)]
+    runner = ScriptedRunner([suite(*map(failed, names))])
+    run, _ = quiet_run()
+    reported = tuple(Failure(name, "", "") for name in names)
+    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert (len(baseline.confirmed), baseline.runs) == (45, 9)
+    assert {len(asked[1]) for asked in runner.asked[3:]} == {15}
+
+
+@pytest.mark.parametrize(("left", "runs"), [(1_000.0, 9), (30.0, 5), (10.0, 5)])
+def test_what_is_red_in_every_run_is_repeated_as_the_time_left_allows(
+    tmp_path: Path, left: float, runs: int
+) -> None:
+    run, _ = quiet_run()
+    run = replace(run, deadline=run.clock() + left)
+    runner = ScriptedRunner([replace(suite(failed(T)), seconds=3.0)])
+    baseline = reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert (len(baseline.confirmed), baseline.runs) == (1, runs)
+
+
+def test_a_test_that_passed_once_is_repeated_in_full_whatever_time_is_left(tmp_path: Path) -> None:
+    run, _ = quiet_run()
+    run = replace(run, deadline=run.clock() + 30.0)
+    slow = [replace(one, seconds=3.0) for one in (RED, GREEN, RED)]
+    runner = ScriptedRunner([*slow, *[GREEN] * 6])
+    baseline = reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert baseline.runs == 9
+
+
 @pytest.mark.parametrize(
     ("kind", "message", "status"),
     [
