@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ _KEPT = 256 << 10
 # No command has a network: tox (with its plugin) takes what is installed, installers say at once
 # that there is no more.
 _OFFLINE = {"TOX_CURRENT_ENV": "1", "PIP_NO_INDEX": "1", "UV_OFFLINE": "1"}
+_TOX = re.compile(r"(?<![\w.-])tox(?![\w.-])")
 _NO_ORACLE = "the tests run by a command and not by pytest"
 
 
@@ -216,6 +218,8 @@ class CommandRunner:
         seed = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
         passes = {**_OFFLINE, **seed}
         environ = self._pytest.environment(slot, env, passes)
+        if _TOX.search(self._command):
+            environ = _linked(env, environ)
         if ask.spectrum:
             environ = lines.arranged(driver, slot, environ)
         return Job(
@@ -226,6 +230,13 @@ class CommandRunner:
             limits=Limits(wall=seconds, cpu=int(seconds) + 1, kept_bytes=_KEPT),
             profile=self._pytest.profile,
         )
+
+
+def _linked(env: Environment, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for tox, whose plugin starts Python by a link that knows no packages."""
+    sites = (str(site) for site in Path(env.prefix).glob("lib/python3*/site-packages"))
+    path = ":".join(filter(None, (environ.get("PYTHONPATH", ""), *sites)))
+    return {**environ, "PYTHONPATH": path}
 
 
 def _detail(ended: Ended) -> str:
