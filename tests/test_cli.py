@@ -48,6 +48,13 @@ def test_no_sdk_is_loaded_before_it_is_used() -> None:
     assert said.endswith("loaded []\n")
 
 
+def test_no_verb_loads_what_does_its_work_for_its_help_or_a_completion() -> None:
+    work = HEAVY - {"click", "dataclasses", "heal_bot.text"}
+    verbs = ", ".join(f"heal_bot.commands.{verb}" for verb in VERBS)
+    said = _loaded(f"import {verbs}", work | {"yaml", "heal_bot.wiring", "heal_bot.pipeline"})
+    assert said.endswith("loaded []\n")
+
+
 def test_every_verb_has_its_module_and_every_module_with_a_command_its_verb() -> None:
     commands = {p.stem for p in COMMANDS.glob("*.py") if "\ndef command(" in p.read_text()}
     assert commands == set(VERBS)

@@ -6,15 +6,16 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import bundle
 from heal_bot.errors import UsageError
-from heal_bot.outcome import FileRecord
-from heal_bot.source import rails
 from heal_bot.source.blob import blob_id
 from heal_bot.text import for_log
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import FileRecord
 
 _MAX_BYTES = 4 << 20
 
@@ -41,6 +42,8 @@ def command(folder: Path, repo: Path, force: bool) -> None:
 
     All files are checked before the first is written; each is replaced as a whole.
     """
+    from heal_bot import bundle
+
     record = bundle.read(folder)
     if record.patch is None:
         click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
@@ -57,6 +60,8 @@ def command(folder: Path, repo: Path, force: bool) -> None:
 
 def _plain(repo: Path, file: FileRecord) -> Path:
     """The place of a file below the tree, never through a link; UsageError for any other."""
+    from heal_bot.source import rails
+
     parts = file.path.split("/")
     if any(part in {"", ".", "..", ".git"} or "\0" in part for part in parts):
         raise UsageError(f"{file.path[:200]!r} is no path of a working tree")

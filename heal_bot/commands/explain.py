@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import bundle
-from heal_bot.outcome import FailureRecord, OutcomeRecord
-from heal_bot.report import console
 from heal_bot.text import for_log, one_line
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import FailureRecord, OutcomeRecord
 
 
 @click.command("explain")
 @click.argument("folder", metavar="BUNDLE", type=click.Path(path_type=Path))
 def command(folder: Path) -> None:
     """Tell what was red, who was suspected, what was tried, and what came of it."""
+    from heal_bot import bundle
+    from heal_bot.report import console
+
     record = bundle.read(folder)
     for line in explained(record):
         click.echo(for_log(line))

@@ -5,16 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import api, bundle, settings, wiring
-from heal_bot.commands import seal
-from heal_bot.commands.screen import shown
-from heal_bot.repair import memory as memories
-from heal_bot.repair.replay import Replay
-from heal_bot.report import console
-from heal_bot.tiers import NOTHING, Own
+if TYPE_CHECKING:
+    from heal_bot.tiers import Own
 
 
 @click.command("heal")
@@ -135,6 +131,13 @@ def command(
     The patch in the bundle was confirmed by cold runs of the whole suite in a fresh checkout. No
     patch is a result too: the exit code is 0 and the bundle says why.
     """
+    # Help and completion come from this module too, and need nothing of what heals.
+    from heal_bot import api, bundle, settings, wiring
+    from heal_bot.commands import seal
+    from heal_bot.commands.screen import shown
+    from heal_bot.report import console
+    from heal_bot.tiers import NOTHING
+
     bundle.check_writable(out)
     job = wiring.Job(
         repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
@@ -155,6 +158,11 @@ def command(
 
 def _resumed(folder: Path) -> Own:
     """What a bundle brings: its patch before all search, and its memory. Both are judged anew."""
+    from heal_bot import bundle
+    from heal_bot.repair import memory as memories
+    from heal_bot.repair.replay import Replay
+    from heal_bot.tiers import Own
+
     record = bundle.read(folder)
     patches = [record.patch] if record.patch is not None else []
     return Own(first=(Replay(patches),), before=memories.recorded(record.memory))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import api, bundle, settings, wiring
 from heal_bot.commands.heal import stop_on_signals
-from heal_bot.commands.screen import shown
 from heal_bot.errors import UsageError
-from heal_bot.outcome import OutcomeRecord
-from heal_bot.repair.replay import Replay
-from heal_bot.report import console
-from heal_bot.tiers import Own
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 _RED = frozenset({"fixed", "still_failing", "not_attempted"})
 
@@ -53,6 +51,12 @@ def command(
     A patch that breaks the others' tests, or that the repository does not confirm, is left out.
     A BUNDLE that is no bundle (its job failed) is told and passed over. Runs code in the sandbox.
     """
+    from heal_bot import api, bundle, settings, wiring
+    from heal_bot.commands.screen import shown
+    from heal_bot.repair.replay import Replay
+    from heal_bot.report import console
+    from heal_bot.tiers import Own
+
     bundle.check_writable(out)
     if below is not None:
         bundles += tuple(sorted(path for path in below.iterdir() if path.is_dir()))
@@ -74,6 +78,8 @@ def command(
 
 def _records(folders: Sequence[Path]) -> list[OutcomeRecord]:
     """The outcomes of the bundles, all about one commit."""
+    from heal_bot import bundle
+
     found: list[OutcomeRecord] = []
     for folder in folders:
         try:

@@ -8,21 +8,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import settings, wiring
-from heal_bot.commands import seal
 from heal_bot.errors import UsageError
-from heal_bot.events import Run
-from heal_bot.forge import actions
-from heal_bot.intake import junit, tests
-from heal_bot.intake import request as requests
-from heal_bot.locate.signatures import signature
-from heal_bot.model import Collection, Failure, HealRequest, Origin
-from heal_bot.report import console
-from heal_bot.workspace.repository import Repository
-from heal_bot.workspace.tree import checkout
+
+if TYPE_CHECKING:
+    from heal_bot.events import Run
+    from heal_bot.model import Failure, HealRequest
 
 # GitHub runs at most this many jobs of one matrix.
 _MOST = 256
@@ -46,6 +40,12 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
     travel in files alone, the matrix holds numbers. In a workflow it is the output `matrix` too,
     and the number of jobs the output `shards`. Nothing of the repository is run.
     """
+    from heal_bot.commands import seal
+    from heal_bot.events import Run
+    from heal_bot.forge import actions
+    from heal_bot.intake import request as requests
+    from heal_bot.report import console
+
     run = Run(lambda event: click.echo(console.line(event), err=True))
     failures, request = _failures(run, repo, patterns)
     dealt = deal(failures, shards)
@@ -71,6 +71,8 @@ def deal(failures: Sequence[Failure], shards: int) -> tuple[tuple[Failure, ...],
     The largest group goes to the emptiest part (longest processing time first). The order of the
     failures decides ties, so that equal reports are dealt equally.
     """
+    from heal_bot.locate.signatures import signature
+
     groups: dict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
         groups[signature(failure, _site(failure))].append(failure)
@@ -82,6 +84,8 @@ def deal(failures: Sequence[Failure], shards: int) -> tuple[tuple[Failure, ...],
 
 def _site(failure: Failure) -> str:
     """Where it was raised: the innermost function of the project, else the test's file."""
+    from heal_bot.model import Origin
+
     inner = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
     if inner:
         return f"{inner[-1].path}:{inner[-1].function}"
@@ -92,6 +96,12 @@ def _failures(
     run: Run, repo: Path, patterns: tuple[str, ...]
 ) -> tuple[tuple[Failure, ...], HealRequest]:
     """The report's failures by what can be read off the sources, and the request they are for."""
+    from heal_bot import settings, wiring
+    from heal_bot.intake import junit, tests
+    from heal_bot.model import Collection, HealRequest
+    from heal_bot.workspace.repository import Repository
+    from heal_bot.workspace.tree import checkout
+
     chosen = settings.from_process(None, {})
     found = [wiring.located(pattern, repo) for pattern in patterns]
     report = junit.read(run, repo.resolve(), found, absolute=True)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import bundle, settings
-from heal_bot.delivery.options import MODES, Options, Published
+from heal_bot.delivery.options import MODES, Options
 from heal_bot.errors import ForgeError, UsageError
-from heal_bot.events import Run
-from heal_bot.forge.pulls import GitHub
-from heal_bot.model import HealRequest
-from heal_bot.publish import publish
-from heal_bot.report import console
 from heal_bot.text import for_log, one_line
+
+if TYPE_CHECKING:
+    from heal_bot.delivery.options import Published
+    from heal_bot.events import Run
+    from heal_bot.forge.pulls import GitHub
+    from heal_bot.model import HealRequest
 
 
 @click.command("publish")
@@ -68,6 +69,13 @@ def command(
     The bundle is believed in nothing that the repository can say: the change is recomputed from
     the commit, and refused when it is more than the functions it names.
     """
+    from heal_bot import bundle, settings
+    from heal_bot.events import Run
+    from heal_bot.forge.pulls import GitHub
+    from heal_bot.model import HealRequest
+    from heal_bot.publish import publish
+    from heal_bot.report import console
+
     record = bundle.read(folder)
     chosen = settings.from_process(None, {})
     name = repo or chosen.github_repository

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot import bundle, settings, wiring
 from heal_bot.errors import UsageError
-from heal_bot.events import Event
-from heal_bot.model import RunHints
-from heal_bot.report import console
 from heal_bot.text import for_log, one_line
-from heal_bot.verify.replay import Row, replay
+
+if TYPE_CHECKING:
+    from heal_bot.events import Event
+    from heal_bot.verify.replay import Row
 
 
 @click.command("verify")
@@ -56,6 +56,10 @@ def command(
     run as they did the first time. The exit code is 0 when every fact is equal and 1 when one is
     not; another Python or isolation is said and does not count.
     """
+    from heal_bot import bundle, settings, wiring
+    from heal_bot.model import RunHints
+    from heal_bot.verify.replay import replay
+
     record = bundle.read(folder)
     if record.patch is None:
         raise UsageError(f"{folder} holds no patch: the run ended as {record.status}")
@@ -75,6 +79,8 @@ def command(
 
 
 def _show(event: Event) -> None:
+    from heal_bot.report import console
+
     if text := console.line(event):
         click.echo(text)
 
