@@ -33,6 +33,11 @@ class Completed:
         """Whether it ended by itself with code 0."""
         return self.ended == "exited" and self.code == 0
 
+    @property
+    def full(self) -> bool:
+        """Whether it failed for want of room on a disk."""
+        return not self.ok and b"No space left on device" in self.stderr
+
     def complaint(self) -> str:
         """One line: the command, how it ended, the last line it wrote to stderr."""
         lines = self.stderr.decode(errors="replace").strip().splitlines()

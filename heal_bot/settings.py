@@ -203,8 +203,13 @@ def load(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]).replace("_", "-") if first["loc"] else "settings"
-        given = "" if name.replace("-", "_").endswith(_SECRET) else f" (given: {first['input']!r})"
-        raise UsageError(f"{name}: {first['msg']}{one_line(given)}") from error
+        given = (
+            ""
+            if name.replace("-", "_").endswith(_SECRET)
+            else one_line(f"(given: {first['input']!r})")
+        )
+        said = str(first["msg"]).removeprefix("Value error, ")
+        raise UsageError(f"{name}: {said} {given}".rstrip()) from error
 
 
 def _hidden(environ: Mapping[str, str]) -> tuple[Secret, ...]:

@@ -38,6 +38,7 @@ INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruct
                     "replies", "resume", "paths", "system-packages",
                     "verify-command"})  # fmt: skip
 _DOWNLOADED = "junit-*"
+_TOLD = 5
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -55,8 +56,8 @@ class Job:
     def of(cls, environ: Mapping[str, str]) -> Job:
         """The job that an environment describes. UsageError for a value that cannot be meant."""
         given = actions.inputs(environ)
-        if unknown := sorted(set(given) - INPUTS):
-            click.echo(actions.annotation("warning", "heal-bot", f"unknown input {unknown[0]}"))
+        for name in sorted(set(given) - INPUTS)[:_TOLD]:
+            click.echo(actions.annotation("warning", "heal-bot", _unknown(name)))
         options: dict[str, object] = {
             name.replace("-", "_"): Secret(value) if name in _SECRET else value
             for name, value in given.items()
@@ -209,6 +210,14 @@ class Job:
         level = "notice" if told not in {"stale", "refused"} else "warning"
         said = f"{told}, {done.status}: {done.url} {done.reason}"
         click.echo(actions.annotation(level, "heal-bot", said))
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, INPUTS, n=1)
+    hint = f"did you mean {close[0]}?" if close else "docs/inputs.md lists them all"
+    return f"unknown input {name[:40]} is passed over; {hint}"
 
 
 def _listed(text: str) -> tuple[str, ...]:

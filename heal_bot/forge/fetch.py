@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot import process
-from heal_bot.errors import ForgeError
+from heal_bot.errors import ForgeError, ProvisionError
 from heal_bot.events import Noted, Run
 from heal_bot.forge.client import check_url
 from heal_bot.text import Secret, one_line, redact
@@ -80,6 +80,8 @@ def fetch(
     for step in steps:
         seconds = max(1.0, min(_SECONDS, run.left()))
         done = process.run(["git", *step], env=env, cwd=folder, seconds=seconds)
+        if done.full:
+            raise ProvisionError(f"the disk of {folder} is full: free space before the step runs")
         if not done.ok:
             said = redact(done.complaint(), (token,))
             if step[-1] == tested_sha:

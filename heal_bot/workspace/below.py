@@ -5,20 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.errors import UsageError
+from heal_bot.errors import ProvisionError
 from heal_bot.ports import Tree
+
+# What a folder of a project holds, and how many are named.
+_DECLARING = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "manage.py")
+_NAMED = 5
 
 
 def below(tree: Tree, folder: str) -> Tree:
-    """The part of a tree below a folder; the tree itself for ''. UsageError where there is none."""
+    """The part of a tree below a folder; the tree itself for ''. ProvisionError for no folder."""
     if not folder:
         return tree
     if not any(path.startswith(f"{folder}/") for path in tree.paths()):
-        raise UsageError(
+        raise ProvisionError(
             f"working-directory {folder}: the commit {tree.sha[:12]} has no such folder; give it"
-            " relative to the top of the repository"
+            f" relative to the top of the repository{_projects(tree)}"
         )
     return Below(tree, folder)
+
+
+def _projects(tree: Tree) -> str:
+    """The folders that hold a project, as a hint."""
+    ends = tuple(f"/{name}" for name in _DECLARING)
+    found = {path.rpartition("/")[0] for path in tree.paths() if path.endswith(ends)}
+    return f", such as {', '.join(sorted(found)[:_NAMED])}" if found else ""
 
 
 @dataclass(frozen=True, slots=True)

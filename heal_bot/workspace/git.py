@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot import process
-from heal_bot.errors import HealBotError, UsageError, WorkspaceError
+from heal_bot.errors import HealBotError, ProvisionError, UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.text import one_line
 
@@ -90,6 +90,7 @@ class Git:
     ) -> bytes:
         """The output of git in the bare repository `folder`; WorkspaceError when it fails."""
         completed = self.attempt(run, folder, *arguments, stdin=stdin, cap=cap, seconds=seconds)
+        refuse_full(completed, folder)
         if not completed.ok:
             said = one_line(completed.stderr.decode(errors="replace"))
             raise WorkspaceError(f"git {arguments[0]} failed ({completed.ended}): {said}")
@@ -128,3 +129,12 @@ class Git:
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_OPTIONAL_LOCKS": "0",
         }
+
+
+def refuse_full(completed: process.Completed, folder: Path) -> None:
+    """ProvisionError where git found no room for what it was to write below `folder`."""
+    if completed.full:
+        raise ProvisionError(
+            f"the disk of {folder.parent} is full: free space there, or name another folder with"
+            " TMPDIR"
+        )

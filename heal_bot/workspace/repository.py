@@ -8,7 +8,7 @@ from pathlib import Path
 from heal_bot.errors import UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.text import one_line
-from heal_bot.workspace.git import Git
+from heal_bot.workspace.git import Git, refuse_full
 from heal_bot.workspace.origin import Origin
 
 # Commits of history to bring along: enough for the lines a pull request changed, small enough
@@ -85,6 +85,7 @@ class Repository:
             f"+{sha}:refs/heal-bot/{sha}",
             seconds=600,
         )
+        refuse_full(fetched, self.folder)
         if not fetched.ok or not self._has(run, sha):
             said = one_line(fetched.stderr.decode(errors="replace"))
             raise WorkspaceError(

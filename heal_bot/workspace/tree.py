@@ -170,7 +170,11 @@ def _fill(
     for folder in sorted({f[:i] for f in folders for i in _ends(f)}):
         (root / folder).mkdir(mode=0o755)
         (root / folder).chmod(0o755)
-    notes = [f"submodule {e.path} is left out" for e in found if e.mode == _MODULE]
+    notes = [
+        f"submodule {e.path} is left out: give what it holds with setup, or commit it"
+        for e in found
+        if e.mode == _MODULE
+    ]
     kept: dict[str, bytes] = {}
     room = _KEPT_TOTAL
     links: list[tuple[str, bytes]] = []
@@ -180,7 +184,10 @@ def _fill(
             continue
         _put(root / entry.path, patched.get(entry.path, data), entry.mode == _EXECUTABLE)
         if data.startswith(_LFS):
-            notes.append(f"{entry.path} is a Git LFS pointer, its content is not here")
+            notes.append(
+                f"{entry.path} is a Git LFS pointer, its content is not here: tests that read it"
+                " need a small copy in git"
+            )
         if entry.path.endswith(_KEPT) and len(data) <= min(_KEPT_FILE, room):
             kept[entry.path] = data
             room -= len(data)

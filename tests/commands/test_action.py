@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from heal_bot.commands import seal
-from heal_bot.commands.job import INPUTS
+from heal_bot.commands.job import INPUTS, Job
+from heal_bot.errors import UsageError
 from heal_bot.forge.actions import inputs
 from tests.github import records
 from tests.github.server import LoopbackGitHub, serving
@@ -222,3 +223,29 @@ def test_the_action_file_names_the_inputs_the_program_reads() -> None:
     assert set(inputs(as_runner)) == INPUTS
     assert described["runs"]["using"] == "docker"
     assert (ROOT / "Dockerfile").read_text().rstrip().endswith('"heal_bot", "action"]')
+
+
+def test_unknown_inputs_are_told_with_the_name_that_was_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Job.of({"INPUT_MAX-USDD": "1", "INPUT_XYZ": "1", "INPUT_MODE": "pull-request"})
+    first, second = capsys.readouterr().out.splitlines()
+    assert "unknown input max-usdd is passed over; did you mean max-usd?" in first
+    assert "unknown input xyz is passed over; docs/inputs.md lists them all" in second
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("LOOPBACK", "yes", "input loopback is 'yes'; use true or false"),
+        ("ALLOW", "anyone", "input allow is 'anyone'; use one of"),
+        ("MAX-USD", "a dollar", "max-usd: .*valid number"),
+        ("WORKING-DIRECTORY", "../x", r"working-directory: give a folder .* \(given: '../x'\)"),
+        ("SANDBOX", "none", "sandbox: .*'strict'"),
+    ],
+)  # fmt: skip
+def test_an_input_that_cannot_be_meant_names_itself_and_what_to_give(
+    name: str, value: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        Job.of({f"INPUT_{name}": value})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.errors import UsageError
+from heal_bot.errors import ProvisionError
 from heal_bot.workspace.below import below
 from heal_bot.workspace.provision import _paths
 from tests.fakes import FolderTree
@@ -27,5 +27,6 @@ def test_import_paths_begin_at_the_top_and_know_its_neighbours(tmp_path: Path) -
 
 
 def test_a_folder_that_the_commit_lacks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"working-directory c: the commit .* has no such folder"):
+    said = r"working-directory c: the commit .* has no such folder; .*, such as a\Z"
+    with pytest.raises(ProvisionError, match=said):
         below(FolderTree.of(tmp_path, FILES), "c")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.errors import UsageError, WorkspaceError
+from heal_bot.errors import ProvisionError, UsageError, WorkspaceError
 from heal_bot.events import Run
+from heal_bot.process import Completed
+from heal_bot.workspace.git import refuse_full
 from heal_bot.workspace.repository import Repository
 
 
@@ -143,3 +145,11 @@ def test_a_scratch_folder_that_is_a_file_is_named(run, source, tmp_path):
     (tmp_path / "scratch").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
         Repository.of(run, source, Path(tmp_path / "scratch"))
+
+
+def test_a_full_disk_is_named_with_the_remedy(run, source, tmp_path):
+    space = b"fatal: write error: No space left on device\nfatal: index-pack failed\n"
+    done = Completed(("git",), 128, b"", space)
+    with pytest.raises(ProvisionError, match=r"the disk of /scratch is full: .* TMPDIR"):
+        refuse_full(done, Path("/scratch/objects.git"))
+    refuse_full(Completed(("git",), 128, b"", b"fatal: other\n"), tmp_path)
