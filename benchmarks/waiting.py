@@ -101,9 +101,7 @@ def report(turns: int) -> dict[str, Any]:
 
 def loaded() -> list[str]:
     """The SDKs that are in memory once the program's own modules are."""
-    code = (
-        "import heal_bot.api, heal_bot.commands.heal, json, sys; print(json.dumps([*sys.modules]))"
-    )
+    code = "import heal_bot.api, heal_bot.wiring, json, sys; print(json.dumps([*sys.modules]))"
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60
     )

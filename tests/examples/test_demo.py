@@ -1,0 +1,33 @@
+"""The demo as a newcomer runs it, and the part of it that the README shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that say something; counts and seconds depend on the machine, line numbers not."""
+    counted = re.compile(r"\d+(?= tried)|\d+(?= candidates)|\d+\.\d+(?= \|$)")
+    return [counted.sub("N", line) for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.slow
+def test_the_readme_shows_what_the_demo_prints() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "examples.demo"],
+        cwd=ROOT, capture_output=True, text=True, timeout=1100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    excerpt = "\n".join(re.findall(r"^> ?(.*)$", readme, re.MULTILINE))
+    assert len(_lines(excerpt)) > 15
+    printed = _lines(done.stdout)
+    assert [line for line in _lines(excerpt) if line not in printed] == []
+    assert re.match(r"demo: partly_healed, 2 functions changed, 1 test still failing", printed[-1])
