@@ -99,12 +99,16 @@ class CallResult:
 
     how: returned | raised | late | skipped; of an example held | broken | skipped. `mark` is equal
     for equal results; it covers the arguments as the call left them.
+
+    `value` is as `mark` without the arguments; `kept` says that the call changed none of them.
     """
 
     how: str
     kind: str
     text: str
     mark: str
+    value: str = ""
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

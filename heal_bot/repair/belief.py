@@ -20,6 +20,9 @@ _PER_DOUBLING, _CALLED = 0.45, 1.5
 _ACCIDENT, _MOST = 0.2, 0.5
 # More where nothing that worked is changed, less where no call could be compared.
 _UNTOUCHED, _UNSEEN = 1.0, 0.5
+# More where hardly a change passed the failing tests and little of what worked is changed: what is
+# hard to pass is seldom passed by accident.
+_HARD, _FEW_ACCIDENTS, _LITTLE = 0.5, 2, 0.3
 # So many calls have to be compared before one may say that nothing was changed.
 _ENOUGH = 10
 
@@ -54,13 +57,15 @@ def is_believed(grounds: Grounds, failures: int, accidents: int = 0) -> bool:
     cost = grounds.penalty - math.log(together(grounds.costs))
     if grounds.changed is not None and grounds.changed > _MOST:
         cost += _ACCIDENT * math.log2(1 + accidents)
-    return cost <= _FAR[min(failures, len(_FAR)) - 1] + _vouched(grounds)
+    return cost <= _FAR[min(failures, len(_FAR)) - 1] + _vouched(grounds, accidents)
 
 
-def _vouched(grounds: Grounds) -> float:
+def _vouched(grounds: Grounds, accidents: int) -> float:
     if grounds.changed is None:
         return -_UNSEEN
     doublings = math.log2(max(2, grounds.recorded) / 2)
-    is_seen = grounds.compared >= _ENOUGH
-    untouched = _UNTOUCHED if grounds.changed == 0 and is_seen else 0.0
-    return min(_CALLED, _PER_DOUBLING * doublings) + untouched
+    vouched = min(_CALLED, _PER_DOUBLING * doublings)
+    if grounds.compared >= _ENOUGH:
+        vouched += _UNTOUCHED if grounds.changed == 0 else 0.0
+        vouched += _HARD if grounds.changed <= _LITTLE and accidents <= _FEW_ACCIDENTS else 0.0
+    return vouched

@@ -206,13 +206,19 @@ def _share(
     As many calls of the tests as there are failures had to change.
     """
     pairs = [
-        (at < recorded, one.mark != other.mark)
+        (at < recorded, _differs(one, other))
         for at, (one, other) in enumerate(zip(before, after, strict=False))
         if one.how == "returned"
     ]
     asked = min(failures, sum(test and changed for test, changed in pairs))
     left = len(pairs) - asked
     return (sum(changed for _, changed in pairs) - asked) / left if left else 0.0
+
+
+def _differs(one: CallResult, other: CallResult) -> bool:
+    """Whether a call does something else that counts: to leave its arguments alone does not."""
+    spared = bool(one.value) and one.value == other.value and other.kept
+    return one.mark != other.mark and not (spared and one.kind != "NoneType")
 
 
 def _crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:

@@ -44,7 +44,7 @@ class CallRecords:
 
 def _result(row: object) -> CallResult:
     parts = protocol.rows(row)
-    if len(parts) != 4:
-        raise protocol.Untrusted("a result of a call that has not four parts")
-    how, kind, text, mark = (protocol.text(part, _TEXT) for part in parts)
-    return CallResult(how, kind, text, mark)
+    if len(parts) != 6:
+        raise protocol.Untrusted("a result of a call that has not six parts")
+    how, kind, text, mark, value = (protocol.text(part, _TEXT) for part in parts[:5])
+    return CallResult(how, kind, text, mark, value, kept=parts[5] is True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -188,3 +189,25 @@ def test_patches_that_differ_in_an_example_alone_are_told_apart_by_it() -> None:
     assert doubt.endswith(
         "total(2) gives what the docstring says with change 1; it does not with change 2"
     )
+
+
+def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -> None:
+    before = [CallResult("returned", "dict", "d", f"m{n}", f"v{n}") for n in range(10)]
+    after = [CallResult("returned", "dict", "d", f"k{n}", f"v{n}", kept=True) for n in range(10)]
+    spoiling = [replace(result, kept=False) for result in after]
+    for row, refused in ((after, False), (spoiling, True)):
+        calls = Calls(tuple(map(str, range(10))), 2, (tuple(before), tuple(row)))
+        choice = choose(Called(calls), [_fix(1, 3.6)], FAILURES)  # type: ignore[arg-type]
+        assert ("far-fetched" in choice.refused) is refused
+
+
+@pytest.mark.parametrize(
+    ("after", "accidents", "offered"),
+    [("aa" + "x" * 10, 2, True), ("aa" + "x" * 10, 3, False), ("a" * 6 + "x" * 6, 0, False)],
+)
+def test_what_is_hard_to_pass_is_believed_when_it_changes_little(
+    after: str, accidents: int, offered: bool
+) -> None:
+    called = Called(_rows("x" * 12, after, recorded=2))
+    choice = choose(called, [_fix(1, 3.6)], FAILURES, accidents)  # type: ignore[arg-type]
+    assert (choice.refused == "") is offered

@@ -26,7 +26,7 @@ _FAR = 0.7
 _LOST, _LOST_PARAMETER = 0.7, 1.5
 # A parameter that is given another value at once: what callers pass does not matter any more.
 _OVERWRITTEN = 1.5
-# A parameter that the body does not read was meant for something.
+# A name that nothing reads was meant for something.
 _FOUND = 0.7
 # Where a constant takes the place of another one, an expected value may well be the right one.
 _CONSTANTS = {"number": 0.3, "text": 0.3, "boolean constant": 0.0, "f-string": 0.3, "pattern": 0.3}
@@ -45,13 +45,13 @@ def doubt(idea: Idea) -> float:
     site, change = idea.scope.site, idea.change
     found = idea.family.doubt + size + fitted + _lost(site, change)
     found += _overwritten(site, change) + contradicted(site, change)
-    return found - (_FOUND if _uses_parameter(idea) else 0.0)
+    return found - (_FOUND if _uses_idle(idea) else 0.0)
 
 
-def _uses_parameter(idea: Idea) -> bool:
-    """Whether a change gives a use to a parameter that had none."""
-    unused = set(idea.scope.unused)
-    return any(unused & _names(cut.text.encode()) for cut in idea.change.cuts) if unused else False
+def _uses_idle(idea: Idea) -> bool:
+    """Whether a change gives a use to a parameter or a local name that had none."""
+    names = idea.scope.idle
+    return any(names & _names(cut.text.encode()) for cut in idea.change.cuts) if names else False
 
 
 def _is_near(change: Change) -> bool:

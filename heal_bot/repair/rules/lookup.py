@@ -86,6 +86,16 @@ def items(scope: Scope) -> Iterator[Change]:
                     yield site.put(node, Text(f"{head}{code}"), cost)
 
 
+def widths(scope: Scope) -> Iterator[Change]:
+    """The other side of a table: `len(rows)` becomes `len(rows[0])`, also of an empty one."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
+                yield site.put(node, Text(f"len({name}[0])"), 2.8)
+                yield site.put(node, Text(f"len({name}[0]) if {name} else 0", 2), 2.9)
+
+
 def indexed(scope: Scope) -> Iterator[Change]:
     """A name becomes an item of a container by an index in scope, `row` to `rows[i]`: 3.2."""
     site = scope.site

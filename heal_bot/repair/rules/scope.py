@@ -40,7 +40,8 @@ class Scope:
     `original` is the fingerprint of the source as it is, `loose` how it was taken; `importable`
     holds names that are missing with lines that import them; `frame` is what stands before and
     after the target in the outermost suspect that contains it; `unused` are the parameters that
-    the body does not read: they were meant for something.
+    the body does not read: they were meant for something; `idle` are those and the local names
+    that nothing reads but what sets them, as `on = not on` does.
     """
 
     site: Site
@@ -53,6 +54,7 @@ class Scope:
     importable: tuple[tuple[str, str], ...] = ()
     frame: tuple[str, str] = ("", "")
     unused: tuple[str, ...] = ()
+    idle: frozenset[str] = frozenset()
 
     def visible(self, node: ast.AST) -> list[str]:
         """Parameters and local names that may hold a value at a node, nearest scope first."""
@@ -124,6 +126,28 @@ def _unused(site: Site) -> tuple[str, ...]:
     return tuple(name for name in _parameters(site.function.args) if name not in read)
 
 
+def _idle(scope: Scope) -> frozenset[str]:
+    """The names bound in a function that nothing reads but what sets them."""
+    site = scope.site
+    read = {
+        node.id
+        for node in site.nodes
+        if isinstance(node, ast.Name)
+        and not isinstance(node.ctx, ast.Store)
+        and node.id not in _set(site.places[node].statement)
+    }
+    bound = {name for name, _, _ in scope.bindings if name[:1] != "_"}
+    return frozenset(bound - read - {"self", "cls"})
+
+
+def _set(statement: ast.stmt) -> tuple[str, ...]:
+    """The name that an assignment sets."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
+            return (name,)
+    return ()
+
+
 def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:
     """Bind and type the names of a site."""
     scope = Scope(site, around, evidence, unused=_unused(site))
@@ -140,6 +164,7 @@ def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:
         kind = usage(site.places[use].parent, site.places[use].field)
         if kind:
             scope.kinds.setdefault(use.id, set()).add(kind)
+    scope.idle = _idle(scope)
     return scope
 
 

@@ -7,6 +7,7 @@ moved past its neighbour 3.0; a copy of a statement elsewhere in the function 3.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Cut
 from heal_bot.text import one_line
 
+_ELSE = re.compile(rb"^[ \t]*(else[ \t]*:)", re.MULTILINE)
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -163,6 +165,30 @@ def into_else(scope: Scope) -> Iterator[Change]:
             begin, line = site.start(node), site.line(node)
             why = f"`elif` becomes `if` on line {line}"
             yield Change((Cut(begin, begin + 4, "if"),), 2.4, line, why)
+
+
+def last_branches(scope: Scope) -> Iterator[Change]:
+    """The `else` of a comparison runs only when the opposite holds: `elif a > b` after `a < b`."""
+    site = scope.site
+    for node in site.statements:
+        match node:
+            case ast.If(
+                test=ast.Compare(left=left, ops=[ast.Lt() | ast.Gt() as sign], comparators=[right]),
+                body=[*_, last],
+                orelse=[first, *_],
+            ):
+                between = site.source[site.end(last) : site.start(first)]
+            case _:
+                continue
+        found = _ELSE.search(between)
+        if found is None:
+            continue
+        word = ">" if isinstance(sign, ast.Lt) else "<"
+        condition = f"elif {site.segment(left)} {word} {site.segment(right)}:"
+        at = site.end(last) + found.start(1)
+        line = site.source[:at].count(b"\n") + site.line(site.root)
+        why = f"`else` becomes `{condition[:-1]}` on line {line}"
+        yield Change((Cut(at, at + len(found[1]), condition),), 2.4, line, why)
 
 
 def jumps(scope: Scope) -> Iterator[Change]:

@@ -30,7 +30,8 @@ import _heal_vary
 _WORK, _WAIT = 0.1, 1.0
 # After so many calls of one candidate that took too long the rest is taken to do so too.
 _LATE = 8
-_ENDLESS = ["late", "", "", "endless"]
+_ENDLESS = ["late", "", "", "endless", "", False]
+_SKIPPED = ["skipped", "", "", "", "", False]
 _READ = 1000
 _CHUNK = 40
 
@@ -107,7 +108,10 @@ def described(roots, call):
 
 
 def observed(roots, used, calls, ends):
-    """[how, type, text, digest] per call, as far as the time goes."""
+    """[how, type, text, digest, digest of the result alone, arguments kept] per call.
+
+    It goes on as far as the time goes.
+    """
     for number in (signal.SIGALRM, signal.SIGVTALRM):
         signal.signal(number, _ring)
     found = []
@@ -126,7 +130,7 @@ def observed(roots, used, calls, ends):
                 raise Late
             plain, keyed = copy.deepcopy(arguments)
         except BaseException:
-            found.append(["skipped", "", "", ""])
+            found.append(_SKIPPED)
             continue
         random.seed(0)
         try:
@@ -134,7 +138,7 @@ def observed(roots, used, calls, ends):
         except Late:
             # The bell rang after the call had ended, and before it was silenced.
             _silence()
-            found.append(["skipped", "", "", ""])
+            found.append(_SKIPPED)
         late += found[-1][0] == "late"
     return found
 
@@ -149,7 +153,8 @@ def _silence():
 
 
 def _called(function, plain, keyed, inner):
-    """One call: result or exception, with the arguments as it left them in the digest."""
+    """One call: result or exception, with the arguments as it left them in the first digest."""
+    given = _heal_shape.digest((plain, keyed))
     signal.setitimer(signal.ITIMER_VIRTUAL, _WORK, _WORK)
     signal.setitimer(signal.ITIMER_REAL, _WAIT, _WAIT)
     try:
@@ -166,7 +171,9 @@ def _called(function, plain, keyed, inner):
         told, value = ("raised", type(error).__name__, _heal_shape.text(error)), None
     finally:
         _silence()
-    return [*told, _heal_shape.digest((told[:2], value, plain, keyed))]
+    mark = _heal_shape.digest((told[:2], value, plain, keyed))
+    alone = _heal_shape.digest((told[:2], value))
+    return [*told, mark, alone, given == _heal_shape.digest((plain, keyed))]
 
 
 def _settled(value):

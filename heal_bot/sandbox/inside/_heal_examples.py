@@ -45,13 +45,13 @@ def described(tests):
 
 
 def held(tests):
-    """[how, type, text, digest] per example: `held`, `broken`, or `skipped` without an answer."""
+    """As a call per example, which is `held`, `broken`, or `skipped` without an answer."""
     told = []
     for test, shown in tests:
         came = _run(test)
         for number in shown:
             how, text = came.get(number, ("skipped", ""))
-            told.append([how, "", text, how if how != "skipped" else ""])
+            told.append([how, "", text, how if how != "skipped" else "", "", False])
     return told
 
 

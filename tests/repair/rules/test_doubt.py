@@ -78,3 +78,13 @@ def test_a_function_inside_that_nothing_calls_any_more_is_doubted(bench) -> None
     other = text.format("called").replace("self.drop(called)", "self.drop(handler)")
     own = dict(_priors(bench, text.format("called")))
     assert own[lost] > own[other] + 1.0
+
+
+def test_a_change_that_reads_a_name_that_was_only_set_is_believed_more(bench) -> None:
+    text = (
+        "def total(prices, quoted):\n    on = False\n    for price in prices:\n"
+        "        on = not on\n        if price:\n            return price\n    return quoted\n"
+    )
+    priors = dict(_priors(bench, text))
+    used = priors[text.replace("if price:", "if price and on:")]
+    assert used < priors[text.replace("if price:", "if price and quoted:")] - 0.3

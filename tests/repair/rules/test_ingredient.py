@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from heal_bot.repair.rules import placeholder
 from heal_bot.repair.rules.evidence import gather
-from heal_bot.repair.rules.ingredient import borrowed
+from heal_bot.repair.rules.ingredient import borrowed, siblings
 from heal_bot.repair.rules.scope import Scope, look
 from heal_bot.repair.rules.site import survey
 from heal_bot.repair.rules.surroundings import explore
@@ -44,6 +44,16 @@ class Nested:
         print(self.depth)
         pass
 """
+STORE = """\
+class Store:
+    def get(self, key):
+        return self.data[key]
+
+    def put(self, key, value):
+        self.data[key] = value
+        self.data.move_to_end(key)
+        self.log.append(key)
+"""
 
 
 @dataclass(frozen=True)
@@ -78,3 +88,10 @@ def test_a_pass_becomes_the_step_that_a_sibling_takes_the_other_way() -> None:
     scope = _scope(PAIR, "Nested.leave")
     texts = [applied(scope.site.source, c.cuts).decode() for c in placeholder.passes(scope)]
     assert any("self.depth -= 1" in text for text in texts)
+
+
+def test_a_statement_about_an_attribute_that_both_methods_use_is_near() -> None:
+    scope = _scope(STORE, "Store.get")
+    costs = {change.cuts[0].text.strip(): change.cost for change in siblings(scope)}
+    assert costs["self.data.move_to_end(key)"] == 3.2
+    assert costs["self.log.append(key)"] == 4.2
