@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from heal_bot import pipeline, wiring
 from heal_bot.errors import HealBotError, ProvisionError, SandboxError
 from heal_bot.events import Event, Noted
+from heal_bot.launch import Launch
 from heal_bot.model import HealRequest, Outcome, Report
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair import memory
@@ -21,14 +22,16 @@ def heal(
     sink: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
     own: Own = NOTHING,
+    launch: Launch | None = None,
 ) -> OutcomeRecord:
     """Heal what the job names, write its bundle, and return what the bundle says.
 
     `sink` gets every event, `stopped` is asked often whether to end with what is verified, `own`
-    holds models and proposers of the calling program. Raises HealBotError where the job itself is
+    holds models and proposers of the calling program, `launch` is its sandbox where that starts
+    already. Raises HealBotError where the job itself is
     wrong: no such report, repository or key.
     """
-    with wiring.connected(job, settings, sink, stopped, own) as made:
+    with wiring.connected(job, settings, sink, stopped, own, launch) as made:
         edges = pipeline.Edges(
             made.workspace, made.runner, made.proposers, made.store, made.critics
         )

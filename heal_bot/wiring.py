@@ -16,6 +16,7 @@ from heal_bot.errors import UsageError
 from heal_bot.events import Event, Run, Underway
 from heal_bot.intake import ran
 from heal_bot.intake import request as requests
+from heal_bot.launch import launched
 from heal_bot.model import HealRequest, Memory, Outcome, Trust
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.ports import Critic, Proposer, Runner
@@ -24,7 +25,7 @@ from heal_bot.report import console, html, markdown
 from heal_bot.report.record import flatten
 from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.command import CommandRunner
-from heal_bot.sandbox.run import Sandbox
+from heal_bot.sandbox.run import Launch, Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, redact
@@ -34,9 +35,6 @@ from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import checkout, dirty
 from heal_bot.workspace.wanted import Access, Wanted
-
-# A warm session keeps a slot per core while the confirmation of its winner needs its own.
-_SLOTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +99,16 @@ def connected(
     sink: Callable[[Event], None],
     stopped: Callable[[], bool],
     own: Own = NOTHING,
+    launch: Launch | None = None,
 ) -> Iterator[Connected]:
     """The edges for a job, as long as the context lasts.
 
-    The sandbox's supervisor is started before anything else, so that it holds no key.
+    The sandbox's supervisor is started before anything else, so that it holds no key; `launch` is
+    one that was started already.
     """
     place = settings.scratch_dir or None
     with (
-        Sandbox.start(settings.sandbox, _SLOTS, Path(place) if place else None) as sandbox,
+        (launch or launched(settings)).ready() as sandbox,
         tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
     ):
         store = BundleStore(job.out, settings.secrets)
@@ -152,7 +152,7 @@ def bench(
     """The edges to verify with, as long as the context lasts."""
     place = settings.scratch_dir or None
     with (
-        Sandbox.start(settings.sandbox, _SLOTS, Path(place) if place else None) as sandbox,
+        launched(settings).ready() as sandbox,
         tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
     ):
         run = Run(sink)

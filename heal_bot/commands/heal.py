@@ -132,23 +132,28 @@ def command(
     patch is a result too: the exit code is 0 and the bundle says why.
     """
     # Help and completion come from this module too, and need nothing of what heals.
-    from heal_bot import api, bundle, settings, wiring
+    from heal_bot import settings
     from heal_bot.commands import seal
-    from heal_bot.commands.screen import shown
-    from heal_bot.report import console
-    from heal_bot.tiers import NOTHING
+    from heal_bot.launch import launched
 
-    bundle.check_writable(out)
-    job = wiring.Job(
-        repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
-        request_file=request_file, memory=memory, replies=replies,
-    )  # fmt: skip
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
-    own = _resumed(resume) if resume is not None else NOTHING
     stopped = stop_on_signals()
-    screen = shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=as_json, watch=watch)
-    with screen as sink:
-        record = api.heal(job, chosen, sink, stopped, own)
+    with launched(chosen) as launch:
+        # All that heals is loaded while the supervisor starts.
+        from heal_bot import api, bundle, wiring
+        from heal_bot.commands.screen import shown
+        from heal_bot.report import console
+        from heal_bot.tiers import NOTHING
+
+        bundle.check_writable(out)
+        job = wiring.Job(
+            repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
+            request_file=request_file, memory=memory, replies=replies,
+        )  # fmt: skip
+        own = _resumed(resume) if resume is not None else NOTHING
+        limits = chosen.max_minutes, chosen.max_usd
+        with shown(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
+            record = api.heal(job, chosen, sink, stopped, own, launch)
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return

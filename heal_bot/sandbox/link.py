@@ -64,7 +64,10 @@ class Running:
 
 
 class Link:
-    """A supervisor process and the thread that hears it."""
+    """A supervisor process and the thread that hears it.
+
+    The process starts at once; nothing else may be asked of it before `greet` has returned.
+    """
 
     def __init__(self, mode: Mode, slots: int, scratch: Path, name: str) -> None:
         ours, theirs = socket.socketpair()
@@ -87,8 +90,12 @@ class Link:
         self._running: dict[int, Running] = {}
         self._next = 0
         self._dead = False
+        self.uids: tuple[int, ...] = ()
+
+    def greet(self) -> None:
+        """Wait until it says what holds here; SandboxError when it does not."""
         hello = self._hello()
-        self.uids: tuple[int, ...] = tuple(hello.pop("uids"))
+        self.uids = tuple(hello.pop("uids"))
         hello.pop("op")
         self.layers = Layers(**hello)
         self._thread = threading.Thread(target=self._hear, name="sandbox", daemon=True)

@@ -27,12 +27,71 @@ _REMEDY = (
 )
 
 
-class Sandbox:
-    """Runs jobs in isolated slots; a context manager, shared by threads.
+class Launch:
+    """The supervisors of a sandbox while they start; a context manager.
 
-    With root one supervisor serves all slots, each with a uid of its own. Without root every
-    slot has its own supervisor, so that whatever descends from it belongs to one job.
+    They load beside their client: whoever has something else to load does that before `ready`.
+    Without root every slot has its own supervisor, so that whatever descends from it belongs to
+    one job; with root one serves all slots, each with a uid of its own.
     """
+
+    def __init__(self, mode: Mode = "strict", slots: int = 2, scratch: Path | None = None) -> None:
+        if platform.system() != "Linux":
+            raise SandboxError(f"the sandbox needs Linux, not {platform.system()}; {_REMEDY}")
+        if mode not in {"strict", "reduced"}:
+            raise SandboxError(f"unknown isolation {mode!r}; choose strict or reduced")
+        if slots < 1:
+            raise SandboxError(f"the sandbox needs at least one slot, not {slots}")
+        self._mode, self._slots = mode, slots
+        self._folder = choose_scratch(scratch)
+        self._links: list[Link] = []
+        self._taken = False
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.stop)
+            if os.geteuid() == 0:
+                self._links.append(Link(mode, slots, self._folder, "supervisor"))
+            else:
+                for number in range(slots):  # one by one, so that a failure stops the others
+                    self._links.append(Link(mode, 1, self._folder, f"supervisor-{number}"))
+            stack.pop_all()
+
+    def ready(self) -> Sandbox:
+        """The sandbox; SandboxError when its mode cannot be had."""
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.stop)
+            for link in self._links:
+                link.greet()
+            refusal = self._links[0].layers.refusal()
+            if self._mode == "strict" and refusal:
+                raise SandboxError(f"{refusal}; {_REMEDY}")
+            slots = _make_slots(self._links, self._slots, self._folder)
+            sandbox = Sandbox(self._mode, self._links, slots, self._folder)
+            self._taken = True
+            stack.pop_all()
+        return sandbox
+
+    def stop(self) -> None:
+        """End what was started, unless it has become a sandbox."""
+        if not self._taken:
+            self._taken = True
+            for link in self._links:
+                link.stop()
+            remove_scratch(self._folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class Sandbox:
+    """Runs jobs in isolated slots; a context manager, shared by threads."""
 
     def __init__(self, mode: Mode, links: list[Link], slots: list[Slot], scratch: Path) -> None:
         self._mode = mode
@@ -47,32 +106,10 @@ class Sandbox:
         self.layers = layers
         self.isolation = Isolation(mode, layers.present(), layers.missing())
 
-    @classmethod
-    def start(cls, mode: Mode = "strict", slots: int = 2, scratch: Path | None = None) -> Self:
+    @staticmethod
+    def start(mode: Mode = "strict", slots: int = 2, scratch: Path | None = None) -> Sandbox:
         """Start the supervisor and make the slots; SandboxError when `mode` cannot be had."""
-        if platform.system() != "Linux":
-            raise SandboxError(f"the sandbox needs Linux, not {platform.system()}; {_REMEDY}")
-        if mode not in {"strict", "reduced"}:
-            raise SandboxError(f"unknown isolation {mode!r}; choose strict or reduced")
-        if slots < 1:
-            raise SandboxError(f"the sandbox needs at least one slot, not {slots}")
-        folder = choose_scratch(scratch)
-        links: list[Link] = []
-        try:
-            if os.geteuid() == 0:
-                links.append(Link(mode, slots, folder, "supervisor"))
-            else:
-                for number in range(slots):  # one by one, so that a failure stops the others
-                    links.append(Link(mode, 1, folder, f"supervisor-{number}"))  # noqa: PERF401
-            refusal = links[0].layers.refusal()
-            if mode == "strict" and refusal:
-                raise SandboxError(f"{refusal}; {_REMEDY}")
-            return cls(mode, links, _make_slots(links, slots, folder), folder)
-        except BaseException:
-            for link in links:
-                link.stop()
-            remove_scratch(folder)
-            raise
+        return Launch(mode, slots, scratch).ready()
 
     @property
     def count(self) -> int:

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ import pytest
 from heal_bot.errors import SandboxError
 from heal_bot.sandbox import processes
 from heal_bot.sandbox.job import Job, Limits
-from heal_bot.sandbox.run import Sandbox, child_env
+from heal_bot.sandbox.run import Launch, Sandbox, child_env
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="slots have uids only as root")
@@ -233,3 +235,29 @@ def test_a_scratch_folder_nobody_may_enter_is_refused(tmp_path) -> None:
     closed.mkdir(mode=0o700)
     with pytest.raises(SandboxError, match="cannot be entered"):
         Sandbox.start(scratch=closed)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that every user may enter."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-test-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_sandbox_that_nobody_waits_for_leaves_nothing(place) -> None:
+    with Launch("reduced", 1, place) as launch:
+        (folder,) = place.iterdir()
+        pids = [link.process.pid for link in launch._links]
+        assert all(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert not folder.exists()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_a_sandbox_that_was_waited_for_outlives_its_start(place) -> None:
+    with Launch("reduced", 1, place) as launch:
+        sandbox = launch.ready()
+    with sandbox, sandbox.slot() as slot:
+        argv = (PYTHON, "-I", "-c", "print(6 * 7)")
+        assert sandbox.execute(Job(argv, child_env(slot), slot.repo), slot).output == b"42\n"
+    assert list(place.iterdir()) == []
