@@ -30,6 +30,9 @@ RUN apt-get update \
       echo "heal-bot-$slot:x:$((64000 + slot)):$((64000 + slot))::/nonexistent:/usr/sbin/nologin" >> /etc/passwd; \
       echo "heal-bot-$slot:x:$((64000 + slot)):" >> /etc/group; \
     done
+# The base comes without compiled modules, and every start would compile those it imports.
+RUN python -m compileall -q -x '/(test|idlelib|lib2to3|turtledemo|tkinter|ensurepip|pydoc_data|site-packages)/' \
+        "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 COPY --from=build /opt/heal-bot /opt/heal-bot
 # No USER: the action needs root to give each sandbox a user of its own, and GitHub asks for it.
 ENTRYPOINT ["/opt/heal-bot/bin/python", "-I", "-m", "heal_bot", "action"]

@@ -52,6 +52,23 @@ def _run(argv: list[str]) -> int:
     if argv in (["--help"], ["-h"]):
         sys.stdout.write(usage() + "\n")
         return 0
+    try:
+        return _called(argv) if argv != ["action"] or _opened() else 0
+    except KeyboardInterrupt:
+        sys.stderr.write("heal-bot: interrupted\n")
+        return 130
+    except Exception as error:  # noqa: BLE001 - a bug must end with its own code and a report
+        return _failed(error)
+
+
+def _opened() -> bool:
+    """Whether an event of the container's entry may ask for something."""
+    from heal_bot.commands import door
+
+    return door.opened()
+
+
+def _called(argv: list[str]) -> int:
     import click
 
     from heal_bot.commands.group import cli
@@ -63,11 +80,8 @@ def _run(argv: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("heal-bot: interrupted", err=True)
-        return 130
-    except Exception as error:  # noqa: BLE001 - a bug must end with its own code and a report
-        return _failed(error)
+    except click.Abort:
+        raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
 
 

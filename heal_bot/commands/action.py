@@ -11,11 +11,8 @@ from pathlib import Path
 
 import click
 
-from heal_bot.commands import seal
-from heal_bot.forge import actions
+from heal_bot.commands import door, seal
 from heal_bot.intake import envelope
-
-_NO_COMMAND = "the comment is no /heal command"
 
 
 @click.command("action")
@@ -33,10 +30,7 @@ def command(event_file: Path | None) -> None:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     environ = seal.environment()
-    path = event_file or envelope.named(environ)
-    if envelope.for_nobody(environ.get("GITHUB_EVENT_NAME", ""), path):
-        click.echo(f"nothing to do: {_NO_COMMAND}")
-        actions.tell(environ, {"status": "nothing_to_do"}, _NO_COMMAND)
+    if not door.passed(environ, event_file or envelope.named(environ)):
         return
     environ = seal.sealed(environ)
     from heal_bot.commands import reception

@@ -28,6 +28,11 @@ def environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def begun(environ: Mapping[str, str]) -> bool:
+    """Whether this process is the one that gets its secrets over a pipe."""
+    return _FD in environ
+
+
 def sealed(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment with its secrets, in a process whose own environment holds none.
 

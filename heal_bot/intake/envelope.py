@@ -11,6 +11,8 @@ from heal_bot.errors import UsageError
 from heal_bot.intake import command
 from heal_bot.text import one_line
 
+NOT_SERVED = "pull_request_target runs with write rights on code of others; not served"
+_NO_COMMAND = "the comment is no /heal command"
 _MAX_BYTES = 8 << 20
 # The events that are a person's words, and the part of the payload that holds them.
 _SPOKEN = {
@@ -40,18 +42,35 @@ def load(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def for_nobody(name: str, path: Path) -> bool:
-    """Whether the event is a comment without any command of ours.
+def idle(name: str, path: Path) -> str:
+    """Why the event asks for nothing; '' where it may ask for something.
 
     Only what is certain: a file or a payload of another form is judged where it is read.
     """
-    if name not in _SPOKEN:
-        return False
+    if name == "pull_request_target":
+        return NOT_SERVED
+    if name not in _SPOKEN and name != "workflow_run":
+        return ""
     try:
-        said = load(path).get(_SPOKEN[name])
+        given = load(path)
     except UsageError:
-        return False
+        return ""
+    if name == "workflow_run":
+        run = given.get("workflow_run")
+        conclusion = run.get("conclusion") if isinstance(run, dict) else None
+        action = given.get("action")
+        known = isinstance(action, str) and isinstance(conclusion, str)
+        return ended(str(action), str(conclusion)) if known else ""
+    said = given.get(_SPOKEN[name])
     if not isinstance(said, dict) or "body" not in said:
-        return False
+        return ""
     body = said["body"]
-    return body is None or (isinstance(body, str) and command.parse(body) is None)
+    unasked = body is None or (isinstance(body, str) and command.parse(body) is None)
+    return _NO_COMMAND if unasked else ""
+
+
+def ended(action: str, conclusion: str) -> str:
+    """Why another workflow's run is neither to be healed nor green; '' where it is."""
+    if action == "completed" and conclusion in {"failure", "success"}:
+        return ""
+    return f"the run ended as {one_line(conclusion or action, 40)}"

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from heal_bot.errors import UsageError
 from heal_bot.forge_port import STOPPED
-from heal_bot.intake import command, payload
+from heal_bot.intake import command, envelope, payload
 from heal_bot.model import HealRequest
 from heal_bot.text import one_line
 
@@ -82,7 +82,7 @@ def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:
     try:
         match name:
             case "pull_request_target":
-                return Ignored(f"{name} runs with write rights on code of others; not served")
+                return Ignored(envelope.NOT_SERVED)
             case "workflow_run":
                 return _finished(payload.RunEvent.model_validate(given), facts)
             case "issue_comment":
@@ -140,8 +140,8 @@ def _finished(event: payload.RunEvent, facts: Facts) -> Asked | Ignored:
     """Another workflow's run: red is healed, green closes what is no longer needed."""
     run = event.workflow_run
     head_repo = run.head_repository.full_name if run.head_repository else ""
-    if event.action != "completed" or run.conclusion not in {"failure", "success"}:
-        return Ignored(f"the run ended as {one_line(run.conclusion or event.action, 40)}")
+    if reason := envelope.ended(event.action, run.conclusion or ""):
+        return Ignored(reason)
     if head_repo.lower() != facts.repo.lower() or run.event == "pull_request_target":
         return Ignored(f"the run is of code from {one_line(head_repo) or 'a deleted fork'}")
     if not run.head_branch:

@@ -249,3 +249,20 @@ def test_an_input_that_cannot_be_meant_names_itself_and_what_to_give(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         Job.of({f"INPUT_{name}": value})
+
+
+def test_an_event_that_asks_for_nothing_ends_in_its_first_process_without_click(
+    tmp_path: Path,
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", *IMPORTS, "-m", "heal_bot", "action"],
+        env={"PATH": "/usr/bin:/bin", "GITHUB_EVENT_NAME": "pull_request_target",
+             "GITHUB_OUTPUT": str(tmp_path / "output"), "INPUT_GITHUB-TOKEN": "token-for-tests"},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "nothing to do: pull_request_target" in done.stdout
+    assert "nothing_to_do" in (tmp_path / "output").read_text()
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "heal_bot.commands.door" in loaded
+    assert not loaded & {"click", "pydantic", "heal_bot.settings", "heal_bot.model"}

@@ -35,11 +35,12 @@ def test_what_is_kept_is_on_a_list() -> None:
 
 def test_a_process_started_with_secrets_replaces_itself(tmp_path: Path) -> None:
     event = tmp_path / "event.json"
-    event.write_text(json.dumps({"repository": {"full_name": "octo/shop"}, "action": "x"}))
+    dispatch = {"action": "of another tool", "client_payload": {}, "sender": {"login": "a"}}
+    event.write_text(json.dumps({"repository": {"full_name": "octo/shop"}, **dispatch}))
     done = subprocess.run(
         [sys.executable, "-I", "-m", "heal_bot", "action"],
         env={"PATH": "/usr/bin:/bin", "INPUT_GITHUB-TOKEN": "ghs_hidden", "GITHUB_OUTPUT": "",
-             "GITHUB_EVENT_NAME": "pull_request_target", "GITHUB_EVENT_PATH": str(event),
+             "GITHUB_EVENT_NAME": "repository_dispatch", "GITHUB_EVENT_PATH": str(event),
              "GITHUB_REPOSITORY": "octo/shop", "GITHUB_WORKSPACE": str(tmp_path)},
         capture_output=True,
         text=True,

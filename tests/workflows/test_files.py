@@ -76,6 +76,7 @@ def test_the_image_installs_only_what_its_lock_holds_with_hashes() -> None:
         assert line.specifier.contains(locked[name]), f"{name} {locked[name]}: run make locks"
     text = (ROOT / "Dockerfile").read_text()
     assert text.count("--require-hashes -r locks/") == 2
+    assert "python -m compileall" in text.rpartition("FROM ")[2]
     assert "USER" not in re.findall(r"^([A-Z]+) ", text, re.MULTILINE)
 
 
