@@ -389,3 +389,23 @@ def test_a_module_that_cannot_be_imported_is_judged_from_changed_files(
     assert (fixed.status, same.status) == ("fixed", "unchanged")
     assert "KeyError: 'c'" in same.still_failing[0].message
     assert Path(tree.root / "m.py").read_text() == files["m.py"]
+
+
+def test_nobody_renders_what_fails_after_a_candidate(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    conftest = (
+        "import pytest\n\n@pytest.fixture\ndef one(): return 1\n\n"
+        "def rendered(excinfo, style=None): raise SystemExit('rendered')\n\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items: item.repr_failure = rendered\n"
+    )
+    code = "def add(a, b):\n    return a - b\n"
+    test = "import m\n\ndef test_add(one): assert m.add(one, 2) == 3\n"
+    tree = folder(tmp_path / "tree", {"conftest.py": conftest, "m.py": code, "test_m.py": test})
+    failing = (Failure("test_m.py::test_add", "AssertionError", ""),)
+    wrong = tree.candidate("add", code.replace("a - b", "a * b"))
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        (found,) = session.judge([wrong])
+    assert (found.status, found.still_failing[0].kind) == ("unchanged", "AssertionError")
+    assert found.still_failing[0].message.startswith("assert 2 == 3")
