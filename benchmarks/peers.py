@@ -10,7 +10,8 @@ says nothing of models. self-heal-llm repairs one function that its caller names
 it needs by hand (the function, arguments it can be called with, each test as a callable), and as
 its `command line` what its README says. heal-bot gets a repository, finds the failing tests and the
 function itself, and repeats the suite cold before it offers a patch: its seconds are of all that,
-those of self-heal-llm of its loop alone. Both have their default number of attempts.
+those of self-heal-llm of its loop alone. Both have their default number of attempts; without a
+model heal-bot has a minute.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,8 +42,11 @@ from heal_bot.repair.llm.proposer import ModelProposer
 
 _LONGEST = 18 * 60.0
 _PER_CATEGORY = 1
+# Of heal-bot without a model, which else searches on for as long as it is given.
+_OFFLINE_MINUTES = 1.0
 _SCRIPTS = ("right", "useless then right", "wrong then right")
 _SAFETY = ("off", "moderate", "strict", "subprocess")
+_SANDBOX = "strict sandbox"
 _HOST = "shorten"
 _VALUE = "leaked-by-the-benchmark"
 _PROJECT = real_project.Project(
@@ -119,7 +124,7 @@ def repaired(kept: Kept, task: Task, peer: Path, python: Path, say: Callable[[st
         say(json.dumps({"side": side, "way": way, **asdict(kept.add(side, way, result))}))
 
     tell("self_heal", "offline", theirs(task, peer, None)[0])
-    tell("heal_bot", "offline", ours(task, python))
+    tell("heal_bot", "offline", ours(task, python, minutes=_OFFLINE_MINUTES))
     right = answers(task, "right")
     tell("self_heal", "command line", theirs(task, peer, right, "command line")[0])
     for script in _SCRIPTS:
@@ -129,29 +134,46 @@ def repaired(kept: Kept, task: Task, peer: Path, python: Path, say: Callable[[st
 
 
 def attacked(kept: Kept, peer: Path, python: Path, over: Callable[[], bool]) -> None:
-    """Every attack in every setting of each side; what it did is seen from outside."""
-    (host,) = (task for task in own() if task.name == _HOST)
+    """Every attack in every setting of each side; what it did is seen from outside.
+
+    No second of it is published, so two settings are played at a time.
+    """
+    for setting in (*_SAFETY, _SANDBOX):
+        kept.escapes[_side(setting), setting] = []
+
+    def play(setting: str) -> None:
+        _played(kept.escapes[_side(setting), setting], setting, peer, python, over)
+
     os.environ[SECRET] = _VALUE
     try:
-        with listening() as listener, tempfile.TemporaryDirectory(prefix="attacks-") as folder:
-            Path(folder).chmod(0o777)
-            for setting in (*_SAFETY, "strict sandbox"):
-                side = "self_heal" if setting in _SAFETY else "heal_bot"
-                reached = kept.escapes.setdefault((side, setting), [])
-                for number, (name, _) in enumerate(ATTACKS):
-                    if over():
-                        return
-                    mark = Path(folder) / f"{setting.replace(' ', '-')}-{number}"
-
-                    def play(said: Sequence[str], setting: str = setting) -> list[str]:
-                        if setting in _SAFETY:
-                            return theirs(host, peer, said, safety=setting)[1]
-                        return scripted(host, python, said)[1]
-
-                    if _reached(host, number, mark, listener, play):
-                        reached.append(name)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(play, (_SANDBOX, *_SAFETY)))
     finally:
         del os.environ[SECRET]
+
+
+def _side(setting: str) -> str:
+    return "heal_bot" if setting == _SANDBOX else "self_heal"
+
+
+def _played(
+    reached: list[str], setting: str, peer: Path, python: Path, over: Callable[[], bool]
+) -> None:
+    """The attacks that succeed in one setting."""
+    (host,) = (task for task in own() if task.name == _HOST)
+
+    def play(said: Sequence[str]) -> list[str]:
+        if setting == _SANDBOX:
+            return scripted(host, python, said)[1]
+        return theirs(host, peer, said, safety=setting)[1]
+
+    with listening() as listener, tempfile.TemporaryDirectory(prefix="attacks-") as folder:
+        Path(folder).chmod(0o777)
+        for number, (name, _) in enumerate(ATTACKS):
+            if over():
+                return
+            if _reached(host, number, Path(folder) / str(number), listener, play):
+                reached.append(name)
 
 
 def _reached(
