@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.commands import given
 from heal_bot.errors import UsageError
 from heal_bot.source.blob import blob_id
 from heal_bot.text import for_log
@@ -21,14 +22,7 @@ _MAX_BYTES = 4 << 20
 
 
 @click.command("apply")
-@click.option(
-    "--bundle",
-    "folder",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="What `heal-bot heal --out` wrote.",
-)
+@given.bundle
 @click.option(
     "--repo",
     type=click.Path(path_type=Path, file_okay=False),

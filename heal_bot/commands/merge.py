@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.commands import given
 from heal_bot.commands.heal import stop_on_signals
 from heal_bot.errors import UsageError
 
@@ -30,12 +31,7 @@ _RED = frozenset({"fixed", "still_failing", "not_attempted"})
 )
 @click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
 @click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
-@click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for heal.")
-@click.option("--python-version", metavar="3.N", help="As for heal.")
-@click.option("--setup", metavar="TEXT", help="As for heal.")
-@click.option("--freeze", metavar="FILE", help="As for heal.")
-@click.option("--test-command", metavar="TEXT", help="As for heal.")
-@click.option("--working-directory", metavar="DIR", help="As for heal.")
+@given.environment
 @click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
 def command(
     bundles: tuple[Path, ...],

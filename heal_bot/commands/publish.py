@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.commands import given
 from heal_bot.delivery.options import MODES, Options
 from heal_bot.errors import ForgeError, UsageError
 from heal_bot.text import for_log, one_line
@@ -20,14 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("publish")
-@click.option(
-    "--bundle",
-    "folder",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="What `heal-bot heal --out` wrote.",
-)
+@given.bundle
 @click.option("--repo", metavar="OWNER/NAME", help="The repository; by default GITHUB_REPOSITORY.")
 @click.option(
     "--base-sha",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.commands import given
 from heal_bot.errors import UsageError
 from heal_bot.text import for_log, one_line
 
@@ -16,14 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@click.option(
-    "--bundle",
-    "folder",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="What `heal-bot heal --out` wrote.",
-)
+@given.bundle
 @click.option(
     "--repo",
     type=click.Path(path_type=Path, file_okay=False),
@@ -33,12 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
 @click.option("--max-minutes", type=float, help="When to give up (20).")
-@click.option("--python-version", metavar="3.N", help="As for `heal`.")
-@click.option("--setup", metavar="TEXT", help="As for `heal`.")
-@click.option("--freeze", metavar="FILE", help="As for `heal`.")
-@click.option("--test-command", metavar="TEXT", help="As for `heal`.")
-@click.option("--working-directory", metavar="DIR", help="As for `heal`.")
-@click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for `heal`.")
+@given.environment
 @click.option("--quiet", is_flag=True, help="Print the comparison alone.")
 @click.pass_context
 def command(
