@@ -130,8 +130,7 @@ class Oracle:
 class Ask:
     """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes.
 
-    `warm` says that a session on the same tree is expected, which may be prepared meanwhile; a run
-    in the `background` takes the processor only where those beside it leave it.
+    `warm` says that a session on the same tree is expected, which may be prepared meanwhile.
     """
 
     tree: Tree
@@ -141,7 +140,6 @@ class Ask:
     shuffle: int | None = None
     oracle: Oracle | None = None
     warm: bool = False
-    background: bool = False
 
 
 class Runner(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import fcntl
 import os
@@ -37,7 +36,6 @@ _SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
 # landlock_restrict_self(2), the same number on every architecture.
 _RESTRICT_SELF = 446
 _HIGH_FD = 200
-_LOWER = 10
 _LAST_FD = 1024
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -140,8 +138,6 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
             allow_own(plan.rules)
         errors, door, rules = _arrange(plan, output, errors)
         limit(plan.job.limits, plan.thread_count if plan.uid is None else 0)
-        if plan.job.background:
-            give_way()
         if plan.own_network:
             _private_network()
         os.chdir(plan.job.cwd)
@@ -219,14 +215,6 @@ def limit(limits: Limits, others: int) -> None:
         most = resource.getrlimit(which)[1]
         capped = value if most == resource.RLIM_INFINITY else min(value, most)
         resource.setrlimit(which, (capped, capped))
-
-
-def give_way() -> None:
-    """Lower this process's priority, and its session's where the kernel weighs sessions first."""
-    os.nice(_LOWER)
-    # Absent without that kernel option; refused to an ordinary user who asks often.
-    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as group:  # noqa: PTH123
-        group.write(str(_LOWER))
 
 
 def _private_network() -> None:

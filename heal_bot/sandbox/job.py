@@ -42,8 +42,7 @@ class Job:
 
     `read` are roots it may read and execute beyond the system's own. `channels` are descriptors
     of the caller that the program gets as 3, 4, …; the caller closes its own copies. `hosts` are
-    the names a `setup` job may reach by TLS through the supervisor's proxy; none by default. A
-    `background` job leaves the processors to others that want them.
+    the names a `setup` job may reach by TLS through the supervisor's proxy; none by default.
     """
 
     argv: tuple[str, ...]
@@ -54,7 +53,6 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     profile: Profile = "test"
     hosts: tuple[str, ...] = ()
-    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,6 @@ def job_to_wire(job: Job) -> dict[str, Any]:
         "limits": dataclasses.asdict(job.limits),
         "profile": job.profile,
         "hosts": list(job.hosts),
-        "background": job.background,
     }
 
 
@@ -105,7 +102,6 @@ def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
         limits=Limits(**data["limits"]),
         profile=data["profile"],
         hosts=tuple(data["hosts"]),
-        background=bool(data["background"]),
     )
 
 

@@ -194,9 +194,7 @@ class SuiteRunner:
             scratch.fill(slot, ask.tree.root)
             hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
             order["repo"] = str(slot.repo)
-            ended, problem = self._converse(
-                run, env, slot, driver, order, hearing, seconds, desk, background=ask.background
-            )
+            ended, problem = self._converse(run, env, slot, driver, order, hearing, seconds, desk)
         how, detail = conclude(ended, problem, hearing)
         names = hearing.tests.names
         wanted = ask.spectrum and how != "untrusted"
@@ -225,8 +223,6 @@ class SuiteRunner:
         hearing: Hearing,
         wall: float,
         desk: Desk,
-        *,
-        background: bool,
     ) -> tuple[Ended, str]:
         """Start the driver, hear it to its end; how it ended, and what was wrong with its words."""
         # What depends on the order of a set shows itself under another seed.
@@ -242,7 +238,6 @@ class SuiteRunner:
                 channels=(*channel.theirs, *desk.theirs),
                 limits=Limits(wall=wall, cpu=int(wall) + 1),
                 profile=self.profile,
-                background=background,
             )
             running = self._sandbox.start_job(job, slot)
             channel.started()

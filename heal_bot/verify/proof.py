@@ -31,9 +31,6 @@ class Shown:
 class Proof:
     """What is asked of the runner beside the suites, by name; `inside` says why no oracle.
 
-    Those runs leave the processor to the suites, which take longer, and hence may take as long as
-    they do and their own time.
-
     The oracle is asked alone and first: a run of the tests that executes the candidate at the same
     time could tell the answering process what they expect, by any means two processes have.
     """
@@ -65,12 +62,11 @@ class Proof:
         if not tests:
             return cls(tree, fresh, candidate, files, baseline, (), (), "no test was red by itself")
         seconds = _SECONDS + 10 * _time(tests, baseline)
-        beside = seconds + 2 * baseline.suite.seconds
-        asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=beside, background=True)}
+        asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds)}
         try:
             if (poison := evidence.poisoned(candidate.edits)) is not None:
                 spoilt = workspace.patched(run, tree, edit.patched(tree, poison))
-                asks["poison"] = Ask(spoilt, tests, seconds=beside, background=True)
+                asks["poison"] = Ask(spoilt, tests, seconds=seconds)
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}

@@ -261,11 +261,3 @@ def test_a_sandbox_that_was_waited_for_outlives_its_start(place) -> None:
         argv = (PYTHON, "-I", "-c", "print(6 * 7)")
         assert sandbox.execute(Job(argv, child_env(slot), slot.repo), slot).output == b"42\n"
     assert list(place.iterdir()) == []
-
-
-def test_a_background_job_leaves_the_processor_to_others(sandbox, slot) -> None:
-    code = "import os; print(os.getpriority(os.PRIO_PROCESS, 0))"
-    argv, ours = (PYTHON, "-I", "-c", code), os.getpriority(os.PRIO_PROCESS, 0)
-    for background, expected in ((False, ours), (True, min(19, ours + 10))):
-        job = Job(argv, child_env(slot), slot.repo, background=background)
-        assert int(sandbox.execute(job, slot).output) == expected
