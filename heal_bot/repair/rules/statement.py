@@ -186,8 +186,9 @@ def last_branches(scope: Scope) -> Iterator[Change]:
         word = ">" if isinstance(sign, ast.Lt) else "<"
         condition = f"elif {site.segment(left)} {word} {site.segment(right)}:"
         at = site.end(last) + found.start(1)
-        line = site.source[:at].count(b"\n") + site.line(site.root)
-        why = f"`else` becomes `{condition[:-1]}` on line {line}"
+        # No test executes the line of an `else`.
+        line = site.line(first)
+        why = f"`else` becomes `{condition[:-1]}` before line {line}"
         yield Change((Cut(at, at + len(found[1]), condition),), 2.4, line, why)
 
 

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from heal_bot.model import Failure
+from heal_bot.model import Failure, Target
 from heal_bot.repair.rules.evidence import gather
 from heal_bot.repair.rules.scope import look
 from heal_bot.repair.rules.site import survey
+from heal_bot.repair.rules.statement import last_branches
 from heal_bot.repair.rules.surroundings import Surroundings, explore
 from heal_bot.repair.rules.table import FAMILIES
 from heal_bot.repair.rules.text import applied
@@ -219,8 +220,6 @@ IDLE = {
 
 
 def _texts(family: str, source: str, kind: str = "", message: str = "") -> list[tuple[float, str]]:
-    from heal_bot.model import Target
-
     target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
 
     class Tree:
@@ -286,6 +285,14 @@ def test_no_change_costs_less_than_the_floor_of_its_family(family) -> None:
     assert all(cost >= family.floor for cost in costs)
 
 
+def test_a_new_condition_of_an_else_is_about_a_line_that_tests_execute() -> None:
+    (source,) = [source for name, source, *_ in EXAMPLES if name == "last branch"]
+    target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
+    scope = look(survey(target, source, None), Surroundings(), gather([]))
+    (change,) = last_branches(scope)
+    assert change.line == 5
+
+
 def test_every_family_has_its_own_name() -> None:
     names = [f.name for f in FAMILIES]
     assert len(names) == len(set(names))
@@ -299,8 +306,6 @@ def test_every_family_but_those_that_need_a_module_around_has_an_example() -> No
 
 
 def test_a_missing_module_leaves_the_surroundings_empty() -> None:
-    from heal_bot.model import Target
-
     class Tree:
         def read(self, path: str) -> bytes:
             raise KeyError(path)
