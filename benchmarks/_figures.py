@@ -79,9 +79,9 @@ SHAPES: dict[str, Shape] = {
         "heal-bot 0.1.0; libraries as pinned in the benchmark",
         "Single mutations planted by us in public libraries; a repair counts as wrong when it differs from the release on recorded calls.",
         (
-            ("mutants healed offline", "0 of 0", "healed, mutants"),
+            ("faults planted in public libraries that were healed offline", "0 of 0", "healed, mutants"),
             ("of those that one edit can undo", "0 of 0", "healed_invertible, invertible"),
-            ("share of the proposed repairs that are right", "0.000", "precision"),
+            ("share of the repairs offered for them that are right", "0.000", "precision"),
         ),
     ),
     "peers": Shape(
