@@ -125,6 +125,7 @@ def _groups(
     for at in range(len(fixes)):
         found.setdefault(keys[at] or at, []).append(at)
     known = _known(unchanged, rows, calls.recorded)
+    seen = any(result.how != "skipped" for result in unchanged)
     least = min((_crashing(row, crashes) for row in rows), default=0.0)
     groups = []
     for members in found.values():
@@ -137,7 +138,7 @@ def _groups(
         apart += _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
         penalty = bad + (_OTHER * _felt(changed) if known else 0.0)
         costs = tuple(fixes[at].candidate.prior for at in members)
-        share = changed if row else None
+        share = changed if row and seen else None
         grounds = Grounds(costs, share, calls.recorded, len(row), penalty)
         weight = math.exp(-apart) * together(costs)
         mended = _mended(shown[0], shown[1 + members[0]])

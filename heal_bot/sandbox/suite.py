@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heal_bot.errors import SandboxError
-from heal_bot.events import Run
+from heal_bot.events import Noted, Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import scratch
@@ -108,9 +108,15 @@ class SuiteRunner:
         most = min((os.cpu_count() or 1) + 1, free - room + 1)
         with ThreadPoolExecutor(max(1, min(len(asks) + len(expected), most)), "cold-run") as pool:
             runs = pool.map(lambda ask: self._cold(run, env, ask), asks)
-            for started in [pool.submit(self._zygotes.ahead, run, t, env) for t in expected]:
-                started.result()
-            return tuple(runs)
+            waiting = [pool.submit(self._zygotes.ahead, run, t, env) for t in expected]
+            done = tuple(runs)
+            for started in waiting:
+                try:
+                    started.result()
+                except SandboxError as error:
+                    message = f"no process was started ahead: {error}"
+                    run.emit(Noted(stage="sandbox", message=message, level="warning"))
+            return done
 
     def warm(
         self,

@@ -192,12 +192,12 @@ class Supervisor:
                 door=-1 if door is None else door.fileno(),
             )
             out_read, out_write = os.pipe2(os.O_CLOEXEC)
+            passed.callback(os.close, out_write)
             err_read, err_write = os.pipe2(os.O_CLOEXEC)
+            passed.callback(os.close, err_write)
             pid = os.fork()
             if pid == 0:
                 isolate.run_isolated(plan, out_write, err_write)
-            os.close(out_write)
-            os.close(err_write)
         kept = watch.Output(job.limits.kept_bytes)
         return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 

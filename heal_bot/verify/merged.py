@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heal_bot.errors import UsageError, WorkspaceError
+from heal_bot.errors import ProvisionError, UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import (
     Baseline,
@@ -51,7 +51,7 @@ def held(
     try:
         merged = workspace.checkout(run, tested_sha)
         files = _carried(merged, found.patch.edits)
-    except (UsageError, WorkspaceError) as error:
+    except (UsageError, WorkspaceError, ProvisionError) as error:
         return _doubted(found, f"the {name} cannot be had: {error}")
     except (edit.EditError, SourceRejected, LookupError) as error:
         return _doubted(found, f"the repair was not tried on the {name} {error}")

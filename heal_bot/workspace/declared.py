@@ -124,7 +124,12 @@ def _tox(tree: Tree, found: Declared) -> None:
 def _nox(tree: Tree, found: Declared) -> None:
     """What the noxfile's sessions of tests install, as far as it is written out."""
     if sessions.NOXFILE in tree.paths():
-        for words in sessions.installs(tree.read(sessions.NOXFILE)):
+        try:
+            source = tree.read(sessions.NOXFILE)
+        except KeyError:
+            found.notes.append(f"{sessions.NOXFILE} is a link and is not read")
+            return
+        for words in sessions.installs(source):
             found.lines.words(words, sessions.NOXFILE, lambda path: _open(tree, path))
             found.sources.append(sessions.NOXFILE)
 

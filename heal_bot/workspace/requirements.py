@@ -15,6 +15,9 @@ from heal_bot.text import one_line
 
 _MOST = 3000
 _DEEPEST = 8
+# Options of pip whose value is no requirement.
+_VALUED = frozenset({"-f", "--find-links", "-i", "--index-url", "--extra-index-url", "--no-binary",
+                     "--only-binary", "-t", "--target", "--prefix", "--python"})  # fmt: skip
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[=\s]*(?P<path>\S+)\Z")
 # What an installer may be told per line and what changes nothing for us.
@@ -110,6 +113,8 @@ class Lines:
         for word in waiting:
             if word in {"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}:
                 self._line(f"{word} {next(waiting, '')}", where, open_text, bounds=False, depth=0)
+            elif word in _VALUED:
+                next(waiting, "")
             elif word in {"--group", "--extra"}:
                 (self.groups if word == "--group" else self.extras).add(next(waiting, ""))
             else:

@@ -11,7 +11,7 @@ from heal_bot.source.guard import SourceRejected, parse
 NOXFILE = "noxfile.py"
 # tox makes environments of its own unless this plugin is there.
 _PACKAGES = {"tox": ("tox", "tox-current-env"), "nox": ("nox",)}
-_TESTING = re.compile(r"tests?\b|pytest|unit", re.I)
+_TESTING = re.compile(r"\b(tests?|pytest|unit)\b", re.I)
 _MOST = 100
 
 
@@ -33,11 +33,7 @@ def installs(source: bytes) -> Iterator[list[str]]:
     functions = [f for f in module.body if isinstance(f, ast.FunctionDef) and _is_tests(f)]
     calls = (n for f in functions for n in ast.walk(f) if isinstance(n, ast.Call))
     for call in list(calls)[:_MOST]:
-        words = [
-            arg.value
-            for arg in call.args
-            if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
-        ]
+        words = _plain(call.args)
         match call.func:
             case ast.Attribute(attr="install"):
                 yield words
@@ -45,9 +41,20 @@ def installs(source: bytes) -> Iterator[list[str]]:
                 yield words[words.index("install") + 1 :]
 
 
+def _plain(arguments: list[ast.expr]) -> list[str]:
+    """The words that are written out; an option whose value is not goes with it."""
+    words: list[str] = []
+    for argument in arguments:
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            words.append(argument.value)
+        elif words and words[-1].startswith("-"):
+            words.pop()
+    return words
+
+
 def _is_tests(function: ast.FunctionDef) -> bool:
     """Whether a function is a session, by its decorator, and one for tests, by its name."""
-    marks = (ast.unparse(mark) for mark in function.decorator_list)
+    marks = (node for mark in function.decorator_list for node in ast.walk(mark))
     return _TESTING.search(function.name.replace("_", " ")) is not None and any(
-        "session" in mark for mark in marks
+        getattr(node, "attr", getattr(node, "id", "")) == "session" for node in marks
     )

@@ -15,6 +15,7 @@ from heal_bot.repair.rules.surroundings import Function
 
 _TAKES = {"dict": "mapping", "sum": "sequence", "sorted": "sequence", "list": "sequence",
           "reversed": "sequence", "enumerate": "sequence"}  # fmt: skip
+_TYPES = {**RESULTS, "Mapping": "mapping"}
 _OTHER = 0.8
 
 
@@ -82,5 +83,5 @@ def _tested(scope: Scope, node: ast.expr) -> Iterator[str]:
         for inner in ast.walk(test) if test is not None else ():
             match inner:
                 case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id=name)]):
-                    if name in RESULTS:
-                        yield RESULTS[name]
+                    if name in _TYPES:
+                        yield _TYPES[name]

@@ -129,6 +129,8 @@ def _unused(site: Site) -> tuple[str, ...]:
 def _idle(scope: Scope) -> frozenset[str]:
     """The names bound in a function that nothing reads but what sets them."""
     site = scope.site
+    if site.function is None:
+        return frozenset()
     read = {
         node.id
         for node in site.nodes
@@ -136,6 +138,14 @@ def _idle(scope: Scope) -> frozenset[str]:
         and not isinstance(node.ctx, ast.Store)
         and node.id not in _set(site.places[node].statement)
     }
+    for node in ast.walk(site.root):
+        match node:
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                read.update(names)
+            case ast.JoinedStr() as part:
+                read.update(n.id for n in ast.walk(part) if isinstance(n, ast.Name))
+            case ast.For(target=part) | ast.AsyncFor(target=part) | ast.comprehension(target=part):
+                read.update(n.id for n in ast.walk(part) if isinstance(n, ast.Name))
     bound = {name for name, _, _ in scope.bindings if name[:1] != "_"}
     return frozenset(bound - read - {"self", "cls"})
 
