@@ -6,7 +6,7 @@ import contextlib
 import os
 import platform
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -102,6 +102,7 @@ class Sandbox:
         self._count = len(slots)
         self._busy: dict[int, Running] = {}
         self._proven: dict[object, Isolation] = {}
+        self._closing = contextlib.ExitStack()
         layers = links[0].layers
         self.layers = layers
         self.isolation = Isolation(mode, layers.present(), layers.missing())
@@ -187,8 +188,13 @@ class Sandbox:
             self._proven[key] = prove(self, python, expected, read)
         return self._proven[key]
 
+    def before_close(self, action: Callable[[], None]) -> None:
+        """Have something done while slots can still be given back."""
+        self._closing.callback(action)
+
     def close(self) -> None:
         """End all jobs and the supervisor, remove the scratch folder."""
+        self._closing.close()
         links, self._links = self._links, []
         for link in links:
             link.stop()

@@ -59,6 +59,7 @@ class SuiteRunner:
         self._lanes = lanes
         self._held = sandbox.isolation
         self._zygotes = Lanes(sandbox, self._passes, self.profile, below)
+        sandbox.before_close(self._zygotes.drop)
         self._sessions: list[WarmSession] = []
         self._telling = threading.Lock()
 
