@@ -51,8 +51,14 @@ def listening() -> Iterator[Listener]:
     """The port while it is open; every connection is answered with an empty page."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         listener = Listener(server.getsockname()[1])
-        threading.Thread(target=_serve, args=(server, listener), daemon=True).start()
-        yield listener
+        thread = threading.Thread(target=_serve, args=(server, listener), daemon=True)
+        thread.start()
+        try:
+            yield listener
+        finally:
+            # A thread left in accept may go on with whatever socket gets the number next.
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
 
 def _serve(server: socket.socket, listener: Listener) -> None:

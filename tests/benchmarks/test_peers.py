@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import urllib.request
 from pathlib import Path
 from types import ModuleType
@@ -125,6 +127,14 @@ def test_a_connection_is_heard() -> None:
     with listening() as listener:
         urllib.request.urlopen(f"http://127.0.0.1:{listener.port}/", timeout=5).close()
         assert len(listener.heard) == 1
+
+
+def test_nobody_listens_any_more_afterwards() -> None:
+    with listening() as listener:
+        before = threading.active_count()
+    assert threading.active_count() == before - 1
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", listener.port), timeout=5)
 
 
 def test_a_function_is_put_where_tests_and_classes_see_it() -> None:
