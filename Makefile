@@ -11,11 +11,8 @@ RUNNERS := $(VENV)/.runners
 AIMOCK := $(VENV)/aimock/.ready-1.43.0
 BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
-# Keeps the exit code, since make has one for all failures: 1 says that tests ran and some failed.
-pytest = rm -f $(VENV)/.pytest; $(BIN)/pytest -q $(1); code=$$?; echo $$code > $(VENV)/.pytest; exit $$code
-
 .DELETE_ON_ERROR:
-.PHONY: dev demo test long again slow lint check full bench clean action-test locks
+.PHONY: dev demo test long slow lint check full bench clean action-test locks
 
 dev: $(STAMP)
 
@@ -43,15 +40,11 @@ demo: $(STAMP)
 	@$(BIN)/python -m examples.demo
 
 test: $(STAMP)
-	@$(call pytest,-n auto -m "not slow and not long and not online")
+	$(BIN)/pytest -q -n auto -m "not slow and not long and not online"
 
 # What needs this project alone, as the unit tests do, but starts processes for seconds.
 long: $(STAMP) $(AIMOCK)
-	@$(call pytest,-n auto -m "long and not slow and not online")
-
-# What failed last, by itself: a test that passes now is unsteady.
-again: $(STAMP)
-	@$(call pytest,--last-failed --last-failed-no-failures none -m "not slow and not online")
+	$(BIN)/pytest -q -n auto -m "long and not slow and not online"
 
 slow: $(RUNNERS)
 	$(BIN)/pytest -q -n auto --timeout 1200 -m "slow and not online" || test $$? = 5
