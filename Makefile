@@ -58,7 +58,7 @@ lint: $(STAMP)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 
-# The parts that CI runs on every commit; `full` adds the container, the other runners and Chromium.
+# What CI runs on every commit; `full` adds the container, the other runners and Chromium.
 check: $(STAMP)
 	@for part in lint test long; do begin=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
