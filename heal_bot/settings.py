@@ -152,6 +152,7 @@ _FROM_ENVIRONMENT = {
     "sandbox": ("HEAL_BOT_SANDBOX",),
     "python_version": ("HEAL_BOT_PYTHON_VERSION",),
     "setup": ("HEAL_BOT_SETUP",),
+    "freeze": ("HEAL_BOT_FREEZE",),
     "test_command": ("HEAL_BOT_TEST_COMMAND",),
     "working_directory": ("HEAL_BOT_WORKING_DIRECTORY",),
 }

@@ -14,7 +14,7 @@ from typing import Any
 from heal_bot import bundle
 from heal_bot.errors import UsageError
 from heal_bot.events import Event, Run, Underway
-from heal_bot.intake import ran
+from heal_bot.intake import freeze, ran
 from heal_bot.intake import request as requests
 from heal_bot.launch import launched
 from heal_bot.model import HealRequest, Memory, Outcome, Trust
@@ -122,7 +122,7 @@ def connected(
         )
         chosen = tiers(settings, repository.source, job.replies, own)
         workspace = _workspace(settings, sandbox, repository, Path(scratch), job.python)
-        wanted = _wanted(settings, repository.source, request.trust)
+        wanted = _wanted(run, settings, repository.source, request.trust)
         yield Connected(
             run=run,
             request=request,
@@ -159,7 +159,7 @@ def bench(
         run = replace(run, deadline=run.clock() + settings.max_minutes * 60)
         repository = Repository.of(run, repo, Path(scratch))
         workspace = _workspace(settings, sandbox, repository, Path(scratch), python)
-        wanted = _wanted(settings, repository.source, Trust.KEYLESS)
+        wanted = _wanted(run, settings, repository.source, Trust.KEYLESS)
         workspace = replace(workspace, wanted=wanted)
         yield Bench(run, workspace, _runner(settings, sandbox))
 
@@ -265,12 +265,12 @@ def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:
     return (*active, *dict.fromkeys(places))
 
 
-def _wanted(settings: Settings, source: Path, trust: Trust) -> Wanted:
+def _wanted(run: Run, settings: Settings, source: Path, trust: Trust) -> Wanted:
     """What is said of the environment; code of an untrusted head never meets credentials."""
     return Wanted(
         python=settings.python_version,
         setup=settings.setup,
-        freeze=Path(settings.freeze).absolute() if settings.freeze else None,
+        freeze=freeze.chosen(run, settings.freeze, settings.setup),
         folders=_folders(Path(settings.workspace) if settings.workspace else source, settings),
         programs=sessions.programs(settings.test_command),
         access=Access(

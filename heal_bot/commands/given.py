@@ -19,7 +19,7 @@ bundle = click.option(
 _ENVIRONMENT = (
     click.option("--python-version", metavar="3.N", help="As for `heal`."),
     click.option("--setup", metavar="TEXT", help="As for `heal`."),
-    click.option("--freeze", metavar="FILE", help="As for `heal`."),
+    click.option("--freeze", metavar="GLOB", help="As for `heal`."),
     click.option("--test-command", metavar="TEXT", help="As for `heal`."),
     click.option("--working-directory", metavar="DIR", help="As for `heal`."),
     click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for `heal`."),

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     "--setup", metavar="TEXT", help="Make one with these packages, as `pip install` takes them."
 )
 @click.option(
-    "--freeze", metavar="FILE", help="Make one with the versions that `pip freeze` wrote."
+    "--freeze",
+    metavar="GLOB",
+    help="Make one with the versions that `pip freeze` wrote; of several files those that agree.",
 )
 @click.option(
     "--test-command",

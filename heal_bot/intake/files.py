@@ -46,15 +46,20 @@ def find(root: Path, patterns: Sequence[str], *, absolute: bool = False) -> tupl
     """
     found: dict[Place, None] = {}
     for pattern in patterns:
-        base, parts = _split(root, pattern, absolute)
-        places = sorted(_matches(base, parts), key=lambda place: place.name)
+        places = matching(root, pattern, absolute=absolute)
         if not places:
             raise UsageError(
-                f"no test report matches {one_line(pattern)!r} in {base}; check the path and that"
+                f"no test report matches {one_line(pattern)!r} in {root}; check the path and that"
                 " the test step writes it (pytest --junitxml=report.xml), or pass no report at all"
             )
         found.update(dict.fromkeys(places))
     return tuple(found)
+
+
+def matching(root: Path, pattern: str, *, absolute: bool = False) -> tuple[Place, ...]:
+    """As `find` for one pattern, sorted; nothing where nothing matches."""
+    base, parts = _split(root, pattern, absolute)
+    return tuple(sorted(_matches(base, parts), key=lambda place: place.name))
 
 
 def _split(root: Path, pattern: str, absolute: bool) -> tuple[Path, tuple[str, ...]]:
@@ -76,12 +81,13 @@ def _split(root: Path, pattern: str, absolute: bool) -> tuple[Path, tuple[str, .
             " give a path below the repository"
         )
     literal = 1
-    while literal < len(path.parts) - 1 and not _is_glob(path.parts[literal]):
+    while literal < len(path.parts) - 1 and not is_glob(path.parts[literal]):
         literal += 1
     return Path(*path.parts[:literal]), path.parts[literal:]
 
 
-def _is_glob(part: str) -> bool:
+def is_glob(part: str) -> bool:
+    """Whether a name is a pattern."""
     return any(mark in part for mark in "*?[")
 
 
@@ -107,7 +113,7 @@ def _walk(folder: int, parts: tuple[str, ...], prefix: str, budget: list[int]) -
             if not name.startswith("."):
                 yield from _descend(folder, name, parts, prefix, budget)
         return
-    for name in _listing(folder, budget) if _is_glob(head) else [head]:
+    for name in _listing(folder, budget) if is_glob(head) else [head]:
         hidden = name.startswith(".") and not head.startswith(".")
         if budget[1] > 0 and (name == head or (fnmatchcase(name, head) and not hidden)):
             yield from _descend(folder, name, rest, prefix, budget)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from heal_bot.events import Noted, Run
+from heal_bot.intake import files
 from heal_bot.intake.archive import check_directory
 
 NAME = "freeze.txt"
@@ -21,6 +24,32 @@ def frozen(archives: Sequence[Path]) -> bytes | None:
     """
     found = {data for path in archives if (data := _read(path))}
     return found.pop() if len(found) == 1 else None
+
+
+def chosen(run: Run, given: str, setup: str) -> Path | None:
+    """The freeze file that is given; of those that a pattern finds one, where all say the same.
+
+    A pattern may find nothing, and counts only where no `setup` says what to install.
+    """
+    if not given or not files.is_glob(given):
+        return Path(given).absolute() if given else None
+    found = files.matching(Path.cwd(), given, absolute=True)
+    if setup or not found:
+        return None
+    if len({_content(place) for place in found}) > 1:
+        message = f"the {len(found)} files that match {given} differ: none of them is used"
+        run.emit(Noted(stage="workspace", message=message, level="warning"))
+        return None
+    return found[0].base / found[0].name
+
+
+def _content(place: files.Place) -> bytes:
+    """The bytes of a file beneath its base; what cannot be read is told when it is used."""
+    opened = files.opened(place)
+    if isinstance(opened, str):
+        return opened.encode()
+    with os.fdopen(opened.descriptor, "rb") as file:
+        return file.read(_BYTES)
 
 
 def _read(path: Path) -> bytes:

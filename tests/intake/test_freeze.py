@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.intake.freeze import frozen
+from heal_bot.events import Event, Run
+from heal_bot.intake.freeze import chosen, frozen
 
 
 def packed(path: Path, **members: str) -> Path:
@@ -40,3 +41,41 @@ def test_what_is_no_archive_or_too_large_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "no.zip").write_bytes(b"PK\x03\x04broken")
     bomb = packed(tmp_path / "bomb.zip", freeze_txt="a" * (1 << 21))
     assert frozen([tmp_path / "no.zip", bomb, tmp_path / "gone.zip"]) is None
+
+
+def laid_out(folder: Path, *texts: str) -> None:
+    for number, text in enumerate(texts):
+        (folder / f".heal-bot/reports/junit-{number}").mkdir(parents=True)
+        (folder / f".heal-bot/reports/junit-{number}/freeze.txt").write_text(text)
+
+
+GLOB = ".heal-bot/reports/**/freeze.txt"
+
+
+@pytest.mark.parametrize(
+    ("texts", "setup", "found"),
+    [
+        (("a==1",), "", True),
+        (("a==1", "a==1"), "", True),
+        (("a==1", "a==2"), "", False),
+        (("a==1",), ".[test]", False),
+        ((), "", False),
+    ],
+    ids=["one", "equal ones", "different ones", "with setup", "none"],
+)
+def test_a_pattern_gives_the_versions_that_all_files_agree_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...], setup: str, found: bool
+) -> None:
+    laid_out(tmp_path, *texts)
+    monkeypatch.chdir(tmp_path)
+    said: list[Event] = []
+    path = chosen(Run(said.append), GLOB, setup)
+    assert (path is not None and path.read_text() == texts[0]) == found
+    assert len(said) == (len(set(texts)) > 1)
+
+
+def test_a_plain_name_counts_though_it_is_not_there(tmp_path: Path) -> None:
+    # Whoever needs it says that it cannot be read, and how to write one.
+    named = str(tmp_path / "freeze.txt")
+    assert chosen(Run(print), named, ".[test]") == Path(named)
+    assert chosen(Run(print), "", "") is None

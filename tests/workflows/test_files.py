@@ -202,3 +202,30 @@ def test_the_workflows_that_fork_safe_calls_are_told_alike() -> None:
     assert {n: inputs_of(first)[n] for n in ENVIRONMENT} == {
         n: inputs_of(second)[n] for n in ENVIRONMENT
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "jobs"),
+    [("heal-matrix", {"heal", "merge"}), ("heal-unprivileged", {"heal"}), ("verify", {"verify"})],
+)
+def test_every_job_that_runs_tests_has_the_versions_of_the_failing_run(
+    name: str, jobs: set[str]
+) -> None:
+    workflow = load(ROOT / f".github/workflows/{name}.yml")
+    carried = set()
+    for title, job in workflow["jobs"].items():
+        told = [s.get("env", {}).get("HEAL_BOT_FREEZE") for s in job["steps"]]
+        loads = [s["with"].get("pattern", "") for s in job["steps"] if "download" in s["uses"]]
+        if ".heal-bot/reports/**/freeze.txt" in told:
+            assert {"${{ inputs.artifacts }}", "heal-bot-freeze*"} & set(loads), title
+            carried.add(title)
+    assert carried == jobs
+
+
+@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.name)
+def test_a_snippet_that_freezes_hands_the_file_on(path: Path) -> None:
+    for job in load(path)["jobs"].values():
+        inner = job.get("steps", ())
+        if any("pip freeze > freeze.txt" in step.get("run", "") for step in inner):
+            given = [str(step.get("with", {})) for step in inner]
+            assert any("freeze.txt" in text for text in given)
