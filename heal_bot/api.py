@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 from heal_bot import pipeline, wiring
 from heal_bot.errors import HealBotError, ProvisionError, SandboxError
@@ -51,6 +52,16 @@ def heal(
             memory.save(job.memory, outcome.memory)
         assert made.store.record is not None
         return made.store.record
+
+
+def ended(
+    request: HealRequest, out: Path, settings: Settings, error: HealBotError
+) -> OutcomeRecord:
+    """Write the bundle of a request that broke before anything could be run."""
+    store = wiring.BundleStore(out, settings.secrets)
+    store.save(_failed(request, error))
+    assert store.record is not None
+    return store.record
 
 
 async def aheal(

@@ -91,9 +91,11 @@ def _failed(error: Exception) -> int:
 
     import click
 
-    from heal_bot.errors import HealBotError
+    from heal_bot.errors import HealBotError, no_room
     from heal_bot.text import for_log, one_line
 
+    if isinstance(error, OSError):
+        error = no_room(error) or error
     if isinstance(error, HealBotError):
         click.echo(for_log(one_line(f"heal-bot: {error}", 2_000)), err=True)
         return error.exit_code

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+
 
 class HealBotError(Exception):
     """Root of all expected errors; the message says what failed, with which value, what to do."""
@@ -21,6 +25,17 @@ class SandboxError(HealBotError):
 
 class ProvisionError(HealBotError):
     """The target's interpreter, its environment or a folder for it could not be made usable."""
+
+
+def no_room(error: OSError) -> ProvisionError | None:
+    """What a full or read-only disk is for a person; None for any other failure."""
+    if error.errno not in _NO_ROOM:
+        return None
+    place = error.filename or "a disk"
+    return ProvisionError(
+        f"{place} cannot be written ({error.strerror}): free space there, mount it writable, or "
+        "name other folders with TMPDIR, HEAL_BOT_SCRATCH and HEAL_BOT_CACHE"
+    )
 
 
 class WorkspaceError(HealBotError):

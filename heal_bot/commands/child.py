@@ -89,6 +89,11 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
     if (replies := _replies(job)) is not None and replies.exists():
         actions.give_back(replies, job.workspace)
     if not done.ok and not (job.bundle / bundle.OUTCOME).exists():
+        if done.full:
+            raise ProvisionError(
+                f"the disk filled while healing ({done.complaint()}): free space before the step "
+                "runs"
+            )
         raise HealBotError(f"the run that heals failed: {done.complaint()}")
     return bundle.read(job.bundle)
 
@@ -236,6 +241,7 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
     known = {
         "PATH": os.defpath + ":/usr/local/bin",
         "HOME": str(scratch),
+        "TMPDIR": str(scratch.parent),
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
         "OPENAI_BASE_URL": chosen.openai_base_url,

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from heal_bot.errors import ProvisionError, SandboxError
+    from heal_bot.outcome import OutcomeRecord
+    from heal_bot.settings import Settings
     from heal_bot.tiers import Own
 
 
@@ -136,26 +139,48 @@ def command(
     # Help and completion come from this module too, and need nothing of what heals.
     from heal_bot import settings
     from heal_bot.commands import seal
+    from heal_bot.errors import ProvisionError, SandboxError
     from heal_bot.launch import launched
 
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
     stopped = stop_on_signals()
-    with launched(chosen) as launch:
-        # All that heals is loaded while the supervisor starts.
-        from heal_bot import api, bundle, wiring
-        from heal_bot.commands.screen import shown
-        from heal_bot.report import console
-        from heal_bot.tiers import NOTHING
+    try:
+        with launched(chosen) as launch:
+            # All that heals is loaded while the supervisor starts.
+            from heal_bot import api, bundle, wiring
+            from heal_bot.commands.screen import shown
+            from heal_bot.tiers import NOTHING
 
-        bundle.check_writable(out)
-        job = wiring.Job(
-            repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
-            request_file=request_file, memory=memory, replies=replies,
-        )  # fmt: skip
-        own = _resumed(resume) if resume is not None else NOTHING
-        limits = chosen.max_minutes, chosen.max_usd
-        with shown(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
-            record = api.heal(job, chosen, sink, stopped, own, launch)
+            bundle.check_writable(out)
+            job = wiring.Job(
+                repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
+                request_file=request_file, memory=memory, replies=replies,
+            )  # fmt: skip
+            own = _resumed(resume) if resume is not None else NOTHING
+            limits = chosen.max_minutes, chosen.max_usd
+            with shown(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
+                record = api.heal(job, chosen, sink, stopped, own, launch)
+    except (ProvisionError, SandboxError) as error:
+        if request_file is None:
+            raise
+        record = _ended(request_file, out, chosen, error)
+    _tell(record, out, as_json=as_json)
+
+
+def _ended(
+    request_file: Path, out: Path, chosen: Settings, error: ProvisionError | SandboxError
+) -> OutcomeRecord:
+    """The bundle of a request for which nothing could be started: whoever asked reads it there."""
+    from heal_bot import api
+    from heal_bot.intake import request as requests
+
+    return api.ended(requests.load(request_file), out, chosen, error)
+
+
+def _tell(record: OutcomeRecord, out: Path, *, as_json: bool) -> None:
+    """The closing lines, for a person or a program."""
+    from heal_bot.report import console
+
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heal_bot.commands.job import Job
-from heal_bot.errors import HealBotError
+from heal_bot.errors import HealBotError, ProvisionError, no_room
 from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
 from heal_bot.forge.runs import Runs
@@ -36,10 +37,26 @@ def receive(environ: Mapping[str, str], event_file: Path | None) -> None:
         click.echo(line)
     path = event_file or envelope.named(environ)
     try:
-        serve(job, environ.get("GITHUB_EVENT_NAME", ""), path)
+        _written(job, environ.get("GITHUB_EVENT_NAME", ""), path)
     except HealBotError as error:
         click.echo(actions.annotation("error", "heal-bot", str(error)))
         job.fail(error)
+        raise
+
+
+def _written(job: Job, name: str, path: Path) -> None:
+    """Serve where temporary files can be written; ProvisionError when a disk is full."""
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise ProvisionError(
+            f"no temporary folder can be written ({error.strerror}): free space before the step runs"
+        ) from error
+    try:
+        serve(job, name, path)
+    except OSError as error:
+        if (told := no_room(error)) is not None:
+            raise told from error
         raise
 
 

@@ -97,8 +97,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
     known = {
         "sandbox_error": "heal-bot doctor   says which layer of isolation is missing",
-        "environment_error": "name the interpreter of the tests with --python, or what it needs"
-        " with --freeze or --setup",
+        "environment_error": "what the first line says, or another environment with --python,"
+        " --freeze or --setup",
         "nothing_to_do": "nothing; give the report of a red run with --junit if there is one",
         "stale_test": "look at the test: the code does what its callers expect",
         "flaky": "repair the test or what it waits for; no change of the code is proposed",

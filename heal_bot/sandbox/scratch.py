@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from heal_bot.errors import SandboxError
+from heal_bot.errors import ProvisionError, SandboxError
 from heal_bot.model import Environment, PatchedFile
 from heal_bot.process import run as start
 from heal_bot.sandbox.policy import child_env
@@ -28,6 +28,11 @@ def fill(slot: Slot, root: Path) -> None:
     """
     argv = ["cp", "-R", "-P", "-p", "--", f"{root}/.", str(slot.repo)]
     done = start(argv, env=_TOOLS, seconds=_COPY_SECONDS)
+    if done.full:
+        raise ProvisionError(
+            f"the disk of {slot.root} is full: free space there, or name another folder with "
+            "HEAL_BOT_SCRATCH"
+        )
     if not done.ok:
         raise SandboxError(f"cannot copy {root} into the sandbox: {done.complaint()}")
     _give(slot)

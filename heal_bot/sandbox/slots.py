@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.errors import SandboxError
+from heal_bot.errors import ProvisionError
 
 SCRATCH_PARTS = ("repo", "home", "tmp")
 _SHM = Path("/dev/shm")  # noqa: S108 - emptied of what a slot's uid left there
@@ -71,9 +71,9 @@ def choose_scratch(wanted: Path | None) -> Path:
             folder.chmod(0o711)
             return folder.resolve()
         complaints.append(complaint)
-    raise SandboxError(
-        f"no folder for scratch copies: {'; '.join(complaints)}; name one that every user may "
-        "enter and that has 256 MiB free"
+    raise ProvisionError(
+        f"no folder for scratch copies: {'; '.join(complaints)}; name one with "
+        "HEAL_BOT_SCRATCH that every user may enter and that has 256 MiB free"
     )
 
 

@@ -165,6 +165,11 @@ class Index:
         )  # fmt: skip
         if done.ok:
             return done.stdout
+        if done.full:
+            raise ProvisionError(
+                "the disk filled while packages were fetched: free space, or name other folders "
+                "with TMPDIR and HEAL_BOT_CACHE"
+            )
         said = redact(
             done.stderr.decode(errors="replace"), (self.access.url,) if self.access.url else ()
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,9 @@ def pin(stage: Stage) -> None:
     stage.base = stage.commit("main", "tests/test_more.py", MORE)
 
 
-def start(stage: Stage, name: str, payload: dict[str, object], **inputs: str) -> str:
+def start(
+    stage: Stage, name: str, payload: dict[str, object], *, code: int = 0, **inputs: str
+) -> str:
     """Run the program with the environment of a runner; what it printed."""
     event = stage.folder / "event.json"
     event.write_text(json.dumps(payload))
@@ -51,7 +55,7 @@ def start(stage: Stage, name: str, payload: dict[str, object], **inputs: str) ->
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     stage.read_outputs()
     return done.stdout + done.stderr
 
@@ -134,3 +138,38 @@ def test_the_line_of_a_review_and_the_configuration_of_the_base_count() -> None:
         said = start(stage, *stage.line_comment(pull, "shop/pricing.py", 8))
         assert (stage.status, stage.delivery) == ("healed", "created"), said
         assert stage.ours()[0].base == "feature"
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A folder on a disk of its own, of 600 KiB, that every user can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="heal-bot-disk-", dir="/tmp"))
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k,mode=755", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("this machine lets nobody mount a disk")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+    folder.rmdir()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variable", "filled", "code", "said"),
+    [
+        ("TMPDIR", 580, 1, "is full: free space before the step runs"),
+        ("TMPDIR", 100, 0, "free space there or name another cache folder"),
+        ("HEAL_BOT_SCRATCH", 0, 0, "name one with HEAL_BOT_SCRATCH that every user may enter"),
+        ("HEAL_BOT_CACHE", 0, 0, "free space there or name another cache folder"),
+    ],
+)
+def test_a_full_disk_is_an_environment_error_with_the_remedy(
+    disk: Path, variable: str, filled: int, code: int, said: str
+) -> None:
+    (disk / "filled").write_bytes(b"x" * (filled << 10))
+    with staged() as stage:
+        pin(stage)
+        stage.runner = {variable: str(disk)}
+        heard = start(stage, *stage.finished(stage.red()), code=code)
+        assert stage.status == "environment_error", heard
+        assert said in heard
+        assert "Traceback" not in heard
