@@ -50,7 +50,8 @@ def _written(job: Job, name: str, path: Path) -> None:
         tempfile.gettempdir()
     except FileNotFoundError as error:
         raise ProvisionError(
-            f"no temporary folder can be written ({error.strerror}): free space before the step runs"
+            f"no temporary folder can be written ({error.strerror}): free space before the step "
+            "runs"
         ) from error
     try:
         serve(job, name, path)
