@@ -14,7 +14,7 @@ from heal_bot.sandbox.protocol import Untrusted
 from heal_bot.sandbox.spectrum import Collector
 from heal_bot.text import one_line
 
-_CAP = 8 << 20
+FIRST_CAP = 8 << 20
 _CAP_PER_TEST = 20 << 10
 _CAP_PER_BITMAP = 60 << 10
 _CAP_MOST = 512 << 20
@@ -54,7 +54,7 @@ class Hearing:
             self.tests.close(record.get("c"))
             names = protocol.rows(record.get("neutralised"))
             self.neutralised = tuple(protocol.text(name, 100) for name in names)
-            self.cap = min(_CAP_MOST, _CAP + self.per_test * len(self.tests.names))
+            self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
         elif kind == "lines":
             self.spectrum.lines(record)
         elif kind == "hits":
@@ -104,7 +104,7 @@ def new_hearing(canaries: int, order: dict[str, Any]) -> Hearing:
     order.update(nonce=nonce, canaries=triples)
     per_test = _CAP_PER_BITMAP if order.get("spectrum") else _CAP_PER_TEST
     return Hearing(
-        nonce, _CAP, per_test, protocol.Tests(tuple(expected)), runs=order["mode"] == "run"
+        nonce, FIRST_CAP, per_test, protocol.Tests(tuple(expected)), runs=order["mode"] == "run"
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Self
 
 from heal_bot.model import Environment
 from heal_bot.ports import Oracle
@@ -22,20 +23,41 @@ _EXPECTATIONS = frozenset(
 )
 
 
-@dataclass(slots=True)
 class Desk:
-    """The test process's ends of both pipes to the answering process: calls out, answers in."""
+    """Two pipes between the process that runs tests and the one that answers; a context manager.
 
-    theirs: tuple[int, ...] = ()
+    `asking` are the ends of the first (calls out, answers in), `answering` those of the second.
+    """
 
-    def started(self) -> None:
-        """Close our copies, so that each side sees the end of the other."""
-        for fd in self.theirs:
+    def __init__(self) -> None:
+        calls, calls_out = os.pipe()
+        answers_in, answers = os.pipe()
+        self.asking: tuple[int, ...] = (calls_out, answers_in)
+        self.answering: tuple[int, ...] = (answers, calls)
+
+    def asks(self) -> None:
+        """The first process has its ends: close our copies, so that the other sees their end."""
+        asking, self.asking = self.asking, ()
+        for fd in asking:
             os.close(fd)
-        self.theirs = ()
 
+    def answers(self) -> None:
+        """The second has its ends."""
+        answering, self.answering = self.answering, ()
+        for fd in answering:
+            os.close(fd)
 
-NO_DESK = Desk()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.asks()
+        self.answers()
 
 
 def _is_expectation(path: str) -> bool:
@@ -48,11 +70,12 @@ def _is_expectation(path: str) -> bool:
 def answering(
     sandbox: Sandbox,
     driver: Path,
+    desk: Desk,
     oracle: Oracle,
     env: Environment,
     passes: Mapping[str, str],
     wall: float,
-) -> Iterator[Desk]:
+) -> Iterator[None]:
     """Start the process that executes the candidate, in a slot and with a uid of its own.
 
     It gets a copy of the patched tree without tests and their data, so that what they expect is
@@ -64,21 +87,14 @@ def answering(
         for path in oracle.tree.paths():
             if path in oracle.hidden or rails.is_test(path) or _is_expectation(path):
                 (slot.repo / path).unlink(missing_ok=True)
-        calls, calls_out = os.pipe()
-        answers_in, answers = os.pipe()
-        desk = Desk((calls_out, answers_in))
-        try:
-            job = Job(
-                argv=(env.python, str(driver / "_heal_worker.py")),
-                env=scratch.environment(slot, env, passes),
-                cwd=slot.repo,
-                read=(driver, *map(Path, env.roots)),
-                channels=(answers, calls),
-                limits=Limits(wall=wall, cpu=int(wall) + 1),
-            )
-            sandbox.start_job(job, slot)
-            os.close(answers)
-            os.close(calls)
-            yield desk
-        finally:
-            desk.started()
+        job = Job(
+            argv=(env.python, str(driver / "_heal_worker.py")),
+            env=scratch.environment(slot, env, passes),
+            cwd=slot.repo,
+            read=(driver, *map(Path, env.roots)),
+            channels=desk.answering,
+            limits=Limits(wall=wall, cpu=int(wall) + 1),
+        )
+        sandbox.start_job(job, slot)
+        desk.answers()
+        yield

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,14 @@ from heal_bot.events import Noted, Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import scratch
-from heal_bot.sandbox.channel import Channel, Flooded
-from heal_bot.sandbox.hearing import Hearing, conclude, new_hearing
-from heal_bot.sandbox.job import Ended, Job, Limits, Profile
+from heal_bot.sandbox.driver import Driver
+from heal_bot.sandbox.hearing import conclude, new_hearing
+from heal_bot.sandbox.job import Profile
 from heal_bot.sandbox.lanes import Lanes
-from heal_bot.sandbox.oracle import NO_DESK, Desk, answering
+from heal_bot.sandbox.oracle import answering
 from heal_bot.sandbox.origin import Origins
-from heal_bot.sandbox.protocol import Tests, Untrusted
-from heal_bot.sandbox.run import Running, Sandbox
+from heal_bot.sandbox.protocol import Tests
+from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.session import WarmSession
 from heal_bot.sandbox.slots import Slot
 from heal_bot.sandbox.snippet import observe
@@ -60,6 +61,7 @@ class SuiteRunner:
         self._held = sandbox.isolation
         self._zygotes = Lanes(sandbox, self._passes, self.profile, below)
         sandbox.before_close(self._zygotes.drop)
+        sandbox.before_close(self._zygotes.leave)
         self._sessions: list[WarmSession] = []
         self._telling = threading.Lock()
 
@@ -98,18 +100,21 @@ class SuiteRunner:
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side: one per core, and one more for what mostly waits.
 
-        Where a session is expected, its first process starts when a run leaves its core.
+        Where a session is expected, its processes start when a run leaves its core.
         """
         room = 2 if any(ask.oracle for ask in asks) else 1
+        if room == 1 and len(asks) > 1:
+            self._zygotes.leave()
         self.make_room(room=room)
-        free = self._sandbox.count - self._taken()
+        free = self._sandbox.count - self._taken() - self._zygotes.asking
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
         expected = [ask.tree for ask in asks if ask.warm]
         most = min((os.cpu_count() or 1) + 1, free - room + 1)
         with ThreadPoolExecutor(max(1, min(len(asks) + len(expected), most)), "cold-run") as pool:
             runs = pool.map(lambda ask: self._cold(run, env, ask), asks)
-            waiting = [pool.submit(self._zygotes.ahead, run, t, env) for t in expected]
+            early = (self._zygotes.ahead, self._zygotes.ask_ahead)
+            waiting = [pool.submit(start, run, t, env) for t in expected for start in early]
             done = tuple(runs)
             for started in waiting:
                 try:
@@ -160,8 +165,10 @@ class SuiteRunner:
 
     def make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
         """Have sessions let slots go until `room` are free; the one that wants one comes last."""
+        if self._sandbox.count - room - self._zygotes.asking < self._lanes - 1:
+            self._zygotes.leave()
         others = [s for s in self._sessions if s is not wanting and s.held]
-        most = min(self._lanes - 1, self._sandbox.count - room)
+        most = min(self._lanes - 1, self._sandbox.count - room - self._zygotes.asking)
         if wanting is None and self._taken() > most:
             self._zygotes.drop()
         while others and self._taken() > most:
@@ -191,17 +198,17 @@ class SuiteRunner:
         }
         began = time.monotonic()
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
+        hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
         with contextlib.ExitStack() as stack:
-            driver = stack.enter_context(scratch.driver_files(self._sandbox.scratch))
-            desk = NO_DESK
-            if ask.oracle is not None:
-                worker = answering(self._sandbox, driver, ask.oracle, env, self._passes, seconds)
-                desk = stack.enter_context(worker)
-            slot = stack.enter_context(self._sandbox.slot())
-            scratch.fill(slot, ask.tree.root)
-            hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
-            order["repo"] = str(slot.repo)
-            ended, problem = self._converse(run, env, slot, driver, order, hearing, seconds, desk)
+            driver = stack.enter_context(contextlib.closing(self._driver(run, env, ask, seconds)))
+            if ask.oracle is not None and driver.desk is not None:
+                stack.enter_context(
+                    answering(
+                        self._sandbox, driver.files, driver.desk, ask.oracle, env, self._passes,
+                        seconds,
+                    )
+                )  # fmt: skip
+            ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
         how, detail = conclude(ended, problem, hearing)
         names = hearing.tests.names
         wanted = ask.spectrum and how != "untrusted"
@@ -220,57 +227,17 @@ class SuiteRunner:
             peak_memory=ended.peak_memory,
         )
 
-    def _converse(
-        self,
-        run: Run,
-        env: Environment,
-        slot: Slot,
-        driver: Path,
-        order: dict[str, Any],
-        hearing: Hearing,
-        wall: float,
-        desk: Desk,
-    ) -> tuple[Ended, str]:
-        """Start the driver, hear it to its end; how it ended, and what was wrong with its words."""
+    def _driver(self, run: Run, env: Environment, ask: Ask, seconds: float) -> Driver:
+        """The process that waits for this, else a new one."""
+        if ask.oracle is not None and (waiting := self._zygotes.taken(ask.tree, env)) is not None:
+            return waiting
         # What depends on the order of a set shows itself under another seed.
-        seed = order["shuffle"]
-        passes = {} if seed is None else {"PYTHONHASHSEED": str(seed)}
-        channel = Channel(hearing.cap)
-        try:
-            job = Job(
-                argv=(env.python, str(driver / "_heal_driver.py")),
-                env=self.environment(slot, env, passes),
-                cwd=self.folder(slot),
-                read=(driver, *map(Path, env.roots)),
-                channels=(*channel.theirs, *desk.theirs),
-                limits=Limits(wall=wall, cpu=int(wall) + 1),
-                profile=self.profile,
-            )
-            running = self._sandbox.start_job(job, slot)
-            channel.started()
-            desk.started()
-            channel.order(order, last=True)
-            problem = self._listen(run, channel, running, hearing)
-            return running.wait(), problem
-        finally:
-            channel.close()
-
-    def _listen(self, run: Run, channel: Channel, running: Running, hearing: Hearing) -> str:
-        """Take records until the channel closes; the reason when they are not to be believed."""
-        try:
-            while not channel.ended:
-                lines = channel.pump(0.2)
-                for line in lines:
-                    hearing.take(line)
-                channel.cap = hearing.cap
-                self._show(run, hearing.tests)
-                if not lines and (running.ended is not None or run.stopped()):
-                    running.kill()
-                    break
-        except (Untrusted, Flooded) as error:
-            running.kill()
-            return str(error)
-        return ""
+        seed = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
+        return Driver(
+            self._sandbox, ask.tree.root, env,
+            passes={**self._passes, **seed}, profile=self.profile, wall=seconds,
+            below=self._below, asks=ask.oracle is not None,
+        )  # fmt: skip
 
     def _show(self, run: Run, tests: Tests) -> None:
         """Say which test runs; runs side by side take turns, so that events stay in order."""

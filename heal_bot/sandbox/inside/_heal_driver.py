@@ -17,6 +17,12 @@ def main():
     import _heal_record
 
     report, source = _heal_record.move_away(3), _heal_record.move_away(4)
+    # What every run needs is loaded before it is known what this one is for.
+    import pytest
+
+    import _heal_oracle
+    import _heal_session
+
     order = _heal_record.read_line(source, bytearray())
     os.close(source)
     records = _heal_record.Records(report, order["nonce"])
@@ -28,11 +34,6 @@ def main():
         from _heal_spectrum import Spectrum
 
         spectrum = Spectrum(order["repo"])
-    import pytest
-
-    import _heal_oracle
-    import _heal_session
-
     sys.path[:] = [path for path in sys.path if path != here]
     sys.argv = [pytest.__file__]
     plugin = _heal_session.Plugin(order, records, order["repo"], spectrum)
