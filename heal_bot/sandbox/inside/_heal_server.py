@@ -7,7 +7,6 @@ import gc
 import itertools
 import os
 import signal
-import sys
 import threading
 import time
 
@@ -141,10 +140,7 @@ class Warm:
 
     def serve(self, plugin, session):
         """Called by pytest in place of its run loop; never returns while orders come."""
-        if hasattr(sys, "monitoring"):
-            sys.monitoring.set_events(self.log.tool, 0)
-        else:
-            sys.setprofile(None)
+        self.log.stop()
         if threading.active_count() > 1:
             # Threads do not survive a fork; whoever waits for one would wait for ever.
             self.records._exit(1)
