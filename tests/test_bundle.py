@@ -11,7 +11,7 @@ import pytest
 
 from heal_bot import bundle
 from heal_bot.errors import UsageError
-from heal_bot.model import HealRequest, Outcome, Report
+from heal_bot.model import Attempt, Candidate, Failure, HealRequest, Outcome, Report, Verdict
 from heal_bot.report.record import flatten
 
 REQUEST = HealRequest("octo/shop", "1" * 40, base_ref="main")
@@ -33,6 +33,14 @@ def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
         "outcome.json",
         "patch.diff",
     ]
+
+
+def test_what_a_test_says_after_an_attempt_begins_with_the_exception() -> None:
+    failure = Failure("tests/test_shop.py::test_find", "KeyError", "'mug'")
+    verdict = Verdict("regression", newly_failing=(failure,))
+    attempt = Attempt(1, "c1", Candidate((), "rules", "method"), verdict, 0.1)
+    record = flatten(Outcome(REQUEST, "not_healed", "done", "", Report(()), attempts=(attempt,)))
+    assert record.attempts[0].messages == {failure.test: "KeyError: 'mug'"}
 
 
 def test_writing_again_replaces_all_of_it_and_leaves_nothing_beside(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.report.causes import happened
 from heal_bot.text import for_log, one_line
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ def command(folder: Path) -> None:
 def explained(record: OutcomeRecord) -> list[str]:
     """The outcome as lines of plain text."""
     lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
+    told: dict[tuple[str, ...], str] = {}
     for failure in record.failures:
-        lines += _failure(failure, record)
+        same = told.setdefault(failure.cluster_ids, failure.test) if failure.cluster_ids else ""
+        lines += _failure(failure, record, "" if same == failure.test else same)
     if record.patch is not None:
         lines += ["the verified change:", *record.patch.diff.splitlines(), ""]
     if record.certificate is not None:
@@ -42,18 +45,21 @@ def explained(record: OutcomeRecord) -> list[str]:
     return lines
 
 
-def _failure(failure: FailureRecord, record: OutcomeRecord) -> list[str]:
+def _failure(failure: FailureRecord, record: OutcomeRecord, same: str) -> list[str]:
+    """One failing test; `same` is another with the same cause, which was told before."""
     lines = [f"{failure.status}: {one_line(failure.test, 400)}"]
     lines.append(f"  {one_line(f'{failure.kind}: {failure.message}', 300)}")
     if failure.reason:
         lines.append(f"  why: {one_line(failure.reason, 300)}")
+    if same:
+        return [*lines, f"  suspects and attempts as for {one_line(same, 400)}", ""]
     for rank, suspect in enumerate(failure.suspects[:3], 1):
         evidence = "; ".join(one_line(text) for text in suspect.evidence)
         where = f"{suspect.path}:{suspect.first_line} {suspect.qualname}"
         lines.append(f"  suspect {rank}: {one_line(where)} ({suspect.score:.2f}): {evidence}")
     mine = [a for a in record.attempts if a.cluster in failure.cluster_ids]
     for attempt in mine[:10]:
-        detail = one_line(attempt.detail or attempt.rationale, 200)
+        detail = one_line(happened(attempt), 240)
         lines.append(
             f"  attempt {attempt.number} by {attempt.proposer}: {attempt.verdict}: {detail}"
         )

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from heal_bot.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.report.causes import causes
 from heal_bot.text import clip
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
@@ -104,6 +105,7 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
              "reason": clip(f.reason, reason)}
             for f in record.failures
         ],
+        "causes": _causes(record),
         "attempts": _attempts(record, places, part),
         "tried": sum(search.tried for search in record.searches),
         "suspects": _suspects(record),
@@ -143,6 +145,18 @@ def _attempts(record: OutcomeRecord, places: dict[str, int], part: int) -> list[
             "messages": texts(a), "seconds": a.seconds, "usd": a.cost_usd,
         }
         for a in record.attempts
+    ]  # fmt: skip
+
+
+def _causes(record: OutcomeRecord) -> list[dict[str, Any]]:
+    """What was wrong, one for each change of the patch."""
+    return [
+        {
+            "attempt": cause.attempt.number, "function": cause.function,
+            "test": cause.tests[0], "more": len(cause.tests) - 1,
+            "said": clip(cause.said, 300), "repair": clip(cause.attempt.rationale, 400),
+        }
+        for cause in causes(record)
     ]  # fmt: skip
 
 

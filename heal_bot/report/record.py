@@ -184,7 +184,7 @@ def _attempt(attempt: Attempt, text: Clean) -> dict[str, Any]:
         "still_failing": tuple(text(f.test, _NAME) for f in verdict.still_failing),
         "newly_failing": tuple(text(f.test, _NAME) for f in verdict.newly_failing),
         "messages": {
-            text(f.test, _NAME): text(f.message, 2_000)
+            text(f.test, _NAME): text(f"{f.kind}: {f.message}".strip(": "), 2_000)
             for f in (*verdict.still_failing, *verdict.newly_failing)[:100]
         },
         "seconds": round(attempt.seconds, 3),

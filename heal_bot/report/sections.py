@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from heal_bot.report.causes import causes as causes_of
+from heal_bot.report.causes import happened
 from heal_bot.text import code_span, fence, for_markdown, one_line
 
 if TYPE_CHECKING:
@@ -46,41 +48,16 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
 
 def causes(record: OutcomeRecord) -> str:
     """One sentence per change that the patch holds: where, which tests it broke, the repair."""
-    failures = {failure.test: failure for failure in record.failures}
     lines = []
-    for attempt, tests in taken(record):
-        first = failures.get(tests[0])
-        said = f"{first.kind}: {first.message.strip()}".strip(": ") if first else ""
-        said = said.partition("\n")[0]
-        more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-        why = _prose(attempt.rationale, 400).rstrip(".")
+    for cause in causes_of(record):
+        more = f" and {len(cause.tests) - 1} more" if len(cause.tests) > 1 else ""
+        said = f" ({for_markdown(cause.said, 160)})" if cause.said else ""
+        why = _prose(cause.attempt.rationale, 400).rstrip(".")
         lines.append(
-            f"- {code_span(attempt.functions[0])} made {code_span(tests[0])}{more} fail"
-            f"{f' ({for_markdown(said, 160)})' if said else ''}{f'; repair: {why}' if why else ''}."
+            f"- {code_span(cause.function)} made {code_span(cause.tests[0])}{more} fail{said}"
+            f"{f'; repair: {why}' if why else ''}."
         )
     return _section("What was wrong", "\n".join(lines))
-
-
-def taken(record: OutcomeRecord) -> list[tuple[AttemptRecord, list[str]]]:
-    """The attempts that the patch is made of, each with the tests it was first to fix."""
-    found: list[tuple[AttemptRecord, list[str]]] = []
-    if record.patch is None:
-        return found
-    told: set[str] = set()
-    for attempt in record.attempts:
-        tests = [t for t in attempt.fixed if t in record.patch.fixed and t not in told]
-        if tests and _is_part(attempt, record.patch.diff):
-            told.update(tests)
-            found.append((attempt, tests))
-    return found
-
-
-def _is_part(attempt: AttemptRecord, diff: str) -> bool:
-    """Whether an attempt that worked is in the patch: all its changed lines are."""
-    if attempt.verdict not in {"fixed", "improved"} or not attempt.functions:
-        return False
-    changed = {line for line in attempt.diff.splitlines() if line[:1] in {"+", "-"}}
-    return changed <= set(diff.splitlines())
 
 
 def change(diff: str, limit: int = 40_000) -> str:
@@ -154,7 +131,9 @@ def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> st
     """The log of every attempt: a table, then each diff and its messages to unfold."""
     tried = sum(search.tried for search in record.searches)
     intro = f"{count(tried, 'candidate')} tried, {count(len(record.attempts), 'attempt')} recorded."
-    held = {attempt.number for attempt, _ in taken(record)}
+    held = {cause.attempt.number for cause in causes_of(record)}
+    if held and any(a.verdict == "fixed" and a.number not in held for a in record.attempts):
+        intro += " Where several fix the same tests, the likeliest was taken."
     table = [_attempt_row(a, taken=a.number in held) for a in record.attempts[:rows]]
     head = ["| # | by | function | verdict | fixed | what happened | seconds |",
             "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
@@ -167,7 +146,7 @@ def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> st
 def _attempt_row(attempt: AttemptRecord, *, taken: bool) -> str:
     where = code_span(", ".join(attempt.functions[:3]), 160) if attempt.functions else ""
     who = for_markdown(f"{attempt.proposer} {attempt.family}", 60)
-    what = _prose(attempt.detail or attempt.rationale, 160)
+    what = _prose(happened(attempt), 200)
     verdict = f"{attempt.verdict}, in the patch" if taken else attempt.verdict
     return (
         f"| {attempt.number} | {who} | {where} | {verdict} | {len(attempt.fixed)}"

@@ -215,6 +215,7 @@ def test_every_part_has_a_name_and_a_role(show: Any) -> None:
     parts = [line for line in told if line.startswith(("region", "group", "table", "heading"))]
     assert parts == [
         'heading "heal-bot" [level=1]',
+        'region "What was wrong":', 'heading "What was wrong" [level=2]',
         'region "The verified change":', 'heading "The verified change" [level=2]',
         CHANGE,
         'region "Tests":', 'heading "Tests" [level=2]',
@@ -223,7 +224,7 @@ def test_every_part_has_a_name_and_a_role(show: Any) -> None:
         'group "Tests × attempts, scrolls":', 'table "Tests × attempts":',
         'region "Attempts":', 'heading "Attempts" [level=2]',
         'group: "1. rules, boundary in total: unchanged, fixes 0 (0.2 s)"',
-        'group: "2. rules, boundary in total: fixed, fixes 1 (0.2 s)"',
+        'group: "2. rules, boundary in total: fixed, in the patch, fixes 1 (0.2 s)"',
         'region "Suspects":', 'heading "Suspects" [level=2]',
         'group "Suspects, scrolls":', 'table "Suspects":',
         'region "How it was verified":', 'heading "How it was verified" [level=2]',
@@ -259,7 +260,7 @@ def test_the_keyboard_reaches_and_opens_everything_in_the_order_of_the_page(show
     for key, opened in (("Enter", True), ("Space", False), ("Space", True)):
         seen.page.keyboard.press(key)
         assert seen.page.evaluate("document.activeElement.parentElement.open") is opened
-    seen.page.get_by_text("sums every price").wait_for(state="visible")
+    seen.page.locator("details").get_by_text("sums every price").wait_for(state="visible")
 
 
 def test_arrow_keys_move_a_table_that_scrolls(show: Any) -> None:
@@ -291,6 +292,8 @@ def test_a_narrow_window_cuts_nothing_off(show: Any, width: int) -> None:
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     assert seen.page.get_by_text('"""The sum of all prices."""').first.is_visible()
     assert seen.page.locator(".again:visible").count() == 0
+    evidence = seen.page.get_by_role("table", name="Suspects").locator("td").last
+    assert evidence.bounding_box()["width"] > 200, "beside it a row would be all height"
 
 
 def test_paper_shows_all_of_it_in_light(show: Any) -> None:

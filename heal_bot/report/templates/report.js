@@ -118,6 +118,14 @@ function head() {
   add(main, verdict, commit, cards);
   for (const note of outcome.notes) main.append(make("p", note, "soft"));
 }
+function causes() {
+  if (!outcome.causes.length) return;
+  section("What was wrong", "causes").append(add(make("ul"), ...outcome.causes.map((c) => {
+    const more = c.more ? " and " + c.more + " more" : "";
+    return add(make("li"), make("code", c.function), " made ", make("code", c.test), more + " fail",
+      c.said ? " (" + c.said + ")" : "", c.repair ? "; repair: " + c.repair : "");
+  })));
+}
 function change() {
   if (outcome.diff) section("The verified change", "change").append(split(outcome.diff));
 }
@@ -155,11 +163,12 @@ function attempts() {
   if (!outcome.attempts.length) return;
   const node = section("Attempts", "attempts");
   const list = make("ol", undefined, "timeline");
+  const held = new Set(outcome.causes.map((c) => c.attempt));
   const longest = Math.max(0.1, ...outcome.attempts.map((a) => a.seconds));
   for (const a of outcome.attempts) {
     const price = a.usd ? ", $" + a.usd.toFixed(4) : "";
     const where = a.functions.map((name) => name.split("::").pop()).join(", ");
-    const title = a.number + ". " + a.proposer + ", " + a.family + (where ? " in " + where : "") + ": " + words(a.verdict) + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
+    const title = a.number + ". " + a.proposer + ", " + a.family + (where ? " in " + where : "") + ": " + words(a.verdict) + (held.has(a.number) ? ", in the patch" : "") + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
     const item = unfold(title, (box) => {
       if (a.functions.length) box.append(add(make("p"), make("code", a.functions.join(", "))));
       if (a.rationale) box.append(make("p", a.rationale));
@@ -199,4 +208,4 @@ function certificate() {
   ];
   node.append(add(make("ul"), ...lines.map((line) => make("li", line))));
 }
-for (const part of [head, change, doubts, tests, matrix, attempts, suspects, certificate]) part();
+for (const part of [head, causes, change, doubts, tests, matrix, attempts, suspects, certificate]) part();

@@ -1,0 +1,44 @@
+"""What was wrong, read off the attempts and the patch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heal_bot.report import sections
+from heal_bot.report.causes import causes, happened
+from tests.github import records
+
+BASE = "5" * 40
+
+
+def _causes(data: dict[str, Any]) -> list[tuple[int, str, tuple[str, ...]]]:
+    return [(c.attempt.number, c.said, c.tests) for c in causes(records.record(data))]
+
+
+def test_an_attempt_in_the_patch_is_a_cause_with_the_tests_it_was_first_to_fix() -> None:
+    data = records.data(BASE)
+    test = data["failures"][0]["test"]
+    assert _causes(data) == [(2, "AssertionError: assert 2 == 3", (test,))]
+    data["attempts"].append(data["attempts"][1] | {"number": 3})
+    assert [number for number, _, _ in _causes(data)] == [2]
+
+
+def test_what_is_not_in_the_patch_is_no_cause() -> None:
+    data = records.data(BASE)
+    data["attempts"][1]["diff"] = data["attempts"][1]["diff"].replace("sum(prices)", "max(prices)")
+    assert _causes(data) == []
+    assert _causes(records.data(BASE) | {"patch": None, "certificate": None}) == []
+
+
+def test_an_attempt_tells_what_it_changed_and_what_came_of_it() -> None:
+    first, second = records.record(records.data(BASE)).attempts
+    assert happened(first) == "starts the slice at 0; no failing test passes"
+    assert happened(second) == "sums every price"
+
+
+def test_a_fix_that_was_not_taken_is_accounted_for() -> None:
+    data = records.data(BASE)
+    assert "the likeliest was taken" not in sections.attempts(records.record(data))
+    other = data["attempts"][1]["diff"].replace("sum(prices)", "sum(prices[0:])")
+    data["attempts"].append(data["attempts"][1] | {"number": 3, "diff": other})
+    assert "the likeliest was taken" in sections.attempts(records.record(data))
