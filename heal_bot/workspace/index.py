@@ -6,6 +6,7 @@ foreign code: our own interpreter, no configuration of the repository, wheels al
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import ssl
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from heal_bot import process
 from heal_bot.errors import ProvisionError
@@ -28,6 +29,8 @@ from heal_bot.workspace.wanted import Access
 
 _SECONDS = 600.0
 _SDIST_CAP = 128 << 20
+_LOCKED_OUT = re.compile(r"index URL \((\S+)\) could not be queried .*\((40\d [\w ]+)\)")
+_UNREACHED = re.compile(r"Failed to fetch: `?(\S+?)`?\n")
 _NO_WHEEL = re.compile(r"[Ww]heels are required for `([A-Za-z0-9][\w.-]*)`")
 _UV = ("/usr/local/bin/uv", "/usr/bin/uv")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
@@ -141,8 +144,12 @@ class Index:
             urllib.request.HTTPSHandler(context=trust),
             urllib.request.ProxyHandler({"https": self.access.proxy} if self.access.proxy else {}),
         )
+        request = urllib.request.Request(url)  # noqa: S310 - https, or our own index: see above
+        if ours is not None and _origin(ours) == _origin(there):
+            # Unredirected: where the index sends us on to is another origin.
+            request.add_unredirected_header("Authorization", _basic(ours))
         try:
-            with opener.open(url, timeout=60) as answer:
+            with opener.open(request, timeout=60) as answer:
                 data: bytes = answer.read(_SDIST_CAP + 1)
         except (urllib.error.URLError, TimeoutError, OSError) as error:
             raise ProvisionError(f"{one_line(url)} cannot be read: {error}") from error
@@ -175,6 +182,7 @@ class Index:
         )
         if match := _NO_WHEEL.search(said):
             raise NoWheelError(match[1], f"{match[1]} has no wheel for Python {self.python}")
+        _refuse_closed(said)
         raise ResolveError(_reason(done.ended, said))
 
     def _environment(self) -> dict[str, str]:
@@ -189,6 +197,30 @@ class Index:
             "UV_EXCLUDE_NEWER": self.access.until,
         }
         return {name: value for name, value in known.items() if value}
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
+    return parts.scheme, parts.hostname, parts.port
+
+
+def _basic(parts: SplitResult) -> str:
+    given = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return f"Basic {base64.b64encode(given.encode()).decode()}"
+
+
+def _refuse_closed(said: str) -> None:
+    """ProvisionError where the index did not answer, or did not let us in."""
+    if match := _LOCKED_OUT.search(said):
+        raise ProvisionError(
+            f"the index {one_line(match[1])} does not let us in ({match[2]}): check user and "
+            "password in index-url"
+        )
+    if match := _UNREACHED.search(said):
+        cause = said.strip().rpartition("cause: ")[2]
+        raise ProvisionError(
+            f"the index does not answer ({one_line(match[1])}: {one_line(cause, 200)}): try again, "
+            "or check index-url and the certificates that SSL_CERT_FILE names"
+        )
 
 
 def _reason(ended: str, said: str) -> str:

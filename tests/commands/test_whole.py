@@ -173,3 +173,32 @@ def test_a_full_disk_is_an_environment_error_with_the_remedy(
         assert stage.status == "environment_error", heard
         assert said in heard
         assert "Traceback" not in heard
+
+
+@pytest.mark.slow
+def test_a_read_only_workspace_is_an_environment_error_with_the_remedy() -> None:
+    with staged() as stage:
+        mount = ["mount", "--bind", str(stage.folder), str(stage.folder)]
+        if subprocess.run(mount, capture_output=True).returncode != 0:
+            pytest.skip("this machine lets nobody mount a folder")
+        try:
+            inner = ["mount", "-o", "remount,ro,bind", str(stage.folder)]
+            outer = stage.folder.parent
+            name, payload = stage.finished(stage.red())
+            (outer / "event.json").write_text(json.dumps(payload))
+            subprocess.run(inner, check=True)
+            environ = stage.environ(name) | {
+                "GITHUB_EVENT_PATH": str(outer / "event.json"),
+                "GITHUB_OUTPUT": str(outer / "output"),
+                "GITHUB_STEP_SUMMARY": str(outer / "summary"),
+            }
+            done = subprocess.run(
+                [sys.executable, "-I", "-m", "heal_bot", "action"],
+                env=environ, cwd=stage.folder, capture_output=True, text=True, timeout=300,
+            )  # fmt: skip
+        finally:
+            subprocess.run(["umount", str(stage.folder)], check=True)
+        assert done.returncode == 1
+        assert "cannot be written (Read-only file system)" in done.stderr
+        assert "environment_error" in (outer / "output").read_text()
+        assert "mount it writable" in (outer / "summary").read_text()

@@ -148,10 +148,11 @@ def assembled(run, source, git, tmp_path, reachable, warehouse, sandbox):
         git(source, "commit", "-qm", "Files", "--allow-empty")
         number = len(list(tmp_path.glob("scratch-*")))
         scratch = tmp_path / f"scratch-{number}"
+        wanted.setdefault("access", Access(Secret(warehouse.url)))
         workspace = LocalWorkspace(
             Repository.of(run, source, scratch), scratch, reachable / "cache",
             builder=SandboxBuilder(sandbox),
-            wanted=Wanted(access=Access(Secret(warehouse.url)), **wanted),
+            wanted=Wanted(**wanted),
         )  # fmt: skip
         return workspace.provision(run, workspace.checkout(run, "HEAD"), hints or RunHints())
 

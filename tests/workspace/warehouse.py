@@ -2,33 +2,90 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 import http.server
 import io
+import ssl
+import subprocess
 import tarfile
 import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+Asked = tuple[str, str]
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
+def certificate(folder: Path) -> Path:
+    """A certificate for this machine (own.pem, own.key) and the authority that signed it: ca.pem.
+
+    What signs itself and is an authority is taken for no server by every client.
+    """
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-subj", "/CN=127.0.0.1")
+    name = ("-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE")
+    for out, more in (("ca", ("-subj", "/CN=authority")), ("own", (*signed, *name))):
+        argv = ["openssl", "req", "-x509", *key, *more, "-keyout", f"{out}.key"]
+        subprocess.run([*argv, "-out", f"{out}.pem"], cwd=folder, check=True, capture_output=True)
+    return folder / "own.pem"
+
+
+class _Pages(http.server.SimpleHTTPRequestHandler):
+    """Serves files; with a password only to whoever gives it. Notes who came with which one."""
+
+    def __init__(self, *arguments: Any, wanted: str, asked: list[Asked], **folder: Any) -> None:
+        self._wanted, self._asked = wanted, asked
+        super().__init__(*arguments, **folder)
+
     def log_message(self, *arguments: object) -> None:
         pass
 
+    def do_GET(self) -> None:
+        given = self.headers.get("Authorization", "")
+        self._asked.append((self.path, given))
+        if given == self._wanted or not self._wanted:
+            super().do_GET()
+            return
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="packages"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
 
 class Warehouse:
-    """Serves `folder` as simple pages; `url` is the index, `asked` what was asked for."""
+    """Serves `folder` as simple pages; `url` is the index, `asked` path and authorization.
 
-    def __init__(self, folder: Path) -> None:
+    With `secret` (user:password) it answers nobody else; with a certificate it speaks https.
+    `elsewhere` is an index that the links of this one lead to.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        secret: str = "",
+        certificate: Path | None = None,
+        elsewhere: Warehouse | None = None,
+    ) -> None:
         self._folder = folder / "simple"
         self._folder.mkdir(parents=True)
-        handler = functools.partial(_Quiet, directory=str(folder))
+        self._elsewhere = elsewhere
+        self.asked: list[Asked] = []
+        wanted = f"Basic {base64.b64encode(secret.encode()).decode()}" if secret else ""
+        handler = functools.partial(_Pages, directory=str(folder), wanted=wanted, asked=self.asked)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        if certificate is not None:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(certificate, certificate.with_suffix(".key"))
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/simple"
+        scheme = "http" if certificate is None else "https"
+        self.origin = f"127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"{scheme}://{secret}{'@' if secret else ''}{self.origin}/simple"
+        self.plain = f"{scheme}://{self.origin}"
 
     def close(self) -> None:
         self._server.shutdown()
@@ -70,11 +127,15 @@ class Warehouse:
         self._put(name, f"{name}-{version}.tar.gz", raw.getvalue())
 
     def _put(self, name: str, file: str, data: bytes) -> None:
+        base = ""
+        if self._elsewhere is not None:
+            self._elsewhere._put(name, file, data)
+            base = f"{self._elsewhere.plain}/simple/{name.replace('_', '-')}/"
         folder = self._folder / name.replace("_", "-")
         folder.mkdir(exist_ok=True)
         (folder / file).write_bytes(data)
         links = "".join(
-            f'<a href="{path.name}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">'
+            f'<a href="{base}{path.name}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">'
             f"{path.name}</a>\n"
             for path in sorted(folder.iterdir())
             if path.name != "index.html"
