@@ -13,6 +13,8 @@ MEMORY = 1 << 30
 _ENOUGH_BROKEN = 3
 # How often its limit a child may take that got too little of a processor.
 _LOADED = 8
+# Seconds that a killed process may take to be gone.
+_GONE = 5
 
 
 class Judge:
@@ -125,14 +127,31 @@ def fork_and_wait(records, order, work):
             break
     os.close(watched)
     os.close(ring)
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError):
-            kill(pid, signal.SIGKILL)
+    _kill(pid)
     _, status = os.waitpid(pid, 0)
     # The child may have been ended inside of a record.
     os.write(records.fd, b"\n")
     records.nonce = order["nonce"]
     records.send("done", st=status if how == "exited" else 0, how=how, s=records.clock() - began)
+
+
+def end(pid):
+    """Kill the child of a process that is gone, and wait until it can write no more."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    _kill(pid)
+    poll = select.poll()
+    poll.register(watched, select.POLLIN)
+    poll.poll(_GONE * 1000)
+    os.close(watched)
+
+
+def _kill(pid):
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError):
+            kill(pid, signal.SIGKILL)
 
 
 def _worked(pid):

@@ -80,14 +80,22 @@ class Root:
             return False
         pid, down, up = self.warm
         line = _heal_record.encode(order)
+        said = b""
         try:
             while line:
                 line = line[os.write(down, line) :]
-            answered = os.read(up, 1) == b"."
+            while not said.endswith(b"."):
+                part = os.read(up, 64)
+                if not part:
+                    break
+                said += part
         except BrokenPipeError:
-            answered = False
+            pass
+        answered = said.endswith(b".")
         if not answered:
             self._reap(pid, down, up)
+            if b"\n" in said:
+                _heal_judge.end(int(said.partition(b"\n")[0]))
         return answered
 
     def _fresh(self, order):
@@ -164,6 +172,8 @@ class Warm:
                 swapper.prepare(edit)
 
             def child(bell, order=order):
+                # A candidate may kill this server; the root then ends who is left.
+                os.write(self.up, b"%d\n" % os.getpid())
                 os.close(self.down)
                 os.close(self.up)
                 judge = _heal_judge.Judge(plugin, session, order, bell)

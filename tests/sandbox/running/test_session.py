@@ -251,6 +251,22 @@ FAILING = (Failure("test_m.py::test_f", "AssertionError", "old"),)
 GUARDS = ("test_m.py::test_g",)
 
 
+@pytest.mark.long
+def test_what_outlives_the_zygote_it_killed_is_not_heard_on_the_next_candidate(
+    sandbox: Sandbox, run: Run, env: Environment, project: Callable
+) -> None:
+    code = "STEP = 0\n\ndef f(n):\n    return n\n"
+    tests = (
+        "import m, time\ndef test_f():\n    time.sleep(m.STEP)\n    assert m.f(1) + m.STEP == 2\n"
+    )
+    tree = project({"m.py": code, "test_m.py": tests})
+    lives = "def f(n):\n    import os, time\n    os.kill(os.getppid(), 9)\n    time.sleep(0.5)\n"
+    candidates = [tree.candidate("f", lives), tree.candidate("STEP", "STEP = 1\n")]
+    with SuiteRunner(sandbox, lanes=1).warm(run, tree, env, FAILING, ()) as session:
+        killed, fixed = session.judge(candidates)
+    assert (killed.status, fixed.status) == ("error", "fixed"), (killed, fixed)
+
+
 def _sources() -> list[tuple[str, str]]:
     return [
         ("def f(n):\n    return n + 1\n", "regression"),
