@@ -61,7 +61,7 @@ class Judge:
 
     def _items(self, tests):
         """The items of these ids; an id of a file or class stands for all of its items."""
-        by_name = {self.plugin.name(item): item for item in self.plugin.items}
+        by_name = self.plugin.by_name
         found = []
         for test in tests:
             if test in by_name:

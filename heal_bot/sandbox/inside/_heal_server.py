@@ -159,6 +159,7 @@ class Warm:
         # for every fork.
         for product in (4, 5):
             _heal_canary.run(_heal_canary.make(session, [2, 2, product]))
+        plugin.settle(session)
         swapper = _heal_swap.Swapper(self.order["repo"], self.log.codes)
         gc.collect()
         gc.freeze()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+from collections import abc
 
 import pytest
 
@@ -25,6 +27,30 @@ class Loop:
         return self.instead(session)
 
 
+class Observer:
+    """Has a spectrum observe the phases of tests: innermost, as little else as possible."""
+
+    def __init__(self, spectrum):
+        self.spectrum = spectrum
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_setup(self):
+        yield from self._observed()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self):
+        yield from self._observed()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_teardown(self):
+        yield from self._observed()
+
+    def _observed(self):
+        self.spectrum.resume()
+        yield
+        self.spectrum.pause()
+
+
 class Plugin:
     """Runs what `order` asks for and tells `records`; `serve` (or None) replaces the run loop.
 
@@ -40,6 +66,7 @@ class Plugin:
         self.serve = serve
         self.items = []
         self.numbers = {}
+        self.by_name = {}
         self.errors = []
         self.neutralised = []
         self.current = None
@@ -47,8 +74,9 @@ class Plugin:
         self.above = ""
 
     def all(self):
-        """Itself and the loop, for pytest.main."""
-        return [self, Loop(self._instead)]
+        """Itself, the loop and who observes, for pytest.main."""
+        observers = [] if self.spectrum is None else [Observer(self.spectrum)]
+        return [self, Loop(self._instead), *observers]
 
     def _instead(self, session):
         if self.order["mode"] == "collect":
@@ -97,6 +125,7 @@ class Plugin:
             random.Random(self.order["shuffle"]).shuffle(items)
         self.items = list(items)
         self.numbers = {id(item): number for number, item in enumerate(items)}
+        self.by_name = {self.name(item): item for item in items}
         for at in range(0, len(items), _CHUNK):
             names = [_heal_failure.clip(self.name(item)) for item in items[at : at + _CHUNK]]
             self.records.send("tests", v=names)
@@ -115,6 +144,25 @@ class Plugin:
         self.canaries(session, canaries[: len(canaries) // 3], 0)
         yield
         self.canaries(session, canaries[len(canaries) // 3 :], len(canaries) // 3)
+
+    def settle(self, session):
+        """Do once what a fork for each candidate would do again, and leave out what nobody reads.
+
+        A fork copies what it touches, so what it does not do saves most of its time.
+        """
+        for item in self.items:
+            if getattr(type(item), "reportinfo", None) is pytest.Function.reportinfo:
+                # The project's objects may raise anything when they are looked at.
+                with contextlib.suppress(Exception):
+                    item.location  # noqa: B018
+        # Words for a failed comparison ask this; for each type the first answer is the dear one.
+        for value in (None, True, 0, 0.0, 0j, "", b"", (), [], {}, set(), frozenset()):
+            for kind in (abc.Sequence, abc.Set, abc.Mapping):
+                isinstance(value, kind)
+        terminal = session.config.pluginmanager.getplugin("terminalreporter")
+        for name in ("logstart", "logreport", "logfinish"):
+            with contextlib.suppress(AttributeError, ValueError):
+                getattr(session.config.hook, "pytest_runtest_" + name)._remove_plugin(terminal)
 
     def canaries(self, session, triples, first):
         for number, numbers in enumerate(triples, len(self.items) + first):
@@ -139,26 +187,6 @@ class Plugin:
             self.spectrum.send(self.records)
         self.records.send("end", i=number)
         self.current = None
-
-    # Innermost, so that as little of the test runner as possible is observed.
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_setup(self):
-        yield from self._observed()
-
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self):
-        yield from self._observed()
-
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_teardown(self):
-        yield from self._observed()
-
-    def _observed(self):
-        if self.spectrum is not None:
-            self.spectrum.resume()
-        yield
-        if self.spectrum is not None:
-            self.spectrum.pause()
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):

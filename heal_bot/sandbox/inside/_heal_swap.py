@@ -124,6 +124,7 @@ class _Place:
             raise Unsound("no such function at line %d" % edit["first"])
         self.node = chain[-1]
         at = next(n for n, node in enumerate(chain) if isinstance(node, _heal_code.DEF))
+        self.head = self._head()
         self.outer = chain[at]
         self.classes = [node.name for node in chain[:at] if isinstance(node, ast.ClassDef)]
         self.nested = self.outer is not self.node
@@ -144,8 +145,20 @@ class _Place:
             if type(scope.get("__loader__")) is not SourceFileLoader:
                 raise Unsound("the module was not imported from its file")
 
+    def _head(self):
+        """The lines of the function before its first statement, which begins a line of its own."""
+        body = self.node.body[0]
+        start = self.lines[body.lineno - 1].encode()[: body.col_offset]
+        decorated = [first.lineno for first in getattr(body, "decorator_list", ())]
+        at = min([body.lineno, *decorated])
+        # Nothing begins with what is no text.
+        return () if start.strip() else "".join(self.lines[self.first - 1 : at - 1])
+
     def compile(self, source):
-        """The code of the new outermost function, at its lines, and the tree of the skeleton."""
+        """The code of the new outermost function, at its lines, and the tree of the skeleton.
+
+        There is no tree where the text before the function's first statement is the old one.
+        """
         if not source.endswith("\n"):
             source += "\n"
         end = self.outer.end_lineno
@@ -165,7 +178,7 @@ class _Place:
         text += body
         flags = self.roots[0][0].__code__.co_flags & _FUTURE
         try:
-            tree = ast.parse(text)
+            tree = None if source.startswith(self.head) else ast.parse(text)
             code = compile(text, self.filename, "exec", flags=flags, dont_inherit=True)
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
             raise Rejected("%s: %s" % (type(error).__name__, error)) from error
@@ -176,11 +189,13 @@ class _Place:
 
     def plan(self, swapper, new, tree):
         """[(function, new code)] and [(function, (defaults, keyword defaults))]."""
-        # Line numbers before the change's end agree, so the new node is found by its first line.
-        chain = _heal_code.chain_to(tree, self.first, self.node.name)
-        if chain is None:
-            raise Unsound("the new source defines another name")
-        fresh_defaults = self._compare(chain[-1])
+        fresh_defaults = False
+        if tree is not None:
+            # Lines before the change's end agree, so the new node is found by its first line.
+            chain = _heal_code.chain_to(tree, self.first, self.node.name)
+            if chain is None:
+                raise Unsound("the new source defines another name")
+            fresh_defaults = self._compare(chain[-1])
         codes, defaults = [], []
         for functions in self.roots:
             mapping = {}
