@@ -17,6 +17,9 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+# A shorter text has no room for how much of it was cut.
+_COUNTED = 200
+_CUT = " … "
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # What is markup anywhere, a scheme's colon, and what is markup at the start of a line.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~@&$]|:(?=//)|^[-+=]|(?<=^\d)[.)]|(?<=^\d\d)[.)])")
@@ -72,10 +75,12 @@ def clip(text: str, limit: int) -> str:
     """At most `limit` characters: the head and the tail, with what was cut between them counted."""
     if len(text) <= limit:
         return text
-    mark = f" […{len(text) - limit} characters cut…] "
-    head = max(0, (limit - len(mark)) * 2 // 3)
-    tail = max(0, limit - len(mark) - head)
-    return (text[:head] + mark + text[len(text) - tail :])[:limit] if tail else text[:limit]
+    longest = f" […{len(text)} characters cut…] " if limit >= _COUNTED else _CUT
+    room = max(0, limit - len(longest))
+    head = room * 2 // 3
+    tail = room - head
+    mark = f" […{len(text) - room} characters cut…] " if limit >= _COUNTED else _CUT
+    return text[:head] + mark + text[len(text) - tail :] if tail else text[:limit]
 
 
 def printable(text: str) -> str:

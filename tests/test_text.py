@@ -38,6 +38,13 @@ def test_clipped_text_fits_and_short_text_is_unchanged(text: str, limit: int) ->
     assert clip(text, len(text)) == text
 
 
+def test_what_was_cut_is_counted_where_there_is_room_for_it() -> None:
+    kept = clip("a" * 500 + "z" * 500, 300)
+    head, cut, tail = re.split(r" \[…(\d+) characters cut…\] ", kept)
+    assert len(head) + int(cut) + len(tail) == 1_000
+    assert clip("quantity > tier.quantity and (best is None)", 24) == "quantity > tie … s None)"
+
+
 @pytest.mark.parametrize(
     "hostile",
     ["\x1b[31mred", "a\x00b", "a\u202eb", "a\u2066b", "a\x9bb", "\x1b]0;title\x07x", "a\u200bb"],
