@@ -66,6 +66,53 @@ def _messages() -> Iterator[Message]:
 
 
 @functools.cache
+def warnings() -> tuple[str, ...]:
+    """Every warning with a literal part that a run may print and go on."""
+    return tuple(dict.fromkeys(said for tree in _trees() for said in _warned(tree)))
+
+
+def _warned(tree: ast.Module) -> Iterator[str]:
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        named: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                named.setdefault(node.targets[0].id, []).append(node.value)
+        for node in ast.walk(function):
+            if not (isinstance(node, ast.Call) and _name(node.func) == "Noted"):
+                continue
+            given = {k.arg: k.value for k in node.keywords}
+            level, message = given.get("level"), given["message"]
+            if not (isinstance(level, ast.Constant) and level.value == "warning"):
+                continue
+            texts = named.get(message.id, []) if isinstance(message, ast.Name) else [message]
+            yield from _worded(texts, _constants(tree))
+
+
+@functools.cache
+def reasons() -> tuple[str, ...]:
+    """What an outcome or a test may give as the reason for no repair."""
+    found: list[str] = []
+    for name in ("conclusion.py", "verify/cause.py"):
+        tree = ast.parse((PACKAGE / name).read_text())
+        known = _constants(tree)
+        parts = [e for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) for e in _returned(n)]
+        parts = [p.elts[2] if isinstance(p, ast.Tuple) and len(p.elts) == 3 else p for p in parts]
+        found += [said for said in _worded(parts, known) if " " in said]
+    return tuple(dict.fromkeys(found))
+
+
+def _worded(texts: list[ast.expr], known: dict[str, str]) -> Iterator[str]:
+    for text in texts:
+        if re.search(r"[a-z]{3}", said := re.sub("…+", "…", _literal(text, known)).strip()):
+            yield said
+
+
+@functools.cache
+def _trees() -> tuple[ast.Module, ...]:
+    return tuple(ast.parse(text) for text in _texts().values())
+
+
+@functools.cache
 def _texts() -> dict[Path, str]:
     found = sorted(p for p in PACKAGE.rglob("*.py") if "inside" not in p.parts)
     return {path: path.read_text() for path in found}
@@ -101,7 +148,7 @@ def _literal(node: ast.expr, known: dict[str, str]) -> str:
             return text
         case ast.JoinedStr(values=parts):
             return "".join(_literal(part, known) for part in parts)
-        case ast.FormattedValue(value=ast.Name(id=name)):
+        case ast.FormattedValue(value=ast.Name(id=name)) | ast.Name(id=name):
             return known.get(name, "…")
         case ast.BinOp(left=left, right=right):
             return _literal(left, known) + _literal(right, known)

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from heal_bot import outcome
-from tests.docs.messages import PACKAGE, error_classes, messages
+from tests.docs.messages import PACKAGE, error_classes, messages, reasons, warnings
 
 TEXT = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text().replace("\\|", "|")
 ENTRY = r"^\| `+ ?(.+?) ?`+ \| "
@@ -24,9 +24,22 @@ def test_every_message_that_ends_a_command_has_an_entry() -> None:
 
 def test_no_entry_is_of_a_message_that_is_gone() -> None:
     said = {m.text.strip() for m in messages()}
-    sections = re.split(r"^## Exit code 2", TEXT, flags=re.MULTILINE)[1]
-    listed = re.findall(ENTRY, sections, re.MULTILINE)
+    ended = TEXT.partition("\n## Exit code 2")[2].partition("\n## Remarks")[0]
+    listed = re.findall(ENTRY, ended, re.MULTILINE)
     assert [text for text in listed if text.strip() not in said] == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "said"),
+    [("### What the reason says", reasons()), ("## Remarks that end nothing", warnings())],
+    ids=["reasons", "warnings"],
+)
+def test_every_reason_and_every_warning_has_an_entry_and_no_other(
+    heading: str, said: tuple[str, ...]
+) -> None:
+    part = re.split(r"^##", TEXT.partition(f"\n{heading}\n")[2], flags=re.MULTILINE)[0]
+    assert len(said) > 10
+    assert {text.strip() for text in re.findall(ENTRY, part, re.MULTILINE)} == set(said)
 
 
 def test_the_reader_of_messages_sees_each_error_class_that_is_raised() -> None:
