@@ -55,6 +55,11 @@ _FILES = frozenset(
     read_text read_bytes write_text write_bytes iterdir rglob unlink touch symlink_to hardlink_to
     """.split()  # noqa: SIM905
 )
+_BASE = frozenset(
+    """
+    __init__ __post_init__ __init_subclass__ __enter__ __exit__ __aenter__ __aexit__
+    """.split()  # noqa: SIM905
+)
 _DUNDER = re.compile(r"__\w+__")
 _TESTING = re.compile(
     r"pytest|unittest|sys\.modules|conftest|\btests?[/\\]\w|\btest_\w+\.py"
@@ -76,17 +81,31 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
         for node in ast.walk(body)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name)
     }
+    above = {id(node.func) for node in ast.walk(body) if _is_base_call(node)}
     found: set[str] = set()
     for node in ast.walk(body):
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.update(_imports(node))
         elif isinstance(node, ast.Attribute | ast.Name):
-            found.update(_attribute(node))
+            if id(node) not in above:
+                found.update(_attribute(node))
             if id(node) not in inner:
                 found.update(_chain(node, own))
         else:
             found.update(_other(node, own))
     return frozenset(found)
+
+
+def _is_base_call(node: ast.AST) -> bool:
+    """Whether a call is `super().__init__(...)` or the like: it leads to the base class alone."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(
+                value=ast.Call(func=ast.Name(id="super"), args=[], keywords=[]), attr=name
+            )
+        ):
+            return name in _BASE
+    return False
 
 
 def _parameters(body: ast.AST) -> set[str]:

@@ -69,6 +69,9 @@ def _f(body: str) -> tuple[str, str]:
         (*_f("try:\n    pass\nexcept BaseException:\n    pass"), "BaseException"),
         (*_f("try:\n    pass\nexcept:\n    pass"), "bare except"),
         (*_f("return a.__class__"), "__class__"),
+        (*_f("return super().__init__.__globals__"), "__globals__"),
+        (*_f("return super().__getattribute__(b)"), "__getattribute__"),
+        (*_f("return a.__init__(b)"), "__init__"),
         (*_f("return f'{a.__class__}'"), "__class__"),
         (*_f("return '{0.__class__}'.format(a)"), "__class__"),
         (*_f("return getattr(a, '_' + b)"), "computed"),
@@ -130,6 +133,8 @@ def test_what_is_refused_is_refused_in_words(tree, qualname: str, new: str, reas
         ("g", "def g(obj, name):\n    try:\n        return getattr(obj, name).__dict__['x']\n"
               "    except:\n        return 0\n", "function", ()),
         ("A.p", "    @property\n    def p(self):\n        return self.x\n", "function", ()),
+        ("A.p", "    @property\n    def p(self):\n        super().__init__(1)\n"
+                "        return self.x\n", "function", ()),
         ("RATE", "RATE, KEEP = 3, 5\n", "assignment", ()),
         ("A.K", '    K = {"a": 2}\n', "class_attribute", ()),
         ("f.b", "def f(a, b=3):\n", "default", ()),
