@@ -32,9 +32,13 @@ _RUNS = 2
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A proposal on its way to a verdict: the edits, their files, and both trees."""
+    """A proposal on its way to a verdict: the edits, their files, and both trees.
+
+    `doubts` are those of its winners: which other changes pass.
+    """
 
     candidate: Candidate
+    doubts: tuple[str, ...]
     files: tuple[PatchedFile, ...]
     tree: Tree
     fresh: Tree
@@ -65,7 +69,8 @@ def confirm(
     except (edit.EditError, SourceRejected) as error:
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
-    case = _Case(candidate, files, tree, fresh, env, runner, baseline)
+    rivals = tuple(doubt for winner in proposal.winners for doubt in winner.doubts)
+    case = _Case(candidate, rivals, files, tree, fresh, env, runner, baseline)
     collected = baseline.suite.collected
     if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
@@ -112,7 +117,7 @@ def _judged(
     undoes = intent.undone(case.candidate.edits, case.tree)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
     doubts = (
-        *label, *rails.doubts(case.candidate, case.tree), *shown.doubts, *unsteady,
+        *label, *case.doubts, *rails.doubts(case.candidate, case.tree), *shown.doubts, *unsteady,
         *slower(baseline, suites), *_doubts(suites, baseline),
     )  # fmt: skip
     patch = Patch(

@@ -84,6 +84,7 @@ def _confirm(
     errors: tuple[tuple[str, str], ...] = (),
     ended: str = "finished",
     selected: tuple[str, ...] | None = None,
+    doubts: tuple[str, ...] = (),
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -91,6 +92,7 @@ def _confirm(
     assert target is not None
     edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
+    attempt = replace(attempt, doubts=doubts)
     observed = replace(suite(failed(BAD), CaseResult(GOOD, before)), errors=errors, ended=ended)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
     runner = Runner(
@@ -140,6 +142,12 @@ def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> 
     assert (certificate.suite_before.passed, certificate.suite_before.failed) == (1, 1)
     assert runner.asked == ["oracle", "suite", "suite", "coverage", "poison"]
     assert certificate.doubts == ()
+
+
+def test_the_certificate_says_which_other_changes_pass(tmp_path: Path) -> None:
+    verified, _ = _confirm(tmp_path, doubts=("one other change passes",))
+    assert isinstance(verified, Confirmed)
+    assert verified.certificate.doubts == ("one other change passes",)
 
 
 def test_a_test_that_passed_before_and_fails_now_rejects_the_patch(tmp_path: Path) -> None:
