@@ -93,6 +93,11 @@ def test_what_there_was_no_time_for_tells_nobody_apart() -> None:
     assert (refused, doubts) == ("", ())
 
 
+def test_calls_there_was_no_time_for_are_not_held_against_a_patch() -> None:
+    ranked, refused, _ = _choose([1.0, 1.1], "xxxxxxxxxx", "axxxxx!!!!", "ayxxxxxxxx", recorded=2)
+    assert (ranked, refused) == ([1, 2], "")
+
+
 def test_a_lone_patch_is_offered_without_a_doubt() -> None:
     assert _choose([1.0], "x", "a") == ([1], "", ())
 
