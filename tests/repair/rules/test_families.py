@@ -167,6 +167,9 @@ EXAMPLES = [
      "        if x in seen:\n            return x\n        pass\n", "pass", "add(x)", ""),
     ("never filled", "def f(a):\n    last = None\n    for x in a:\n        g(last, x)\n",
      "x)\n", "x)\n        last = x\n", ""),
+    ("never filled", "def f(a):\n    todo = [a]\n    seen = set()\n    while todo:\n"
+     "        for x in todo.pop():\n            seen.add(x)\n    return seen\n", "seen.add(x)\n",
+     "seen.add(x)\n            todo.append(x)\n", ""),
     ("reset", "def f(a, r):\n    c = []\n    for x in a:\n        c += x\n        r.append(c)\n",
      "r.append(c)\n", "r.append(c)\n        c = []\n", ""),
     ("guard", "def f(a):\n    for x in a:\n        g(x[0])\n", "        g(",
