@@ -81,7 +81,7 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
         for node in ast.walk(body)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name)
     }
-    above = {id(node.func) for node in ast.walk(body) if _is_base_call(node)}
+    above = {id(node) for node in ast.walk(body) if _is_of_base(node)}
     found: set[str] = set()
     for node in ast.walk(body):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -96,13 +96,11 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_base_call(node: ast.AST) -> bool:
-    """Whether a call is `super().__init__(...)` or the like: it leads to the base class alone."""
+def _is_of_base(node: ast.AST) -> bool:
+    """Whether it is `super().__init__` or the like, which leads to the base class alone."""
     match node:
-        case ast.Call(
-            func=ast.Attribute(
-                value=ast.Call(func=ast.Name(id="super"), args=[], keywords=[]), attr=name
-            )
+        case ast.Attribute(
+            value=ast.Call(func=ast.Name(id="super"), args=[], keywords=[]), attr=name
         ):
             return name in _BASE
     return False
