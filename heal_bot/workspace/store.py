@@ -1,7 +1,8 @@
 """A folder of finished installations, shared by runs and safe against other users.
 
 A copy of an environment has 160 MB and more, and every project has its own: the ones used longest
-ago go when a new one comes. A process keeps a shared lock on those it uses until it ends.
+ago go when a new one comes. A process keeps a shared lock on those it uses until it ends; these
+stay, and so do those used within the hour, as long as the disk has room.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,15 @@ from heal_bot.errors import ProvisionError
 from heal_bot.workspace import beneath
 
 _RECORD = "heal-bot.json"
-# How many stay: a machine of several projects, each with an interpreter and an environment.
+# How many stay that nobody has used for an hour: a machine of several projects, each with an
+# interpreter and an environment.
 KEPT = 12
+FRESH = 3600.0
+# All together take at most this part of the room that they could have.
+_PART = 4
+# No copy takes as long: what a killed process left behind.
+_LEFT = 6 * FRESH
+_BYTES = "bytes"
 # How often one is made again that another run removed at the same moment.
 _TRIES = 3
 # The locks of this process, by device and inode; they end with it.
@@ -64,8 +72,9 @@ class Store:
         by another run while this process lives.
         """
         final = self.folder / name
+        made = False
         for _ in range(_TRIES):
-            self._make(final, build)
+            made = self._make(final, build) or made
             # Another run may remove the folder between any two of these steps.
             with contextlib.suppress(FileNotFoundError):
                 _own(final)
@@ -73,15 +82,18 @@ class Store:
                     break
         else:
             raise ProvisionError(f"{final} lacks {_RECORD}: remove that folder and run again")
-        loaded: dict[str, Any] = json.loads(beneath.read(final, _RECORD, 1 << 20))
-        return loaded
+        if made:
+            self._forget()
+        return {key: value for key, value in _record(final).items() if key != _BYTES}
 
-    def _make(self, final: Path, build: Callable[[Path, Path], dict[str, Any]]) -> None:
-        if not final.is_dir():
+    def _make(self, final: Path, build: Callable[[Path, Path], dict[str, Any]]) -> bool:
+        """Build it unless it stands; whether it was built."""
+        missing = not final.is_dir()
+        if missing:
             work = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
             try:
                 work.chmod(0o755)
-                record = build(work, final)
+                record = {**build(work, final), _BYTES: _size(work)}
                 (work / _RECORD).write_text(json.dumps(record))
                 (work / _RECORD).chmod(0o644)
                 _move(work, final)
@@ -92,18 +104,58 @@ class Store:
                 ) from error
             finally:
                 shutil.rmtree(work, ignore_errors=True)
-            self._forget()
+        return missing
 
     def _forget(self) -> None:
-        """Remove the installations used longest ago, but for those that a process holds."""
+        """Remove what is superfluous and held by no process, and what killed ones left."""
         used = {path.parent: _used(path) for path in self.folder.glob(f"[!.]*/{_RECORD}")}
-        for final in sorted(used, key=lambda path: -used[path])[KEPT:]:
+        sizes = {final: _record(final).get(_BYTES) or _size(final) for final in used}
+        for left in self.folder.glob(".[no]*-*"):
+            if max(used.values(), default=0.0) - _used(left) > _LEFT:
+                shutil.rmtree(left, ignore_errors=True)
+        for final in superfluous(used, sizes, shutil.disk_usage(self.folder).free):
             with contextlib.suppress(OSError), (final / _RECORD).open("rb") as record:
                 fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # Under another name first: a folder that stands is complete.
                 work = Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
                 final.rename(work / final.name)
                 shutil.rmtree(work, ignore_errors=True)
+
+
+def superfluous(used: Mapping[Path, float], sizes: Mapping[Path, int], free: int) -> list[Path]:
+    """Of installations, by when they were used, those that may go; the newest never does.
+
+    Beyond KEPT they go after an hour, and earlier where all take more than a part of the disk's
+    room, of which `free` bytes are left.
+    """
+    newest = max(used.values(), default=0.0)
+    room = (free + sum(sizes.values())) // _PART
+    gone, taken = [], 0
+    for number, final in enumerate(sorted(used, key=lambda path: -used[path])):
+        taken += sizes[final]
+        old = number >= KEPT and newest - used[final] > FRESH
+        if number and (old or taken > room):
+            gone.append(final)
+    return gone
+
+
+def _record(final: Path) -> dict[str, Any]:
+    """What is remembered of an installation; nothing where another run just removed it."""
+    try:
+        loaded: dict[str, Any] = json.loads(beneath.read(final, _RECORD, 1 << 20))
+    except FileNotFoundError:
+        return {}
+    return loaded
+
+
+def _size(folder: Path) -> int:
+    """The bytes of all files below a folder; what is removed meanwhile has none."""
+    total = 0
+    for _, _, files, place in os.fwalk(folder):
+        for name in files:
+            with contextlib.suppress(FileNotFoundError):
+                total += os.stat(name, dir_fd=place, follow_symlinks=False).st_size
+    return total
 
 
 def _held(record: Path) -> bool:

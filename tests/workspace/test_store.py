@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.errors import ProvisionError
-from heal_bot.workspace.store import KEPT, Store
+from heal_bot.workspace.store import KEPT, Store, superfluous
 
 
 @pytest.fixture
@@ -92,23 +92,64 @@ def test_an_installation_that_was_planted_is_refused(folder):
         store.get("one", fill)
 
 
+GB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("ages", "size", "free", "gone"),
+    [
+        ([0] * 30, 1, 1000, 0),
+        ([0] * 30 + [2] * 5, 1, 1000, 5),
+        ([0] * 3 + [2] * 20, 1, 1000, 11),
+        ([0] * 30, 1, 10, 20),
+        ([0, 0, 0], 9, 1, 3 - 1),
+    ],
+    ids=["all of this hour", "some older", "mostly older", "a small disk", "hardly any room"],
+)
+def test_what_is_old_or_takes_too_much_of_the_disk_may_go(ages, size, free, gone):
+    used = {Path(f"{n:02}"): 1e9 - age * 3600 - n for n, age in enumerate(ages)}
+    found = superfluous(used, dict.fromkeys(used, size * GB), free * GB)
+    assert len(found) == gone
+    assert found == sorted(used)[len(used) - gone :]
+
+
+def age(folder: Path, hours: float) -> None:
+    """As if everything had been used that long ago, in the order of the names."""
+    for number, record in enumerate(sorted(folder.glob("*/heal-bot.json"))):
+        then = record.stat().st_mtime - hours * 3600 + number
+        os.utime(record, (then, then))
+
+
 @pytest.mark.long
 def test_the_ones_used_longest_ago_go_when_a_new_one_comes(folder):
-    _in_a_process_of_its_own(folder, *(f"old{n}" for n in range(KEPT + 1)))
-    assert not (folder / "old0").exists()
+    _in_a_process_of_its_own(folder, *(f"old{n:02}" for n in range(KEPT + 1)))
+    assert len(list(folder.iterdir())) == KEPT + 1
+    age(folder, 2)
+    _in_a_process_of_its_own(folder, "old00", "new")
+    assert (folder / "old00/data").exists()
+    assert not (folder / "old01").exists()
+    assert not (folder / "old02").exists()
     assert len(list(folder.iterdir())) == KEPT
-    _in_a_process_of_its_own(folder, "old1", "new")
-    assert (folder / "old1/data").exists()
-    assert not (folder / "old2").exists()
-    assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
 @pytest.mark.long
 def test_what_a_living_process_uses_stays(folder):
-    Store.at(folder).get("mine", fill)
-    _in_a_process_of_its_own(folder, *(f"other{n}" for n in range(KEPT + 2)))
-    assert (folder / "mine/data").exists()
-    assert not (folder / "other0").exists()
+    Store.at(folder).get("aged", fill)
+    _in_a_process_of_its_own(folder, *(f"other{n:02}" for n in range(KEPT + 1)))
+    age(folder, 2)
+    _in_a_process_of_its_own(folder, "new")
+    assert (folder / "aged/data").exists()
+    assert not (folder / "other00").exists()
+
+
+def test_what_a_killed_process_left_goes_after_a_while(folder):
+    store = Store.at(folder)
+    for name, hours in ((".new-dead", 7), (".old-dead", 7), (".new-living", 0.5)):
+        (folder / name / "site-packages").mkdir(parents=True)
+        then = (folder / name).stat().st_mtime - hours * 3600
+        os.utime(folder / name, (then, then))
+    store.get("one", fill)
+    assert sorted(path.name for path in folder.iterdir()) == [".new-living", "one"]
 
 
 def test_one_that_was_removed_meanwhile_is_built_again(folder):
