@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from heal_bot.ports import Tree
-from heal_bot.workspace import plugins, poetry, sessions
+from heal_bot.workspace import legacy, plugins, poetry, sessions
 from heal_bot.workspace.requirements import Lines
 
 _CAP = 2 << 20
@@ -21,8 +21,12 @@ _WANTED = ("test", "tests", "testing", "dev", "develop", "development", "ci")
 _FILES = re.compile(
     r"(?:(?:requirements[-_.]?)?(?:test|tests|testing|dev|develop|ci)(?:[-_.]requirements)?\.(?:txt|in)"
     r"|requirements\.txt"
+    r"|tests?/(?:test[-_])?requirements(?:[-_.](?:tests?|dev))?\.txt"
     r"|requirements/(?:base|main|common|requirements|test|tests|testing|dev|develop|ci)\.txt)\Z"
 )
+# In tox.ini: what holds for some environments only, or for a place that tox alone knows.
+_FACTOR = re.compile(r"[\w{},!.-]+:\s|.*\{|#")
+_HERE = re.compile(r"\{(?:toxinidir|tox_root)\}/")
 _VERSION_LINE = re.compile(r"(?:cpython[-@]?|python-?)?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 _WORKFLOW_PYTHON = re.compile(r"python-version:[ \t]*\[?[ \t]*['\"]?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
@@ -53,7 +57,7 @@ def declared(tree: Tree, setup: str) -> Declared:
     """
     found = Declared()
     pyproject = _toml(tree, "pyproject.toml", found)
-    project = _table(pyproject, "project")
+    project = _described(tree, _table(pyproject, "project"))
     found.project = project
     found.requires = _text(project.get("requires-python"))
     found.backend = _text(_table(pyproject, "build-system").get("build-backend"))
@@ -68,15 +72,30 @@ def declared(tree: Tree, setup: str) -> Declared:
     named = setup != ""
     _project(project, found, named=named)
     _groups(_table(pyproject, "dependency-groups"), found, named=named)
-    legacy = _table(_table(pyproject, "tool"), "poetry")
-    if legacy and not project.get("dependencies"):
-        poetry.read(legacy, found.lines)
-        found.requires = found.requires or poetry.python(legacy)
-        found.project = project or {k: legacy[k] for k in ("name", "version") if k in legacy}
+    tool = _table(pyproject, "tool")
+    for path in _named_files(_table(_table(tool, "setuptools"), "dynamic"), named=named):
+        found.lines.read(path, lambda name: _open(tree, name))
+        found.sources.append(path)
+    if own := _table(tool, "poetry"):
+        poetry.read(own, found.lines, groups=not named)
+        found.requires = found.requires or poetry.python(own)
+        found.project = project or {k: own[k] for k in ("name", "version") if k in own}
         found.sources.append("tool.poetry")
+    if not named:
+        _tools(tool, found)
     for name in plugins.implied(tree, pyproject):
         found.lines.add(name, "pytest's options")
     return found
+
+
+def _described(tree: Tree, project: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The [project] table; what it lacks or leaves to be computed as setup.cfg or setup.py say."""
+    older = legacy.project(tree.paths(), lambda path: _open(tree, path))
+    if not project:
+        return older
+    dynamic = project.get("dynamic")
+    left = dynamic if isinstance(dynamic, list) else []
+    return {**{key: value for key, value in older.items() if key in left}, **project}
 
 
 def _pythons(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -114,11 +133,15 @@ def _tox(tree: Tree, found: Declared) -> None:
     except configparser.Error:
         found.notes.append("tox.ini cannot be read")
         return
-    for line in parser.get("testenv", "deps", fallback="").splitlines():
-        bare = line.partition("#")[0].strip()
-        if bare and not re.match(r"[\w{},!-]+:\s|.*\{", bare) and not bare.startswith("-"):
-            found.lines.add(bare, "tox.ini")
-            found.sources.append("tox.ini")
+    told = parser.get("testenv", "deps", fallback="")
+    lines = (_HERE.sub("", line).partition(" #")[0].strip() for line in told.splitlines())
+    kept = [bare for bare in lines if bare and not _FACTOR.match(bare)]
+    text = "\n".join(kept)
+    found.lines.read("tox.ini", lambda path: text if path == "tox.ini" else _open(tree, path))
+    found.sources += ["tox.ini"] * bool(kept)
+    for key, names in (("extras", found.lines.extras), ("dependency_groups", found.lines.groups)):
+        for line in parser.get("testenv", key, fallback="").splitlines():
+            names.update(re.findall(r"[\w.-]+", "" if _FACTOR.match(line.strip()) else line))
 
 
 def _nox(tree: Tree, found: Declared) -> None:
@@ -141,7 +164,7 @@ def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> Non
         found.sources.append("pyproject.toml")
     own = canonicalize_name(_text(project.get("name")) or "-")
     extras = {k.lower(): _lines(v) for k, v in _table(project, "optional-dependencies").items()}
-    waiting = [e.lower() for e in found.lines.extras] or ([] if named else list(_WANTED))
+    waiting = [e.lower() for e in found.lines.extras] + ([] if named else list(_WANTED))
     seen: set[str] = set()
     while waiting:
         extra = waiting.pop()
@@ -162,7 +185,7 @@ def _groups(groups: Mapping[str, Any], found: Declared, *, named: bool) -> None:
     """Dependency groups (PEP 735) with what they include."""
     known = {canonicalize_name(name): value for name, value in groups.items()}
     waiting = [canonicalize_name(g) for g in found.lines.groups]
-    waiting = waiting or ([] if named else [canonicalize_name(name) for name in _WANTED])
+    waiting += [] if named else [canonicalize_name(name) for name in _WANTED]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -175,6 +198,36 @@ def _groups(groups: Mapping[str, Any], found: Declared, *, named: bool) -> None:
                 found.sources.append(f"group {name}")
             elif isinstance(entry, Mapping) and isinstance(entry.get("include-group"), str):
                 waiting.append(canonicalize_name(entry["include-group"]))
+
+
+def _named_files(dynamic: Mapping[str, Any], *, named: bool) -> Iterator[str]:
+    """The requirements files that setuptools computes dependencies and extras for tests from."""
+    tables = [_table(dynamic, "dependencies")]
+    if not named:
+        tables += [_table(_table(dynamic, "optional-dependencies"), name) for name in _WANTED]
+    for table in tables:
+        given = table.get("file")
+        yield from [given] if isinstance(given, str) else _lines(given)
+
+
+def _tools(tool: Mapping[str, Any], found: Declared) -> None:
+    """What uv, PDM and Hatch call the packages of development in tables of their own."""
+    hatch = _table(_table(tool, "hatch"), "envs")
+    environments = [_table(hatch, name) for name in ("default", "hatch-test", *_WANTED)]
+    groups = {
+        "tool.uv": [_table(tool, "uv").get("dev-dependencies")],
+        "tool.pdm": [_table(_table(tool, "pdm"), "dev-dependencies").get(n) for n in _WANTED],
+        "tool.hatch": [
+            environment.get(key)
+            for environment in environments
+            for key in ("dependencies", "extra-dependencies")
+        ],
+    }
+    for where, lists in groups.items():
+        for line in (line for given in lists for line in _lines(given)):
+            if not line.startswith(("-", "{")):
+                found.lines.add(line, where)
+                found.sources.append(where)
 
 
 def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:

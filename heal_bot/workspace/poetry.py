@@ -12,12 +12,14 @@ _GROUPS = ("test", "tests", "testing", "dev", "develop", "ci")
 _BOUND = re.compile(r"(\^|~(?!=))\s*(\d+(?:\.\d+)*)([\w.+-]*)")
 
 
-def read(table: Mapping[str, Any], lines: Lines) -> None:
-    """Add the dependencies of [tool.poetry], its dev table, and its groups for tests."""
-    tables = [table.get("dependencies"), table.get("dev-dependencies")]
-    groups = table.get("group")
-    if isinstance(groups, Mapping):
-        named = [groups.get(name) for name in _GROUPS]
+def read(table: Mapping[str, Any], lines: Lines, *, groups: bool) -> None:
+    """Add the dependencies of [tool.poetry]; with `groups` its dev table and those for tests."""
+    tables = [table.get("dependencies")]
+    inner = table.get("group")
+    if groups:
+        tables.append(table.get("dev-dependencies"))
+    if groups and isinstance(inner, Mapping):
+        named = [inner.get(name) for name in _GROUPS]
         tables += [g.get("dependencies") for g in named if isinstance(g, Mapping)]
     for found in tables:
         for name, value in found.items() if isinstance(found, Mapping) else ():

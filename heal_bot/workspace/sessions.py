@@ -12,6 +12,7 @@ NOXFILE = "noxfile.py"
 # tox makes environments of its own unless this plugin is there.
 _PACKAGES = {"tox": ("tox", "tox-current-env"), "nox": ("nox",)}
 _TESTING = re.compile(r"\b(tests?|pytest|unit)\b", re.I)
+_RUNS = frozenset({"run", "run_always", "run_install"})
 _MOST = 100
 
 
@@ -37,7 +38,7 @@ def installs(source: bytes) -> Iterator[list[str]]:
         match call.func:
             case ast.Attribute(attr="install"):
                 yield words
-            case ast.Attribute(attr="run" | "run_install") if {"pip", "install"} <= {*words}:
+            case ast.Attribute(attr=name) if name in _RUNS and {"pip", "install"} <= {*words}:
                 yield words[words.index("install") + 1 :]
 
 
