@@ -1,19 +1,46 @@
-"""A body that may be neither too long nor one endless line, for the SDKs that would read on."""
+"""The HTTP client under an SDK, whose bodies may be neither too long nor one endless line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 import httpx2
 
-from heal_bot.models.wire import Wire
+from heal_bot.models.prefix import growing_last
+from heal_bot.models.wire import Link, Wire, client_options, pin, timeouts
 
 BODY = 64 << 20
 LINE = 1 << 20
 # Of a refusal no more is read: its reason stands at the beginning.
 REFUSAL = 64 << 10
 _MARK = b"\xef\xbb\xbf"
+
+
+def client(
+    link: Link,
+    wire: Wire,
+    headers: Mapping[str, str],
+    kept: frozenset[str],
+    growing: str,
+    line: int | None = LINE,
+) -> httpx2.Client:
+    """A client that sends the headers in `kept` alone, the field `growing` last, and reads capped.
+
+    A stream of binary frames has no lines to bound (None).
+    """
+    return httpx2.Client(
+        **client_options(link, httpx2.create_ssl_context),
+        timeout=httpx2.Timeout(**timeouts(link)),
+        limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
+        event_hooks={
+            "request": [
+                lambda request: pin(request, wire, headers, kept),
+                lambda request: growing_last(request, growing),
+            ],
+            "response": [lambda response: cap(response, wire, line)],
+        },
+    )
 
 
 class Capped(httpx2.SyncByteStream):

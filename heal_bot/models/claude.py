@@ -10,10 +10,10 @@ from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
 from heal_bot.model_port import Message, Reply
 from heal_bot.models.answer import Draft, check_end, total
-from heal_bot.models.fault import broken, failure, wait_seconds
+from heal_bot.models.fault import broke, broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
-from heal_bot.models.wire import Link, Wire, client_options, hush, pin, timeouts
+from heal_bot.models.wire import Link, Wire, hush
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:
@@ -140,12 +140,12 @@ class Claude:
         except anthropic.APIStatusError as error:
             raise self._refused(error, draft) from error
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
-            raise self._broke(error, "transient", draft) from error
+            raise broke(self.name, self._wire, "transient", error, draft.billed) from error
         except LLMError:
             raise
         except Exception as error:
             # An HTML page under status 200 ends in an AssertionError, odd shapes in any other.
-            raise self._broke(error, "bad_gateway", draft) from error
+            raise broke(self.name, self._wire, "bad_gateway", error, draft.billed) from error
 
     def _take(self, run: Run, draft: Draft, event: ParsedMessageStreamEvent[None]) -> None:
         if self._wire.cut:
@@ -181,36 +181,15 @@ class Claude:
         code = error.error_code or error.type or ""
         return failure(self.name, status, code, message, wait, draft.billed)
 
-    def _broke(self, error: Exception, kind: str, draft: Draft) -> LLMError:
-        if self._wire.cut:
-            return broken(self.name, "timeout", self._wire.cut, draft.billed)
-        if self._wire.flaw:
-            return broken(self.name, "bad_gateway", self._wire.flaw, draft.billed)
-        return broken(self.name, kind, error, draft.billed)
-
     def _connected(self) -> anthropic.Anthropic:
         if self._client is None:
-            import httpx2
-
-            from heal_bot.models.capped import LINE, cap
-            from heal_bot.models.prefix import growing_last
+            from heal_bot.models import capped
 
             hush(r"anthropic\.", r"pydantic\.main")
-            key, wire = self._key.reveal(), self._wire
+            key = self._key.reveal()
             headers = {"authorization": f"Bearer {key}", **self._version()}
-            line = LINE if self.lined else None
-            http = httpx2.Client(
-                **client_options(self._link, httpx2.create_ssl_context),
-                timeout=httpx2.Timeout(**timeouts(self._link)),
-                limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
-                event_hooks={
-                    "request": [
-                        lambda request: pin(request, wire, headers, _HEADERS),
-                        lambda request: growing_last(request, "messages"),
-                    ],
-                    "response": [lambda response: cap(response, wire, line)],
-                },
-            )
+            line = capped.LINE if self.lined else None
+            http = capped.client(self._link, self._wire, headers, _HEADERS, "messages", line)
             common = {"base_url": self._link.base_url, "timeout": http.timeout, "max_retries": 0,
                       "http_client": http, "open_telemetry": False}  # fmt: skip
             self._client = self._made(key, common)

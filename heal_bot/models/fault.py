@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from heal_bot.errors import LLMError
+from heal_bot.models.wire import Wire
 from heal_bot.text import one_line, redact
 
 _OVERFLOW = re.compile(
@@ -111,6 +112,17 @@ def broken(
     said = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     remedy = f"; {_REMEDY[kind]}" if kind in _REMEDY else ""
     return LLMError(kind, f"{who}: {kind}: {one_line(redact(said), 300)}{remedy}", None, billed)
+
+
+def broke(
+    who: str, wire: Wire, kind: str, error: BaseException, billed: tuple[int, int] | None
+) -> LLMError:
+    """The same for what came over a wire, which knows best why it was cut or what was wrong."""
+    if wire.cut:
+        return broken(who, "timeout", wire.cut, billed)
+    if wire.flaw:
+        return broken(who, "bad_gateway", wire.flaw, billed)
+    return broken(who, kind, error, billed)
 
 
 def wait_seconds(headers: Mapping[str, str], message: str = "") -> float | None:

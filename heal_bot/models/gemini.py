@@ -9,10 +9,10 @@ from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Run
 from heal_bot.model_port import Message, Reply
 from heal_bot.models.answer import Draft, check_end, total
-from heal_bot.models.fault import broken, failure, wait_seconds
+from heal_bot.models.fault import broke, broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
-from heal_bot.models.wire import Link, Wire, client_options, hush, pin, timeouts
+from heal_bot.models.wire import Link, Wire, hush
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:
@@ -156,11 +156,11 @@ class Gemini:
         except errors.APIError as error:
             raise self._refused(error, draft) from error
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise self._broke(error, "transient", draft) from error
+            raise broke(self.name, self._wire, "transient", error, draft.billed) from error
         except LLMError:
             raise
         except Exception as error:
-            raise self._broke(error, "bad_gateway", draft) from error
+            raise broke(self.name, self._wire, "bad_gateway", error, draft.billed) from error
 
     def _take(self, run: Run, draft: Draft, chunk: types.GenerateContentResponse) -> None:
         if self._wire.cut:
@@ -192,13 +192,6 @@ class Gemini:
         status = error.code if isinstance(error.code, int) else 0
         return failure(self.name, status, str(error.status or ""), message, wait, draft.billed)
 
-    def _broke(self, error: Exception, kind: str, draft: Draft) -> LLMError:
-        if self._wire.cut:
-            return broken(self.name, "timeout", self._wire.cut, draft.billed)
-        if self._wire.flaw:
-            return broken(self.name, "bad_gateway", self._wire.flaw, draft.billed)
-        return broken(self.name, kind, error, draft.billed)
-
     def _connected(self) -> genai.Client:
         if self._client is None:
             import httpx2
@@ -206,23 +199,12 @@ class Gemini:
             from google.genai import client as genai_client
             from google.genai import types
 
-            from heal_bot.models.capped import cap
-            from heal_bot.models.prefix import growing_last
+            from heal_bot.models import capped
 
             hush(r"google\.genai\.", r"pydantic\.main")
-            key, wire = self._key.reveal(), self._wire
-            http = httpx2.Client(
-                **client_options(self._link, httpx2.create_ssl_context),
-                timeout=httpx2.Timeout(**timeouts(self._link)),
-                limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
-                event_hooks={
-                    "request": [
-                        lambda request: pin(request, wire, {"x-goog-api-key": key}, _HEADERS),
-                        lambda request: growing_last(request, "contents"),
-                    ],
-                    "response": [lambda response: cap(response, wire)],
-                },
-            )
+            key = self._key.reveal()
+            headers = {"x-goog-api-key": key}
+            http = capped.client(self._link, self._wire, headers, _HEADERS, "contents")
             # Without an asynchronous client of ours the SDK builds one from the environment.
             idle = httpx2.AsyncClient(trust_env=False, verify=False)
             self._client = genai.Client(

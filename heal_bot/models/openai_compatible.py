@@ -12,7 +12,7 @@ from heal_bot.events import ModelSpoke, Run
 from heal_bot.model_port import Message, Reply
 from heal_bot.models.answer import Draft, check_end
 from heal_bot.models.events import chunks, text_of
-from heal_bot.models.fault import broken, failure, wait_seconds
+from heal_bot.models.fault import broke, broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
 from heal_bot.models.wire import Link, Wire, client_options, pin, timeouts
@@ -158,13 +158,11 @@ class OpenAICompatible:
             if self._wire.cut:
                 raise broken(self.name, "timeout", self._wire.cut, draft.billed)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-            if self._wire.cut:
-                raise broken(self.name, "timeout", self._wire.cut, draft.billed) from error
-            raise broken(self.name, "transient", error, draft.billed) from error
+            raise broke(self.name, self._wire, "transient", error, draft.billed) from error
         except LLMError:
             raise
         except Exception as error:
-            raise broken(self.name, "bad_gateway", error, draft.billed) from error
+            raise broke(self.name, self._wire, "bad_gateway", error, draft.billed) from error
 
     def _take(
         self, run: Run, draft: Draft, chunk: Mapping[str, Any], headers: Mapping[str, str]
