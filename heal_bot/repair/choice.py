@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
 from heal_bot.repair.belief import Grounds, is_believed, together
+from heal_bot.repair.inertness import Omission, omissions
 from heal_bot.repair.vacuity import Probe, probes
 from heal_bot.text import one_line
 
@@ -78,10 +79,11 @@ def choose(
     `accidents` counts the changes that made them pass and broke another test.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    asked = probes(few)
+    asked, left_out = probes(few), omissions(few)
     without = [candidate for probe in asked for candidate in (probe.always, probe.never)]
+    without += [omission.without for omission in left_out]
     calls = session.call([*(fix.candidate for fix in few), *without])
-    groups = _groups(few, asked, calls, failures)
+    groups = _groups(few, asked, left_out, calls, failures)
     difference = _difference(groups, calls)
     if why := _refused(groups, len(fixes), len(failures), accidents):
         return Choice(tuple(m for group in groups for m in group.members), why, difference)
@@ -107,20 +109,25 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int
 
 
 def _groups(
-    fixes: Sequence[Attempt], asked: Sequence[Probe], calls: Calls, failures: Sequence[Failure]
+    fixes: Sequence[Attempt],
+    asked: Sequence[Probe],
+    left_out: Sequence[Omission],
+    calls: Calls,
+    failures: Sequence[Failure],
 ) -> list[_Group]:
     """Patches by behaviour, the heaviest group first; without calls each is on its own.
 
-    After the patches, `calls` hold what was `asked`.
+    After the patches, `calls` hold what was `asked`, and what comes of what was left out.
     """
     # Exceptions other than assertions that the tests failed with.
     crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
-    fit = len(calls.rows) == 1 + len(fixes) + 2 * len(asked)
-    told = calls.rows if fit else ((),) * (1 + len(fixes) + 2 * len(asked))
+    count = 1 + len(fixes) + 2 * len(asked) + len(left_out)
+    told = calls.rows if len(calls.rows) == count else ((),) * count
     keys = _keys([*told[1:], told[0]])
     shown = [row[len(row) - calls.examples :] for row in told[: 1 + len(fixes)]]
     unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(fixes)])
     vacuous = _vacuous(asked, keys, len(fixes))
+    inert = _inert(left_out, keys, count - 1 - len(left_out))
     found: dict[object, list[int]] = {}
     for at in range(len(fixes)):
         found.setdefault(keys[at] or at, []).append(at)
@@ -140,7 +147,8 @@ def _groups(
         costs = tuple(fixes[at].candidate.prior for at in members)
         share = changed if row and seen else None
         grounds = Grounds(costs, share, calls.recorded, len(row), penalty)
-        weight = math.exp(-apart) * together(costs)
+        # What does nothing agrees whatever is right: the cheapest speaks for all.
+        weight = math.exp(-apart) * together(costs[:1] if inert & set(members) else costs)
         mended = _mended(shown[0], shown[1 + members[0]])
         did = told[1 + members[0]]
         groups.append(_Group(tuple(fixes[at] for at in members), weight, did, grounds, mended))
@@ -150,9 +158,22 @@ def _groups(
 def _vacuous(asked: Sequence[Probe], keys: Sequence[tuple[str, ...]], count: int) -> frozenset[int]:
     """The patches after which a condition decides nothing that did; the last key is unchanged."""
     found: set[int] = set()
-    for probe, at in zip(asked, range(count, len(keys) - 1, 2), strict=True):
+    for number, probe in enumerate(asked):
+        at = count + 2 * number
         found |= probe.vacuous(keys[-1], keys, keys[at], keys[at + 1])
     return frozenset(found)
+
+
+def _inert(
+    left_out: Sequence[Omission], keys: Sequence[tuple[str, ...]], first: int
+) -> frozenset[int]:
+    """The patches after which a program does what it does without the statement they change."""
+    return frozenset(
+        member
+        for at, omission in enumerate(left_out, first)
+        for member in omission.members
+        if keys[at] and keys[member] == keys[at]
+    )
 
 
 def _is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
