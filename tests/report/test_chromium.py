@@ -239,6 +239,18 @@ def test_every_part_has_a_name_and_a_role(show: Any) -> None:
     assert seen.page.locator("th:empty").count() == 0
 
 
+def test_code_in_a_sentence_is_code_and_an_odd_backtick_stays(show: Any) -> None:
+    values = records.data(BASE)
+    values["attempts"][1]["rationale"] = "`<` becomes `<=` on line 3"
+    values["attempts"][1]["detail"] = "an odd ` stays"
+    seen = show(values)
+    _unfold(seen)
+    causes = seen.page.get_by_role("region", name="What was wrong")
+    assert causes.locator("code").all_inner_texts()[-2:] == ["<", "<="]
+    assert "repair: < becomes <= on line 3" in causes.inner_text()
+    assert seen.page.get_by_text("an odd ` stays").is_visible()
+
+
 def _focused(seen: Seen) -> str:
     return str(
         seen.page.evaluate(

@@ -17,6 +17,13 @@ function add(parent, ...children) {
   for (const child of children) parent.append(child instanceof Node ? child : seen(child));
   return parent;
 }
+// Foreign prose with its `code` as code, where the backticks come in pairs.
+function prose(tag, text, kind) {
+  const node = make(tag, undefined, kind), parts = String(text).split("`");
+  if (parts.length % 2 === 0) return add(node, text);
+  parts.forEach((part, at) => { if (part) add(node, at % 2 ? make("code", part) : part); });
+  return node;
+}
 function section(title, id) {
   const heading = make("h2", title);
   heading.id = id;
@@ -123,7 +130,7 @@ function causes() {
   section("What was wrong", "causes").append(add(make("ul"), ...outcome.causes.map((c) => {
     const more = c.more ? " and " + c.more + " more" : "";
     return add(make("li"), make("code", c.function), " made ", make("code", c.test), more + " fail",
-      c.said ? " (" + c.said + ")" : "", c.repair ? "; repair: " + c.repair : "");
+      c.said ? " (" + c.said + ")" : "", c.repair ? prose("span", "; repair: " + c.repair) : "");
   })));
 }
 function change() {
@@ -171,8 +178,8 @@ function attempts() {
     const title = a.number + ". " + a.proposer + ", " + a.family + (where ? " in " + where : "") + ": " + words(a.verdict) + (held.has(a.number) ? ", in the patch" : "") + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
     const item = unfold(title, (box) => {
       if (a.functions.length) box.append(add(make("p"), make("code", a.functions.join(", "))));
-      if (a.rationale) box.append(make("p", a.rationale));
-      if (a.detail) box.append(make("p", a.detail, "soft"));
+      if (a.rationale) box.append(prose("p", a.rationale));
+      if (a.detail) box.append(prose("p", a.detail, "soft"));
       if (a.diff) box.append(split(a.diff));
       for (const [test, message] of a.messages) box.append(make("p", test, "soft"), make("pre", message));
     });
