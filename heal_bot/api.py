@@ -29,8 +29,7 @@ def heal(
 
     `sink` gets every event, `stopped` is asked often whether to end with what is verified, `own`
     holds models and proposers of the calling program, `launch` is its sandbox where that starts
-    already. Raises HealBotError where the job itself is
-    wrong: no such report, repository or key.
+    already. Raises HealBotError where the job itself is wrong: no such report, repository or key.
     """
     with wiring.connected(job, settings, sink, stopped, own, launch) as made:
         edges = pipeline.Edges(

@@ -87,6 +87,8 @@ def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     for failure in record.failures:
         reason = f" ({one_line(failure.reason, 160)})" if failure.reason else ""
         lines.append(f"  {failure.status}: {one_line(failure.test)}{reason}")
+    if record.certificate is not None:
+        lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
     lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
     return tuple(for_log(text) for text in lines)
 

@@ -1,0 +1,39 @@
+"""The last lines of a run on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.report import console
+from tests.github import records
+
+BASE = "5" * 40
+
+
+def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
+    data = records.data(BASE)
+    assert not any(
+        line.startswith("doubt") for line in console.closing(records.record(data), "out")
+    )
+    data["certificate"]["doubts"] = ["total newly swallows an exception", "a b\n::error::c"]
+    told = console.closing(records.record(data), "out")
+    assert told[-4:-2] == (
+        "doubt: total newly swallows an exception",
+        "doubt: a b ::error::c",
+    )
+    assert told[-1].startswith("next: heal-bot apply --bundle out")
+
+
+@pytest.mark.parametrize(
+    ("status", "stopped", "words"),
+    [
+        ("sandbox_error", "done", "heal-bot doctor"),
+        ("stale_test", "done", "look at the test"),
+        ("budget_exhausted", "budget", "--max-minutes"),
+        ("not_healed", "exhausted", "heal-bot explain out"),
+    ],
+)
+def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, words: str) -> None:
+    data = records.data(BASE) | {"patch": None, "certificate": None}
+    record = records.record(data | {"status": status, "stopped": stopped})
+    assert words in console.closing(record, "out")[-1]
