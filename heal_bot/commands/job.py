@@ -185,8 +185,7 @@ class Job:
 
     def fail(self, error: HealBotError) -> None:
         """Tell the runner that the run broke."""
-        status = "environment_error" if isinstance(error, ProvisionError) else "failed"
-        self.tell({"status": status}, summary.failed(str(error)))
+        broke(self.environ, error)
 
     def finish(self, record: OutcomeRecord, done: Published, callback: str) -> None:
         """Outputs, step summary, and one line in the log."""
@@ -207,9 +206,18 @@ class Job:
             "callback": callback,
         }
         self.tell(outputs, summary.step(record, done.status, done.reason, done.url))
-        level = "notice" if told not in {"stale", "refused"} else "warning"
-        said = f"{told}, {done.status}: {done.url} {done.reason}"
+        broken = told in {"environment_error", "sandbox_error"}
+        level = "warning" if broken or told in {"stale", "refused"} else "notice"
+        reason = record.reason if broken else f"{done.url} {done.reason}".strip()
+        said = f"{told}, {done.status}: {reason}"
         click.echo(actions.annotation(level, "heal-bot", said))
+
+
+def broke(environ: Mapping[str, str], error: HealBotError) -> None:
+    """Tell the runner of a run that broke, also where its inputs are what is wrong."""
+    told = "environment_error" if isinstance(error, ProvisionError) else "failed"
+    actions.tell(environ, {"status": told}, summary.failed(str(error)))
+    click.echo(actions.annotation("error", "heal-bot", str(error)))
 
 
 def _unknown(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot.commands.job import Job
+from heal_bot.commands.job import Job, broke
 from heal_bot.errors import HealBotError, ProvisionError, no_room
 from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
@@ -32,14 +32,17 @@ def receive(environ: Mapping[str, str], event_file: Path | None) -> None:
     """Serve the event of a sealed process, and tell the runner of what breaks."""
     if event_file is not None and not environ.get("GITHUB_EVENT_NAME"):
         environ = laptop.completed(environ, envelope.load(event_file))
-    job = Job.of(environ)
+    try:
+        job = Job.of(environ)
+    except HealBotError as error:
+        broke(environ, error)
+        raise
     for line in actions.masks(job.settings.secrets):
         click.echo(line)
     path = event_file or envelope.named(environ)
     try:
         _written(job, environ.get("GITHUB_EVENT_NAME", ""), path)
     except HealBotError as error:
-        click.echo(actions.annotation("error", "heal-bot", str(error)))
         job.fail(error)
         raise
 

@@ -69,6 +69,11 @@ class Index:
             )
         if access.url:
             parts = urlsplit(access.url.reveal())
+            if not parts.scheme or not parts.hostname:
+                raise ProvisionError(
+                    "index-url is no address: write it as https://host/simple, with user:password@ "
+                    "before the host where one is needed"
+                )
             if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
                 raise ProvisionError(
                     f"the index {parts.scheme}://{parts.hostname} is not reached by https: "

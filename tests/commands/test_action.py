@@ -201,6 +201,27 @@ def test_a_broken_event_is_one_line_and_a_failed_status(
     assert "failed" in (tmp_path / "output").read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("INPUT_LOOPBACK", "1", "input loopback is '1'; use true or false"),
+     ("INPUT_MAX-MINUTES", "ten", "max-minutes: "),
+     ("INPUT_DRAFT", "yes", "input draft is 'yes'; use true or false")],
+)  # fmt: skip
+@pytest.mark.long
+def test_an_input_that_cannot_be_meant_is_told_to_the_runner_too(
+    github: LoopbackGitHub, tmp_path: Path, name: str, value: str, said: str
+) -> None:
+    (tmp_path / "event.json").write_text('{"repository": {"full_name": "octo/shop"}}')
+    given = {name: value, "GITHUB_SHA": github.world.branch("main") or ""}
+    done = start(github, tmp_path, "action", GITHUB_EVENT_NAME="push",
+                 GITHUB_EVENT_PATH=str(tmp_path / "event.json"), GITHUB_REF_NAME="main",
+                 **given)  # fmt: skip
+    assert done.returncode == 2
+    assert "::error title=heal-bot::" + said in done.stdout
+    assert said in (tmp_path / "summary").read_text()
+    assert "failed" in (tmp_path / "output").read_text()
+
+
 @pytest.mark.long
 def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_path: Path) -> None:
     base = github.world.branch("main") or ""

@@ -265,6 +265,13 @@ def test_what_cannot_be_had_is_one_line_with_the_remedy(
     assert str(caught.value).count("test job itself") <= 1
 
 
+@pytest.mark.parametrize("given", ["index.invalid/simple", "https://", "//index.invalid/simple"])
+def test_an_index_that_is_no_address_says_how_to_write_one(assembled, warehouse, given):
+    warehouse.url = given
+    with pytest.raises(ProvisionError, match="index-url is no address: write it as https://host"):
+        assembled({})
+
+
 def test_an_index_without_tls_is_refused_beyond_this_machine(assembled, warehouse):
     warehouse.url = "http://user:secret@index.invalid/simple"
     with pytest.raises(ProvisionError, match="not reached by https") as caught:
