@@ -19,7 +19,8 @@ MODULES = frozenset(
     faulthandler pty resource runpy pkgutil zipimport marshal pickle shelve pdb bdb code codeop http
     urllib ssl ftplib smtplib telnetlib webbrowser socketserver xmlrpc mmap fcntl tempfile
     tracemalloc site sysconfig trace traceback linecache tokenize fileinput timeit cProfile
-    cffi requests httpx aiohttp paramiko
+    cffi requests httpx aiohttp paramiko test idlelib lib2to3 ensurepip venv pip setuptools
+    distutils pkg_resources
     """.split()  # noqa: SIM905
 )
 HARMLESS = frozenset(
@@ -82,8 +83,11 @@ def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name)
     }
     above = {id(node) for node in ast.walk(body) if _is_of_base(node)}
+    called = {id(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
     found: set[str] = set()
     for node in ast.walk(body):
+        if isinstance(node, ast.Name) and node.id in _BY_NAME and id(node) not in called:
+            found.add(f"passes {node.id} on")
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.update(_imports(node))
         elif isinstance(node, ast.Attribute | ast.Name):

@@ -76,6 +76,7 @@ def confirm(
         return Verdict("unconfirmed", detail="a test or configuration file would change")
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
     outside = proof.outside(run, runner, env)
+    proof = proof.beside(run, workspace, outside)
     baseline = scope.narrowed(run, baseline, proposal.edits)
     whole = Ask(fresh, baseline.selected)
     done = runner.run_many(run, env, [*[whole] * _runs(run, baseline), *proof.asks])

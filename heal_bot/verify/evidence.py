@@ -32,7 +32,7 @@ def _is_function(edit: Edit) -> bool:
 def _raising(source: str) -> str:
     function = parsed(source)
     poison = ast.parse(_POISON).body
-    if _is_generator(function):
+    if is_generator(function):
         function.body = [*poison, *function.body]
     else:
         kept = [node for node in function.body if isinstance(node, ast.Global | ast.Nonlocal)]
@@ -55,7 +55,7 @@ def parsed(source: str) -> Function:
     return node
 
 
-def _is_generator(function: Function) -> bool:
+def is_generator(function: Function) -> bool:
     """Whether the function itself yields; what is defined inside of it does not count."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
@@ -82,7 +82,7 @@ def not_outside(edits: Sequence[Edit]) -> str:
             function = parsed(edit.new_source)
         except guard.SourceRejected as error:
             return str(error)
-        if isinstance(function, ast.AsyncFunctionDef) or _is_generator(function):
+        if isinstance(function, ast.AsyncFunctionDef) or is_generator(function):
             return f"{target.qualname} is a generator or coroutine"
         if function.decorator_list:
             return f"{target.qualname} is decorated"

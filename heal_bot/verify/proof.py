@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heal_bot.events import Noted, Run
 from heal_bot.model import COMMAND, Baseline, Candidate, Environment, PatchedFile, SuiteRun
 from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
 from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
-from heal_bot.verify import evidence, gates, tools
+from heal_bot.verify import evidence, gates, probe, tools
 
 _TESTS = 200
 _SECONDS = 30.0
@@ -85,6 +85,25 @@ class Proof:
         (done,) = runner.run_many(run, env, [self.oracle])
         return done
 
+    def beside(self, run: Run, workspace: Workspace, outside: SuiteRun | None) -> Proof:
+        """With one run more where the tests pass inside of the process that runs the change alone.
+
+        The values that leave the changed functions are probed there: what is equal to anything
+        passes every comparison, and no oracle takes it for plain data.
+        """
+        asked = self.asks[0] if self.asks else None
+        if asked is None or (outside and not evidence.outside(outside, asked.tests or ())):
+            return self
+        try:
+            if (probed := probe.probed(self.candidate.edits)) is None:
+                return self
+            tree = workspace.patched(run, self.tree, edit.patched(self.tree, probed))
+        except (edit.EditError, SourceRejected) as error:
+            run.emit(Noted(stage="verify", message=f"no probe rerun: {error}", level="warning"))
+            return self
+        ask = Ask(tree, asked.tests, seconds=asked.seconds)
+        return replace(self, names=(*self.names, "probe"), asks=(*self.asks, ask))
+
     def read(
         self,
         run: Run,
@@ -105,6 +124,11 @@ class Proof:
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
                 return Shown("in-process", (), (), f"{veto} is not the change")
             rows.append(("poison rerun", f"{len(fixed)} of {len(fixed)} fail again"))
+        if "probe" in done:
+            if met := probe.fooled(done["probe"], fixed):
+                veto = f"{met[0]} compares a value of the changed function that is equal to values"
+                return Shown("in-process", (), (), f"{veto} which differ")
+            rows.append(("probe rerun", "no value is equal to values that differ"))
         inside = evidence.outside(outside, fixed) if outside else self.inside
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
         if inside and outside and "Refused" not in inside:
