@@ -33,7 +33,7 @@ class Grounds:
 
     `costs` are theirs, the cheapest first; `changed` is the share of calls that worked and are
     changed, None where no call was compared; `recorded` counts the calls that tests make and
-    `compared` those and the varied ones; `penalty` is what the calls say against them.
+    `compared` those and the varied ones that ended; `penalty` is what the calls say against them.
     """
 
     costs: tuple[float, ...]

@@ -61,7 +61,7 @@ class Choice:
 class _Group:
     """Patches that do the same on every call; `row` what they do.
 
-    `mended` counts the examples of docstrings that hold since.
+    `mended` is 1 where examples of docstrings hold since: they were written together.
     """
 
     members: tuple[Attempt, ...]
@@ -146,12 +146,13 @@ def _groups(
         penalty = bad + (_OTHER * _felt(changed) if known else 0.0)
         costs = tuple(fixes[at].candidate.prior for at in members)
         share = changed if row and seen else None
-        grounds = Grounds(costs, share, calls.recorded, len(row), penalty)
+        ended = sum(result.how in {"returned", "raised"} for result in row)
+        grounds = Grounds(costs, share, calls.recorded, ended, penalty)
         # What does nothing agrees whatever is right: the cheapest speaks for all.
         weight = math.exp(-apart) * together(costs[:1] if inert & set(members) else costs)
         mended = _mended(shown[0], shown[1 + members[0]])
-        did = told[1 + members[0]]
-        groups.append(_Group(tuple(fixes[at] for at in members), weight, did, grounds, mended))
+        patches = tuple(fixes[at] for at in members)
+        groups.append(_Group(patches, weight, told[1 + members[0]], grounds, mended))
     return sorted(groups, key=lambda group: -group.weight)
 
 
@@ -178,16 +179,14 @@ def _inert(
 
 def _is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
     """Whether an example fails in a row that holds in another one."""
-    return any(
-        result.how == "broken" and any(row[n].how == "held" for row in shown if row)
-        for n, result in enumerate(shown[at])
-    )
+    held = {n for row in shown for n, result in enumerate(row) if result.how == "held"}
+    return any(result.how == "broken" and n in held for n, result in enumerate(shown[at]))
 
 
 def _mended(before: Sequence[CallResult], after: Sequence[CallResult]) -> int:
-    """How many examples hold that did not."""
+    """1 where an example holds that did not."""
     pairs = zip(before, after, strict=False)
-    return sum((one.how, other.how) == ("broken", "held") for one, other in pairs)
+    return int(("broken", "held") in {(one.how, other.how) for one, other in pairs})
 
 
 def _known(

@@ -133,6 +133,11 @@ def test_a_patch_that_changes_nothing_that_worked_may_be_more_far_fetched() -> N
     assert "far-fetched" in _choose([4.0], "xxx", "xxx", recorded=2)[1]
 
 
+def test_calls_that_did_not_end_say_nothing_of_what_worked() -> None:
+    few = "x" * 9 + "!"
+    assert "far-fetched" in _choose([4.0], few, few, recorded=2)[1]
+
+
 def test_a_patch_that_could_not_be_called_must_be_less_far_fetched() -> None:
     assert "far-fetched" in _choose([2.8], "", "")[1]
 
@@ -187,6 +192,10 @@ def test_the_patch_after_which_an_example_holds_comes_first() -> None:
 def test_an_example_that_holds_since_vouches_like_a_test() -> None:
     assert "far-fetched" in _choose([3.4], "xx+", "ab+", examples=1)[1]
     assert _choose([3.4], "xx-", "ab+", examples=1)[1] == ""
+
+
+def test_the_examples_of_a_docstring_vouch_once() -> None:
+    assert "far-fetched" in _choose([4.6], "xx--", "ab++", examples=2)[1]
 
 
 def test_patches_that_differ_in_an_example_alone_are_told_apart_by_it() -> None:
