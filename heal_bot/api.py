@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 from heal_bot import pipeline, wiring
@@ -15,6 +16,9 @@ from heal_bot.repair import memory
 from heal_bot.repair.hunt import Limits
 from heal_bot.settings import Settings
 from heal_bot.tiers import NOTHING, Own
+
+# What a run is called that could not make its first runs.
+_CUT = frozenset({"sandbox_error", "environment_error", "budget_exhausted"})
 
 
 def heal(
@@ -46,6 +50,8 @@ def heal(
                 made.run.emit(Noted(stage="verify", message=str(error), level="warning"))
                 return kept
             outcome = _failed(made.request, error)
+        if stopped():
+            outcome = _interrupted(outcome)
         made.store.save(outcome)
         if job.memory is not None:
             memory.save(job.memory, outcome.memory)
@@ -118,3 +124,11 @@ def _failed(request: HealRequest, error: HealBotError) -> Outcome:
     """The outcome when nothing could be run."""
     status = "sandbox_error" if isinstance(error, SandboxError) else "environment_error"
     return Outcome(request, status, "done", str(error), Report(()))
+
+
+def _interrupted(outcome: Outcome) -> Outcome:
+    """The same, or whose end it was where the runs that would have told were cut short."""
+    if outcome.clusters or outcome.status not in _CUT:
+        return outcome
+    reason = "interrupted before the tests had run"
+    return replace(outcome, status="not_healed", stopped="interrupted", reason=reason)

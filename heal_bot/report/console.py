@@ -108,6 +108,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     }
     if record.status in known:
         return known[record.status]
-    if record.stopped in {"budget", "interrupted"}:
+    if record.stopped == "budget":
         return f"{look}   or heal again with more --max-minutes or --max-usd"
+    if record.stopped == "interrupted":
+        return f"{look}   or heal again"
     return look

@@ -20,7 +20,7 @@ _FILE = re.compile(
 )
 _TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 # Made by a run, or a file of somebody else's repository.
-_ELSEWHERE = {"pull_request.md", ".heal-bot.yml"}
+_ELSEWHERE = {"pull_request.md", ".heal-bot.yml", "tests/requirements.txt"}
 
 
 def _name(page: Path) -> str:

@@ -30,6 +30,7 @@ def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
         ("sandbox_error", "done", "heal-bot doctor"),
         ("stale_test", "done", "look at the test"),
         ("budget_exhausted", "budget", "--max-minutes"),
+        ("not_healed", "interrupted", "or heal again"),
         ("not_healed", "exhausted", "heal-bot explain out"),
     ],
 )
