@@ -123,24 +123,18 @@ _WAITING = (
 
 def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
     """Each part as it reads in full, then shorter and shorter."""
-    claimed = shown.claimed
     diff, drawn = shown.diff, partial(sections.change, shown.diff)
     log, tests = partial(sections.attempts, record), partial(sections.still_failing, record)
 
     def gone() -> str:
         return ""
 
-    def head() -> str:
-        line = sections.verdict(record, len(shown.functions), claimed=claimed)
-        waits = f"\n\n{_WAITING}" if shown.waiting else ""
-        return f"{mark(record, shown.digest)}\n{line}{waits}"
-
     def long_diff() -> str:
         size = f"{len(diff.splitlines())} lines; the files of this pull request show them."
         return f"### The change\n\n{size}"
 
     return {
-        "head": (head,),
+        "head": (partial(_head, record, shown),),
         "causes": (partial(sections.causes, record), gone),
         "change": (drawn, partial(drawn, limit=8_000), long_diff),
         "before_after": (
@@ -161,11 +155,18 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
             partial(log, diffs=0),
             partial(log, rows=5, diffs=0),
         ),
-        "verification": (partial(sections.verification, record, claimed=claimed), gone),
+        "verification": (partial(sections.verification, record, claimed=shown.claimed), gone),
         "reproduce": (partial(sections.reproduce, record, shown.branch), gone),
         "cost": (partial(sections.cost, record),),
         "memory": (partial(notebook.dump, record), partial(notebook.dump, record, 0)),
     }
+
+
+def _head(record: OutcomeRecord, shown: Shown) -> str:
+    """The hidden mark, the verdict, and why there are no checks yet."""
+    line = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
+    waits = f"\n\n{_WAITING}" if shown.waiting else ""
+    return f"{mark(record, shown.digest)}\n{line}{waits}"
 
 
 def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT) -> str:
