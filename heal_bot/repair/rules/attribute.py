@@ -114,6 +114,29 @@ def receivers(scope: Scope) -> Iterator[Change]:
         yield site.put(node, site.text(node.value), 2.8)
 
 
+def methods(scope: Scope) -> Iterator[Change]:
+    """What a method of the class works out is read plainly: `a.total` becomes `a.full_total()`."""
+    site, own = scope.site, scope.site.function
+    plain = [
+        name
+        for name, method in scope.around.methods.items()
+        if len(method.args.args) == 1 and not method.decorator_list and not name.startswith("__")
+    ]
+    for node in site.nodes:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            continue
+        place = site.places[node]
+        called = isinstance(place.parent, ast.Call) and place.field == "func"
+        if called or node.attr not in scope.around.attributes:
+            continue
+        endless = isinstance(node.value, ast.Name) and node.value.id == scope.receiver()
+        for name in plain:
+            if endless and own is not None and name == own.name:
+                continue
+            cost = 2.6 if node.attr in name or name in node.attr else 3.0
+            yield site.put(node, Text(f"{site.text(node.value).at(16)}.{name}()"), cost)
+
+
 def extensions(scope: Scope) -> Iterator[Change]:
     """An attribute the function uses is read from a name: `node` to `node.next`, 3.0."""
     site = scope.site

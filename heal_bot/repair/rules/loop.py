@@ -177,10 +177,21 @@ def flushes(scope: Scope) -> Iterator[Change]:
                     if change:
                         yield change
                     yield from _remainders(scope, node, taking)
-                    for name in scope.visible(node)[:7]:
-                        change = after(site, node, (f"if {name}:", f"\t{code}"), 3.4)
-                        if change:
-                            yield change
+                    yield from _flushed(scope, node, inner, code)
+                case ast.Expr(value=ast.Yield(value=ast.expr())):
+                    yield from _flushed(scope, node, inner, site.segment(inner))
+
+
+def _flushed(scope: Scope, loop: ast.stmt, taken: ast.AST, code: str) -> Iterator[Change]:
+    """A statement of a loop after it, where there is something; most likely what it takes in."""
+    own = {n.id for n in ast.walk(taken) if isinstance(n, ast.Name)}
+    for name in scope.visible(loop)[:7] if "\n" not in code else ():
+        cost = 3.0 if name in own else 3.6
+        for test in (name, f"{name} is not None"):
+            change = after(scope.site, loop, (f"if {test}:", f"\t{code}"), cost)
+            if change:
+                yield change
+            cost += 0.2
 
 
 def _remainders(scope: Scope, loop: ast.For | ast.While, taking: ast.expr) -> Iterator[Change]:

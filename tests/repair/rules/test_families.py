@@ -170,6 +170,13 @@ EXAMPLES = [
     ("never filled", "def f(a):\n    todo = [a]\n    seen = set()\n    while todo:\n"
      "        for x in todo.pop():\n            seen.add(x)\n    return seen\n", "seen.add(x)\n",
      "seen.add(x)\n            todo.append(x)\n", ""),
+    ("carried value", "def f(a, n):\n    for _ in range(n):\n        yield g(a)\n",
+     "        yield g(a)\n", "        a = g(a)\n        yield a\n", ""),
+    ("carried value", "def f(a, n, r):\n    for _ in range(n):\n        r.append(a * 3)\n",
+     "        r.append(a * 3)\n", "        a = a * 3\n        r.append(a)\n", ""),
+    ("last round", "def f(a):\n    r = None\n    for x in a:\n        if x:\n            yield r\n"
+     "        r = x\n", "        r = x\n",
+     "        r = x\n    if r is not None:\n        yield r\n", ""),
     ("reset", "def f(a, r):\n    c = []\n    for x in a:\n        c += x\n        r.append(c)\n",
      "r.append(c)\n", "r.append(c)\n        c = []\n", ""),
     ("guard", "def f(a):\n    for x in a:\n        g(x[0])\n", "        g(",
@@ -219,6 +226,8 @@ IDLE = {
     "attempt": "def f(a):\n    return int(a)\n",
     "await": "def f(g):\n    return g()\n",
     "statement order": "def f(a):\n    return a\n",
+    "carried value": "def f(a):\n    for x in a:\n        yield g(x)\n",
+    "method for attribute": "def f(a):\n    return a.total\n",
 }
 
 
@@ -304,7 +313,8 @@ def test_every_family_has_its_own_name() -> None:
 def test_every_family_but_those_that_need_a_module_around_has_an_example() -> None:
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
     assert untested == {
-        "sibling", "attribute for name", "missing statement", "import", "shared attribute"
+        "sibling", "attribute for name", "missing statement", "import", "shared attribute",
+        "method for attribute",
     }  # fmt: skip
 
 
