@@ -14,6 +14,7 @@ _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "Unexpected
 _MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([\w.+-]+)'")
+_NO_LIBRARY = re.compile(r"([\w.+-]+\.so[\w.]*): cannot open shared object file")
 _NO_NAME = re.compile(r"cannot import name '\w+' from '([\w.]+)' \(([^)]*)\)")
 # What a test says where the sandbox withholds a socket, a host name or a file.
 _WITHHELD = re.compile(
@@ -40,6 +41,7 @@ def environment(seen: CaseResult, reported: Failure, tree: Tree) -> str:
         _not_started(seen)
         or _service(seen, reported)
         or _program(seen, tree)
+        or _library(seen)
         or _package(seen.kind, seen.message, tree)
     )
 
@@ -83,6 +85,16 @@ def _program(seen: CaseResult, tree: Tree) -> str:
     if found is None or not started or any(p.rpartition("/")[2] == found[1] for p in tree.paths()):
         return ""
     return f"the program {found[1]} is missing here: replace it by a fake, or leave the test out"
+
+
+def _library(seen: CaseResult) -> str:
+    """A shared library that the machine does not have, as the loader names it."""
+    if not (found := _NO_LIBRARY.search(seen.message)):
+        return ""
+    return (
+        f"the shared library {found[1]} is missing here: name its Debian package in "
+        "system-packages, or run `heal-bot heal` in the test job itself"
+    )
 
 
 def _said(failure: CaseResult | Failure) -> str:

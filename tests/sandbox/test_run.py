@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.errors import SandboxError
+from heal_bot.errors import ProvisionError, SandboxError
 from heal_bot.sandbox import processes
 from heal_bot.sandbox.job import Job, Limits
 from heal_bot.sandbox.run import Launch, Sandbox, child_env
@@ -233,7 +233,7 @@ def test_nonsense_is_refused_by_name(mode, slots) -> None:
 def test_a_scratch_folder_nobody_may_enter_is_refused(tmp_path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    with pytest.raises(SandboxError, match="cannot be entered"):
+    with pytest.raises(ProvisionError, match="cannot be entered"):
         Sandbox.start(scratch=closed)
 
 
