@@ -23,6 +23,7 @@ import _heal_code
 import _heal_examples
 import _heal_recorder
 import _heal_shape
+import _heal_state
 import _heal_swap
 import _heal_vary
 
@@ -53,7 +54,9 @@ def serve(rerun, swapper, order, records):
         if not isinstance(place, _heal_swap.Unsound):
             places.setdefault((place.filename, place.outer_first), place)
     roots = [place.roots[0][0] for place in places.values()]
+    state = _heal_state.State(swapper.repo)
     recorder = _recorded(rerun, swapper, candidates[0], roots)
+    state.restore()
     recorded = recorder.calls
     calls = recorded + _heal_vary.others(recorded, order["seed"])
     used = recorder.used(order["seed"])
@@ -73,7 +76,7 @@ def serve(rerun, swapper, order, records):
             swapper.apply(edits)
         except (_heal_swap.Unsound, _heal_swap.Rejected):
             return []
-        done = observed(roots, used, calls, began + 0.8 * order["each"])
+        done = observed(roots, used, calls, began + 0.8 * order["each"], state.restore)
         return done + _heal_examples.held(examples, began + 0.9 * order["each"])
 
     for number, edits in enumerate([[], *candidates]):
@@ -107,10 +110,10 @@ def described(roots, call):
     return ("%s(%s)" % (roots[where].__name__, ", ".join(parts)))[: 2 * _heal_shape.TEXT]
 
 
-def observed(roots, used, calls, ends):
+def observed(roots, used, calls, ends, renew):
     """[how, type, text, digest, digest of the result alone, arguments kept] per call.
 
-    It goes on as far as the time goes.
+    It goes on as far as the time goes; `renew` undoes what a call left in the project's modules.
     """
     for number in (signal.SIGALRM, signal.SIGVTALRM):
         signal.signal(number, _ring)
@@ -133,6 +136,7 @@ def observed(roots, used, calls, ends):
             found.append(_SKIPPED)
             continue
         random.seed(0)
+        renew()
         try:
             found.append(_called(roots[where], plain, keyed, inner))
         except Late:

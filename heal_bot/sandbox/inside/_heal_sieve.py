@@ -19,6 +19,7 @@ import unittest
 from _pytest.outcomes import Failed
 
 import _heal_failure
+import _heal_state
 import _heal_swap
 
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
@@ -50,14 +51,17 @@ def serve(items, swapper, order, records, name):
         records.send("unsound", m=str(reason)[:_CLIP])
         return
     limit = order["each"]
+    state = _heal_state.State(swapper.repo)
     before = _signatures(calls, limit)
-    if not calls or not _as_under_pytest(
-        [name(item) for item in items], calls, order, swapper.repo
-    ):
+    state.restore()
+    alike = _as_under_pytest([name(item) for item in items], calls, order, swapper.repo)
+    state.restore()
+    if not calls or not alike:
         records.send("unsound", m="the tests do not fail alike outside of pytest")
         return
     for number, edits in enumerate(order["candidates"]):
         records.send("sieved", i=number, v=_tried(calls, swapper, edits, limit))
+        state.restore()
     if _signatures(calls, limit) == before:
         records.send("judged")
     else:

@@ -49,6 +49,9 @@ TABLE = {
 }
 
 PLAIN = {
+    "what a test leaves in a module": (
+        "import m\ndef test_f():\n    m.SEEN.append(1)\n    assert m.f(1) == 1 + len(m.SEEN)\n"
+    ),
     "a function": "import m\ndef test_f(): assert m.f(1) == 2\n",
     "parameters": (
         "import m, pytest\n@pytest.mark.parametrize('n, rows', [(1, [3, 4])])\n"
@@ -92,7 +95,8 @@ DRESSED = {
         "    def test_f(self): self.assertEqual(m.f(self.n), 2)\n"
     ),
     "a test that leaves something behind": (
-        "import m\ndef test_f():\n    m.SEEN.append(1)\n    assert m.f(1) == 1 + len(m.SEEN)\n"
+        "import m, os\ndef test_f():\n"
+        "    left = os.environ['LEFT'] = os.environ.get('LEFT', '') + 'x'\n    assert m.f(1) == 1 + len(left)\n"
     ),
 }
 ODD = {
