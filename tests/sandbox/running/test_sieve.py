@@ -96,7 +96,8 @@ DRESSED = {
     ),
     "a test that leaves something behind": (
         "import m, os\ndef test_f():\n"
-        "    left = os.environ['LEFT'] = os.environ.get('LEFT', '') + 'x'\n    assert m.f(1) == 1 + len(left)\n"
+        "    left = os.environ['LEFT'] = os.environ.get('LEFT', '') + 'x'\n"
+        "    assert m.f(1) == 1 + len(left)\n"
     ),
 }
 ODD = {
