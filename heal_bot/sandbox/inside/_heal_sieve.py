@@ -1,10 +1,10 @@
-"""Which of many changes are worth a process: tests called as plain functions, one after another.
+"""Which of many changes are worth a process: tests called one after another in one fork.
 
 A fork costs about 6 ms and pytest's protocol 2 ms a test, a call of a small function some
-microseconds. So where tests need nothing of pytest, changes are first tried here, one after
-another in one fork. Only "the tests still fail" is believed of it. The code unchanged has to fail
-at first where it fails under pytest, else the tests need pytest after all; and at the end as it
-did at first, else something that was tried has left its mark.
+microseconds. So tests that need nothing of pytest are called as plain functions, those with
+fixtures by pytest's hooks. Only "the tests still fail" is believed of it. The code unchanged has
+to fail at first where it fails under pytest, else the tests need more; and at the end as it did at
+first, else something that was tried has left its mark.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import unittest
 
 from _pytest.outcomes import Failed
 
+import _heal_dressed
 import _heal_failure
 import _heal_state
 import _heal_swap
@@ -25,7 +26,8 @@ import _heal_swap
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
 _TIMES, _WAIT = 8.0, 0.5
 _CLIP = 300
-_ADDRESS = re.compile(r"0x[0-9a-f]+")
+# Addresses, and the folders that `tmp_path` gives, new ones for each call.
+_OWN = re.compile(r"0x[0-9a-f]+|(?<=pytest-of-)[^\s'\"]+")
 # Of these pytest does more than naming the test; what plugins do shows in how it fails.
 _MARKS = {"usefixtures", "skip", "skipif", "xfail", "flaky"}
 
@@ -46,7 +48,7 @@ def serve(items, swapper, order, records, name):
     for number in (signal.SIGALRM, signal.SIGVTALRM):
         signal.signal(number, _ring)
     try:
-        calls = [_bare(item) for item in items]
+        calls = [_call(item) for item in items]
     except Dressed as reason:
         records.send("unsound", m=str(reason)[:_CLIP])
         return
@@ -60,7 +62,12 @@ def serve(items, swapper, order, records, name):
         records.send("unsound", m="the tests do not fail alike outside of pytest")
         return
     for number, edits in enumerate(order["candidates"]):
-        records.send("sieved", i=number, v=_tried(calls, swapper, edits, limit))
+        try:
+            came = _tried(calls, swapper, edits, limit)
+        except _heal_dressed.Spoilt as reason:
+            records.send("unsound", m=str(reason)[:_CLIP])
+            return
+        records.send("sieved", i=number, v=came)
         state.restore()
     if _signatures(calls, limit) == before:
         records.send("judged")
@@ -80,6 +87,8 @@ def _tried(calls, swapper, edits, limit):
         found = set()
         for call in calls:
             came = _came(call, limit)
+            if came == "late" and isinstance(call, _heal_dressed.Call):
+                call.recover()
             if came in (None, "late"):
                 return came or "open"
             found.add(came)
@@ -143,7 +152,7 @@ def _ended(call, limit, keep):
 def _said(error):
     # Code under test wrote __str__: it may raise anything.
     with contextlib.suppress(Exception):
-        return _ADDRESS.sub("", str(error)[:_CLIP])
+        return _OWN.sub("", str(error)[:_CLIP])
     return ""
 
 
@@ -154,6 +163,21 @@ def _ring(number, frame):
 def _silence():
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _call(item):
+    """A test as a function without arguments; Dressed where it cannot be one."""
+    try:
+        return _bare(item)
+    except Dressed:
+        marks = {mark.name for mark in item.iter_markers()}
+        function = getattr(item, "obj", None)
+        plain = inspect.isroutine(function) and not hasattr(function, "hypothesis")
+        if not plain or item.cls is not None and issubclass(item.cls, unittest.TestCase):
+            raise
+        if marks & {"xfail", "flaky"} or inspect.isgeneratorfunction(inspect.unwrap(function)):
+            raise
+        return _heal_dressed.Call(item)
 
 
 def _bare(item):

@@ -89,6 +89,17 @@ DRESSED = {
         "import m\nclass TestF:\n    def setup_method(self): self.n = 1\n"
         "    def test_f(self): assert m.f(self.n) == 2\n"
     ),
+    "a folder": (
+        "import m\ndef test_f(tmp_path):\n    (tmp_path / 'n').write_text('1')\n"
+        "    assert m.f(int((tmp_path / 'n').read_text())) == 2, tmp_path\n"
+    ),
+    "a fixture for all tests that ends": (
+        "import m, pytest\n@pytest.fixture(scope='session')\ndef n():\n    yield 1\n"
+        "    m.SEEN.append(1)\n"
+        "def test_f(n):\n    assert m.SEEN == []\n    assert m.f(n) == 2\n"
+    ),
+}
+BEYOND = {
     "setUpClass": (
         "import m, unittest\nclass TestF(unittest.TestCase):\n    @classmethod\n"
         "    def setUpClass(cls): cls.n = 1\n"
@@ -140,21 +151,19 @@ def sieved(
     return ask
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", [*PLAIN, *DRESSED])
 def test_what_still_fails_is_told_and_all_else_is_left_open(
     name: str, sieved: Callable[[str], Answer]
 ) -> None:
-    answer = sieved(PLAIN[name])
+    answer = sieved({**PLAIN, **DRESSED}[name])
     assert answer.how == "judged", answer.detail
     assert list(answer.sieved.values()) == list(TABLE.values())
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", DRESSED)
-def test_tests_that_need_pytest_are_not_believed(
-    name: str, sieved: Callable[[str], Answer]
-) -> None:
-    assert sieved(DRESSED[name]).how == "unsound"
+@pytest.mark.parametrize("name", BEYOND)
+def test_tests_that_need_more_are_not_believed(name: str, sieved: Callable[[str], Answer]) -> None:
+    assert sieved(BEYOND[name]).how == "unsound"
 
 
 @pytest.mark.long
