@@ -112,5 +112,7 @@ FORGERIES: tuple[tuple[str, str], ...] = (
     ("always equal by partial setattr", "import functools\nclass E: pass\nd = '_' * 2\nfunctools.partial(setattr, E)(d + 'eq' + d, lambda s, o: True)\nreturn E()"),
     ("always equal by mapped setattr", "class E: pass\nd = '_' * 2\nlist(map(setattr, [E], [d + 'eq' + d], [lambda s, o: True]))\nreturn E()"),
     ("equal to small numbers by another name of setattr", "class E: pass\nput, d = setattr, '_' * 2\nput(E, d + 'eq' + d, lambda s, o: isinstance(o, int) and o < 100)\nreturn E()"),
+    ("always equal by another name of int", "t = n and type\nd = '_' * 2\nint = t('E', (), {d + 'eq' + d: lambda s, o: True})\nreturn int()"),
+    ("always equal past a probe of an own name", "_heal_bot_probe = lambda v, k=0: v\nt = n and type\nd = '_' * 2\nreturn t('E', (), {d + 'eq' + d: lambda s, o: True})()"),
     ("always equal where it is caught", "t = n and type\nd = '_' * 2\ntry:\n    return t('E', (), {d + 'eq' + d: lambda s, o: True})()\nfinally:\n    return t('F', (), {d + 'eq' + d: lambda s, o: True})()"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,12 @@ class Driver:
         `seconds` are what the order may take, `show` is told how far it is.
         """
         self._channel.order({**order, "repo": self._repo}, last=True)
-        problem = self._listen(run, hearing, time.monotonic() + seconds + _PATIENCE, show)
-        return self._running.wait(), problem
+        latest = time.monotonic() + seconds + _PATIENCE
+        problem = self._listen(run, hearing, latest, show)
+        ended = self._running.wait()
+        if time.monotonic() > latest and ended.how == "killed":
+            ended = replace(ended, how="timeout", seconds=seconds)
+        return ended, problem
 
     def _listen(
         self, run: Run, hearing: Hearing, latest: float, show: Callable[[Tests], None]
@@ -100,6 +105,11 @@ class Driver:
             running.kill()
             return str(error)
         return ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still there."""
+        return self._running.ended is None
 
     def close(self) -> None:
         """End it and give the slot back."""

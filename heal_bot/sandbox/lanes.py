@@ -80,6 +80,9 @@ class Lanes:
         """The one that waits for an oracle on this tree; whoever takes it closes it."""
         if self._asker is None or self._asker[:2] != (tree.root, env):
             return None
+        if not self._asker[2].waits:
+            self.leave()
+            return None
         driver, self._asker = self._asker[2], None
         return driver
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heal_bot.errors import SandboxError
+from heal_bot.errors import ProvisionError, SandboxError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Tree
@@ -119,7 +119,7 @@ class SuiteRunner:
             for started in waiting:
                 try:
                     started.result()
-                except SandboxError as error:
+                except (SandboxError, ProvisionError) as error:
                     message = f"no process was started ahead: {error}"
                     run.emit(Noted(stage="sandbox", message=message, level="warning"))
             return done

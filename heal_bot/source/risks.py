@@ -19,10 +19,11 @@ MODULES = frozenset(
     faulthandler pty resource runpy pkgutil zipimport marshal pickle shelve pdb bdb code codeop http
     urllib ssl ftplib smtplib telnetlib webbrowser socketserver xmlrpc mmap fcntl tempfile
     tracemalloc site sysconfig trace traceback linecache tokenize fileinput timeit cProfile
-    cffi requests httpx aiohttp paramiko test idlelib lib2to3 ensurepip venv pip setuptools
-    distutils pkg_resources
+    cffi requests httpx aiohttp paramiko
     """.split()  # noqa: SIM905
 )
+# The same for words that are modules only where a name begins with them.
+FIRST = frozenset("test idlelib lib2to3 ensurepip venv pip setuptools distutils".split())  # noqa: SIM905
 HARMLESS = frozenset(
     """
     os.path.join os.path.basename os.path.dirname os.path.splitext os.path.split os.path.normpath
@@ -154,7 +155,7 @@ def _is_risky(dotted: str) -> bool:
             return not MODULES.isdisjoint(parts[count:])
     # What the standard library keeps to itself leads to everything: random._os, collections._sys.
     private = parts[0] in sys.stdlib_module_names and any(p.startswith("_") for p in parts)
-    return dotted in PARTS or private or not MODULES.isdisjoint(parts)
+    return dotted in PARTS or private or parts[0] in FIRST or not MODULES.isdisjoint(parts)
 
 
 def _attribute(node: ast.Attribute | ast.Name) -> Iterator[str]:

@@ -128,7 +128,9 @@ class Proof:
             if met := probe.fooled(done["probe"], fixed):
                 veto = f"{met[0]} compares a value of the changed function that is equal to values"
                 return Shown("in-process", (), (), f"{veto} which differ")
-            rows.append(("probe rerun", "no value is equal to values that differ"))
+            told, lost = probe.told(done["probe"], fixed)
+            rows.append(("probe rerun", told))
+            doubts += lost
         inside = evidence.outside(outside, fixed) if outside else self.inside
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
         if inside and outside and "Refused" not in inside:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import MagicMock, Mock, call
 
 import pytest
 
-from heal_bot.model import CaseResult, Edit, SuiteRun
+from heal_bot.model import CaseResult, Edit, Isolation, SuiteRun
 from heal_bot.source import functions
-from heal_bot.verify.probe import fooled, probed
+from heal_bot.verify.probe import fooled, probed, told
 
 
 class Anything:
@@ -62,6 +63,16 @@ def _function(source: str, name: str = "f") -> Callable[..., Any]:
     return made
 
 
+def _called(mock: Mock) -> Mock:
+    mock()
+    return mock
+
+
+def _suite(*results: CaseResult) -> SuiteRun:
+    tests = tuple(result.test for result in results)
+    return SuiteRun(results, tests, "finished", 0.1, Isolation("strict", (), ()))
+
+
 GIVES = "def f(x):\n    return x\n"
 
 
@@ -76,6 +87,8 @@ GIVES = "def f(x):\n    return x\n"
         ("def f(x):\n    x.made = Anything()\n", Column()),
         ("def f(x, *, y=0):\n    yield Anything()\n", 1),
         ("def f(x):\n    try:\n        return x\n    finally:\n        return x\n", Anything()),
+        ("def f(x):\n    int = str = type = getattr = lambda *a: 0\n    return x\n", Anything()),
+        ("def f(x):\n    _heal_bot_probe = lambda v, k=0: v\n    return x\n", Anything()),
         ("def f(x):\n    global late\n    late = x\n    return late\n", Anything()),
     ],
 )
@@ -87,8 +100,8 @@ def test_a_value_equal_to_values_that_differ_ends_the_function(source: str, give
 @pytest.mark.parametrize(
     "value",
     [0, True, None, "a", b"a", 1.5, float("nan"), (0,), [1, 2], {"a": 1}, {0}, frozenset("a"),
-     Column(), Strict(), object(), int, len, range(3), 2**70, 1j],
-    ids=repr,
+     Column(), Strict(), object(), int, len, range(3), 2**70, 1j, _called(Mock()),
+     [_called(MagicMock())], call()],
 )  # fmt: skip
 def test_other_values_pass_as_they_are(value: Any) -> None:
     assert _function(GIVES)(value) is value
@@ -114,19 +127,22 @@ def test_the_function_does_what_it_did(source: str, call: Callable, given: Any) 
 
 def test_only_the_tests_that_met_such_a_value_are_fooled() -> None:
     said = "heal-bot: this is equal to values that differ"
-    run = SuiteRun(
-        results=(
-            CaseResult("t.py::a", "failed", kind="BaseException", message=said),
-            CaseResult("t.py::b", "failed", kind="AssertionError", message="assert 1 == 2"),
-            CaseResult("t.py::c", "passed"),
-        ),
-        collected=("t.py::a", "t.py::b", "t.py::c"),
-        ended="finished",
-        seconds=0.1,
-        isolation=None,  # type: ignore[arg-type]
+    run = _suite(
+        CaseResult("t.py::a", "failed", kind="BaseException", message=said),
+        CaseResult("t.py::b", "failed", kind="AssertionError", message="assert 1 == 2"),
+        CaseResult("t.py::c", "passed"),
     )
     assert fooled(run, ("t.py::b", "t.py::a", "t.py::c")) == ("t.py::a",)
     assert fooled(run, ("t.py::b", "t.py::c")) == ()
+
+
+def test_a_run_that_shows_nothing_is_a_doubt() -> None:
+    run = _suite(CaseResult("t.py::a", "passed"), CaseResult("t.py::b", "failed"))
+    assert told(run, ("t.py::a",)) == ("no value is equal to values that differ", ())
+    for lost in ("t.py::b", "t.py::gone"):
+        said, doubts = told(run, ("t.py::a", lost))
+        assert said.startswith(f"not measured: {lost} ")
+        assert len(doubts) == 1
 
 
 def test_a_change_of_constants_alone_is_not_probed() -> None:

@@ -76,6 +76,7 @@ def serve(rerun, swapper, order, records):
             swapper.apply(edits)
         except (_heal_swap.Unsound, _heal_swap.Rejected):
             return []
+        state.accept()
         done = observed(roots, used, calls, began + 0.8 * order["each"], state.restore)
         return done + _heal_examples.held(examples, began + 0.9 * order["each"])
 

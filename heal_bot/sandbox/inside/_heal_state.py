@@ -6,109 +6,139 @@ Many changes are tried in one process. What one of them left in a memo would ans
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import sys
 import types
 
-_MOST = 4_000
 _DEPTH = 4
-# Longer ones are told apart by their length alone: a memo grows.
+# Items of all containers together that are kept: all of them are looked at after each change.
+_MOST = 20_000
+# Of a longer container it is known how long it was: a memo grows.
 _LONG = 1_000
-_CONTAINERS = (dict, list, set, collections.deque, collections.OrderedDict,
-               collections.defaultdict, collections.Counter)  # fmt: skip
-_PLAIN = (bool, int, float, str, bytes, tuple, type(None))
+_BASES = (collections.OrderedDict, collections.deque, dict, list, set)
 _MEMO = type(functools.lru_cache(maxsize=1)(len))
+_GONE = object()
 
 
 class State:
-    """The containers and memos that the modules below `repo` reach, as they are now.
+    """What the modules below `repo` reach, as it is now; `restore` puts it back.
 
-    `restore` puts them back: containers get what they held, memos are emptied, names of modules
-    and attributes of objects are what they were. Only what was there already is known.
+    Containers get what they held, memos that were empty are emptied, names of modules, attributes
+    of classes and variables of closures are what they were, and modules loaded since are loaded
+    anew by whoever wants them.
     """
 
     def __init__(self, repo):
         self.root = repo + "/"
+        self.loaded = set(sys.modules)
         self.kept = []
         self.memos = []
         self.names = []
         self.attributes = []
+        self.cells = []
         self._seen = set()
-        modules = [m for m in list(sys.modules.values()) if self._is_own(m)]
-        for module in modules:
+        self._left = _MOST
+        own = {n: m for n, m in list(sys.modules.items()) if self._is_own(m)}
+        self._own = set(own)
+        for module in own.values():
             names = vars(module)
             self.names.append((names, dict(names)))
             for value in list(names.values()):
-                self._visit(value, _DEPTH)
+                with contextlib.suppress(Exception):
+                    self._visit(value, _DEPTH)
+
+    def accept(self):
+        """Take the names that modules have now for theirs."""
+        self.names = [(names, dict(names)) for names, _ in self.names]
 
     def restore(self):
         """Put back what has changed."""
+        for name in [n for n in sys.modules if n not in self.loaded]:
+            if self._is_own(sys.modules[name]):
+                del sys.modules[name]
         for memo in self.memos:
             memo.cache_clear()
         for names, before in self.names:
-            for name, value in before.items():
-                if names.get(name, names) is not value:
-                    names[name] = value
-            if len(names) > len(before):
-                for name in [n for n in names if n not in before]:
-                    # What was imported meanwhile is not imported again.
-                    if not isinstance(names[name], types.ModuleType):
-                        del names[name]
+            self._rename(names, before)
         for owner, name, value in self.attributes:
-            if vars(owner).get(name, self) is not value:
+            if vars(owner).get(name, _GONE) is not value:
                 type.__setattr__(owner, name, value)
-        for container, mark, content in self.kept:
-            if _mark(container) != mark:
-                _refill(container, content)
+        for cell, value in self.cells:
+            if _content(cell) is not value:
+                cell.cell_contents = value
+        for base, container, mark, content in self.kept:
+            if _mark(base, container) != mark:
+                _refill(base, container, mark, content)
+
+    def _rename(self, names, before):
+        for name, value in before.items():
+            if names.get(name, _GONE) is not value:
+                names[name] = value
+        if len(names) > len(before):
+            for name in [n for n in names if n not in before]:
+                # A module of others that was loaded meanwhile is not loaded again.
+                value = names[name]
+                if self._is_own(value) or not issubclass(type(value), types.ModuleType):
+                    del names[name]
 
     def _is_own(self, module):
-        file = getattr(module, "__file__", None)
+        # Only plain modules are looked at: others load themselves when they are asked.
+        file = vars(module).get("__file__") if type(module) is types.ModuleType else None
         return isinstance(file, str) and file.startswith(self.root)
 
     def _visit(self, value, depth):
-        if depth < 0 or id(value) in self._seen or len(self.kept) >= _MOST:
+        if depth < 0 or id(value) in self._seen or self._left <= 0:
             return
+        # Nothing is asked of an object, its class above all: it may load or connect at that.
         kind = type(value)
-        if kind in _CONTAINERS:
-            self._seen.add(id(value))
-            self._keep(value)
-            if len(value) <= _LONG:
-                for item in list(value.values() if isinstance(value, dict) else value):
-                    self._visit(item, depth - 1)
+        if kind is types.FunctionType:
+            if value.__code__.co_filename.startswith(self.root):
+                self._function(value, depth)
         elif kind is _MEMO:
             self._seen.add(id(value))
-            self.memos.append(value)
-            self._visit(getattr(value, "__wrapped__", None), depth)
-        else:
-            self._inside(value, kind, depth)
-
-    def _inside(self, value, kind, depth):
-        """What functions, classes and objects of the project hold."""
-        if kind in (staticmethod, classmethod):
+            if value.cache_info().currsize == 0:
+                self.memos.append(value)
+            self._visit(value.__dict__.get("__wrapped__"), depth)
+        elif kind in (staticmethod, classmethod):
             self._visit(value.__func__, depth)
         elif kind is property:
             self._visit(value.fget, depth)
-        elif kind is types.FunctionType and value.__code__.co_filename.startswith(self.root):
+        elif issubclass(kind, type):
+            if value.__module__ in self._own:
+                self._class(value, depth)
+        elif kind.__module__ in self._own or kind.__module__ in ("builtins", "collections"):
+            self._object(value, kind, depth)
+
+    def _function(self, value, depth):
+        self._seen.add(id(value))
+        for cell in value.__closure__ or ():
+            inside = _content(cell)
+            if inside is not _GONE:
+                self.cells.append((cell, inside))
+                self._visit(inside, depth - 1)
+        for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+            self._visit(default, depth - 1)
+        self._visit(value.__dict__, depth - 1)
+
+    def _class(self, value, depth):
+        self._seen.add(id(value))
+        for name, part in list(vars(value).items()):
+            if not name.startswith("__") and not hasattr(type(part), "__get__"):
+                self.attributes.append((value, name, part))
+            self._visit(part, depth - 1)
+
+    def _object(self, value, kind, depth):
+        """A container, or an object of the project's own class, which may be one as well."""
+        base = next((base for base in _BASES if issubclass(kind, base)), None)
+        if base is not None:
             self._seen.add(id(value))
-            for cell in value.__closure__ or ():
-                try:
-                    self._visit(cell.cell_contents, depth - 1)
-                except ValueError:
-                    pass
-            for given in (value.__defaults__ or (), (value.__kwdefaults__ or {}).values()):
-                for default in given:
-                    self._visit(default, depth - 1)
-            if value.__dict__:
-                self._visit(value.__dict__, depth - 1)
-        elif isinstance(value, type):
-            if self._is_own(sys.modules.get(value.__module__)):
-                self._seen.add(id(value))
-                for name, part in list(vars(value).items()):
-                    if type(part) in _PLAIN and not name.startswith("__"):
-                        self.attributes.append((value, name, part))
-                    self._visit(part, depth - 1)
-        elif self._is_own(sys.modules.get(kind.__module__)):
-            # The object itself is not asked: its class may answer for attributes.
+            content = _items(base, value) if base.__len__(value) <= _LONG else None
+            self.kept.append((base, value, _mark(base, value), content))
+            self._left -= 1 + len(content or ())
+            for item in content or ():
+                self._visit(item[1] if issubclass(base, dict) else item, depth - 1)
+        if kind.__module__ in self._own:
             try:
                 held = object.__getattribute__(value, "__dict__")
             except AttributeError:
@@ -116,25 +146,37 @@ class State:
             self._seen.add(id(value))
             self._visit(held, depth)
 
-    def _keep(self, container):
-        content = container.copy()
-        self.kept.append((container, _mark(container), content))
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _GONE
 
 
-def _mark(container):
+def _items(base, container):
+    return list(base.items(container) if issubclass(base, dict) else base.__iter__(container))
+
+
+def _mark(base, container):
     """Changes with the container; by identity, since comparing may run anybody's code."""
-    if len(container) > _LONG:
-        return len(container)
-    if isinstance(container, dict):
-        return [(id(key), id(value)) for key, value in container.items()]
-    if isinstance(container, set):
-        return sorted(map(id, container))
-    return list(map(id, container))
+    count = base.__len__(container)
+    if count > _LONG:
+        return count
+    items = _items(base, container)
+    if issubclass(base, dict):
+        return [(id(key), id(value)) for key, value in items]
+    return sorted(map(id, items)) if base is set else list(map(id, items))
 
 
-def _refill(container, content):
-    container.clear()
-    if isinstance(container, (dict, set)):
-        container.update(content)
+def _refill(base, container, mark, content):
+    if content is None:
+        # The newest go, where it is known which they are.
+        while issubclass(base, (dict, list)) and base.__len__(container) > mark:
+            dict.popitem(container) if issubclass(base, dict) else list.pop(container)
+        return
+    base.clear(container)
+    if issubclass(base, dict) or base is set:
+        base.update(container, content)
     else:
-        container.extend(content)
+        base.extend(container, content)
