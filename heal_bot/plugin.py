@@ -22,8 +22,8 @@ import pytest
 _SECONDS = 3600
 _ELSEWHERE = ("bundle: ", "next: ")
 _ABSENT = (
-    "heal-bot itself is not installed: `pip install heal-bot` here, or in an environment of its "
-    "own whose heal-bot is on PATH"
+    "heal-bot itself is not installed: `pip install '.[uv]'` in a clone of its repository, into "
+    "this environment or one of its own whose heal-bot is on PATH"
 )
 
 

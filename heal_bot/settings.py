@@ -55,6 +55,8 @@ class Settings(BaseModel):
     setup: Annotated[str, Field(max_length=20_000)] = ""
     freeze: str = ""
     test_command: Annotated[str, Field(max_length=1_000)] = ""
+    verify_command: Annotated[str, Field(max_length=1_000)] = ""
+    system_packages: Annotated[str, Field(max_length=10_000)] = ""
     working_directory: Annotated[str, Field(max_length=300), AfterValidator(_beneath)] = ""
     index_url: Secret = Secret("")
     ca_file: str = ""
@@ -154,6 +156,9 @@ _FROM_ENVIRONMENT = {
     "setup": ("HEAL_BOT_SETUP",),
     "freeze": ("HEAL_BOT_FREEZE",),
     "test_command": ("HEAL_BOT_TEST_COMMAND",),
+    "verify_command": ("HEAL_BOT_VERIFY_COMMAND",),
+    "system_packages": ("HEAL_BOT_SYSTEM_PACKAGES",),
+    "paths": ("HEAL_BOT_PATHS",),
     "working_directory": ("HEAL_BOT_WORKING_DIRECTORY",),
 }
 _SECRET = ("_key", "_token", "index_url")
@@ -196,6 +201,8 @@ def load(
         found = next((environ[v] for v in variables if environ.get(v)), None)
         if found is not None:
             values[name] = Secret(found) if name.endswith(_SECRET) else found
+    if "paths" in values:
+        values["paths"] = tuple(p.strip() for p in re.split(r"[,\n]", values["paths"]) if p.strip())
     values["hidden"] = _hidden(environ)
     values.update(_from_file(config))
     values.update({k: v for k, v in options.items() if v not in (None, "", ())})

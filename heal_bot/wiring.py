@@ -13,7 +13,7 @@ from typing import Any
 
 from heal_bot import bundle
 from heal_bot.errors import UsageError
-from heal_bot.events import Event, Run, Underway
+from heal_bot.events import Event, Noted, Run, Underway
 from heal_bot.intake import freeze, ran
 from heal_bot.intake import request as requests
 from heal_bot.launch import launched
@@ -30,7 +30,7 @@ from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, redact
 from heal_bot.tiers import NOTHING, Own, tiers
-from heal_bot.workspace import sessions
+from heal_bot.workspace import sessions, system
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import checkout, dirty
@@ -118,8 +118,10 @@ def connected(
         request = replace(
             request,
             paths=_paths(request.paths or settings.paths, settings.test_command),
+            verify_command=request.verify_command or settings.verify_command,
             test_command=settings.test_command,
         )
+        system.install(run, system.named(settings.system_packages), system.PATH, os.environ)
         chosen = tiers(settings, repository.source, job.replies, own)
         workspace = _workspace(settings, sandbox, repository, Path(scratch), job.python)
         wanted = _wanted(run, settings, repository.source, request.trust)
@@ -267,11 +269,16 @@ def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:
 
 def _wanted(run: Run, settings: Settings, source: Path, trust: Trust) -> Wanted:
     """What is said of the environment; code of an untrusted head never meets credentials."""
+    top = Path(settings.workspace) if settings.workspace else source
+    if settings.index_url and trust is not Trust.TRUSTED:
+        message = "index-url is not used: what is verified, or of an untrusted head, never meets it"
+        run.emit(Noted(stage="workspace", message=message, level="warning"))
     return Wanted(
         python=settings.python_version,
         setup=settings.setup,
         freeze=freeze.chosen(run, settings.freeze, settings.setup),
-        folders=_folders(Path(settings.workspace) if settings.workspace else source, settings),
+        # Where the failing run may have left its environment: in the project, then at the top.
+        folders=tuple(dict.fromkeys((top / settings.working_directory, top))),
         programs=sessions.programs(settings.test_command),
         access=Access(
             settings.index_url if trust is Trust.TRUSTED else Secret(""),
@@ -279,11 +286,6 @@ def _wanted(run: Run, settings: Settings, source: Path, trust: Trust) -> Wanted:
             settings.proxy,
         ),
     )
-
-
-def _folders(top: Path, settings: Settings) -> tuple[Path, ...]:
-    """Where the failing run may have left its environment: in the project, then at the top."""
-    return tuple(dict.fromkeys((top / settings.working_directory, top)))
 
 
 def _cache(settings: Settings) -> Path:

@@ -91,3 +91,10 @@ def test_a_model_is_named_for_its_tier() -> None:
     assert (named.model_of("claude"), named.model_of("gemini")) == ("m-1", "")
     with pytest.raises(UsageError, match="claude=m-1"):
         load(both, options={"model": "m-1"}).model_of("claude")
+
+
+def test_paths_of_the_environment_are_separated_as_in_the_input() -> None:
+    told = {"HEAL_BOT_PATHS": "src/**, !src/api\nlib", "HEAL_BOT_VERIFY_COMMAND": "make check"}
+    chosen = load(told)
+    assert (chosen.paths, chosen.verify_command) == (("src/**", "!src/api", "lib"), "make check")
+    assert load(told, options={"paths": ("other",)}).paths == ("other",)

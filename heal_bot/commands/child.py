@@ -21,20 +21,20 @@ from heal_bot.forge.fetch import Fetched, fetch
 from heal_bot.intake import files
 from heal_bot.intake import request as requests
 from heal_bot.intake.event import Place
-from heal_bot.intake.freeze import NAME, frozen
+from heal_bot.intake.freeze import NAME, found, frozen
 from heal_bot.model import HealRequest, Memory, Trust
 from heal_bot.outcome import OutcomeRecord
 from heal_bot.repair import memory as memories
 from heal_bot.settings import CONFIG, Settings
 from heal_bot.source import functions
 from heal_bot.workspace import system
+from heal_bot.workspace.interpreter import readable_by_others
 
 _RECORDS = ".jsonl"
 # What the child may still need after its deadline to end its sandboxes and write its bundle.
 _GRACE = 300.0
 _REPORTS = "heal-bot-reports"
 _CHUNK = 1 << 20
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
             reports=reports,
             targets=targets,
             paths=chosen.paths,
-            verify_command=job.inputs.get("verify-command", ""),
+            verify_command=chosen.verify_command,
         )
         argv = [*_argv(job, request, scratch, fetched), *_frozen(job, task, scratch)]
         if task.resumed is not None:
@@ -82,8 +82,8 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
         make_room(job)
-        packages = system.named(job.inputs.get("system-packages", ""))
-        system.install(job.run, packages, _PATH, job.environ)
+        packages = system.named(chosen.system_packages)
+        system.install(job.run, packages, system.PATH, job.environ)
         done = _run(chosen, request, argv, scratch)
     actions.give_back(job.bundle.parent, job.workspace)
     if (replies := _replies(job)) is not None and replies.exists():
@@ -160,12 +160,17 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
 
 
 def _frozen(job: Job, task: Task, scratch: Path) -> list[str]:
-    """The versions of the failing run: the file that is named, else the one beside its reports."""
-    if (named := job.inside("freeze")) is not None:
-        return [f"--freeze={named}"]
+    """The versions of the failing run: the file that is named, else the one beside its reports.
+
+    A pattern that matches nothing names none; the child tells so where there is no other.
+    """
+    named = job.inside("freeze", job.settings.freeze)
+    given = [] if named is None else [f"--freeze={named}"]
+    if named is not None and found(str(named)):
+        return given
     data = frozen(task.downloaded)
-    if data is None or "setup" in job.inputs:
-        return []
+    if data is None or job.settings.setup:
+        return given
     path = scratch / NAME
     path.write_bytes(data)
     return [f"--freeze={path}"]
@@ -241,7 +246,7 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
     known = {
         "PATH": os.defpath + ":/usr/local/bin",
         "HOME": str(scratch),
-        "TMPDIR": str(scratch.parent),
+        "TMPDIR": _temporary(scratch.parent),
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
         "OPENAI_BASE_URL": chosen.openai_base_url,
@@ -261,6 +266,11 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
         "HEAL_BOT_WORKING_DIRECTORY": chosen.working_directory,
     }
     return {name: value for name, value in known.items() if value}
+
+
+def _temporary(folder: Path) -> str:
+    """The step's folder for temporary files; none that the user of the tests cannot enter."""
+    return str(folder) if os.geteuid() != 0 or readable_by_others(folder) else ""
 
 
 def _show(data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import click
 from heal_bot import settings
 from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.options import Options, Published
-from heal_bot.errors import HealBotError, ProvisionError, UsageError
+from heal_bot.errors import ForgeError, HealBotError, ProvisionError, UsageError
 from heal_bot.events import Run
 from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
@@ -100,13 +101,17 @@ class Job:
         page = f"{place.github_server_url.rstrip('/')}/{place.github_repository}"
         return f"{page}/actions/runs/{number}" if number.isdigit() else ""
 
-    def inside(self, name: str) -> Path | None:
-        """The path below the workspace that an input names; UsageError for one that leaves it."""
-        if name not in self.inputs:
+    def inside(self, name: str, given: str = "") -> Path | None:
+        """The path below the workspace that an input names, or that is `given` in its place.
+
+        UsageError for one that leaves the workspace.
+        """
+        told = given or self.inputs.get(name, "")
+        if not told:
             return None
-        path = self.workspace / self.inputs[name]
+        path = self.workspace / told
         if not path.resolve().is_relative_to(self.workspace.resolve()):
-            raise UsageError(f"input {name} is {self.inputs[name]!r}, outside of the workspace")
+            raise UsageError(f"input {name} is {told!r}, outside of the workspace")
         return path
 
     def facts(self) -> Facts:
@@ -216,8 +221,10 @@ class Job:
 def broke(environ: Mapping[str, str], error: HealBotError) -> None:
     """Tell the runner of a run that broke, also where its inputs are what is wrong."""
     told = "environment_error" if isinstance(error, ProvisionError) else "failed"
-    actions.tell(environ, {"status": told}, summary.failed(str(error)))
     click.echo(actions.annotation("error", "heal-bot", str(error)))
+    # The runner's files lie on the disk that may be what is full.
+    with contextlib.suppress(ForgeError):
+        actions.tell(environ, {"status": told}, summary.failed(str(error)))
 
 
 def _unknown(name: str) -> str:

@@ -29,18 +29,40 @@ def frozen(archives: Sequence[Path]) -> bytes | None:
 def chosen(run: Run, given: str, setup: str) -> Path | None:
     """The freeze file that is given; of those that a pattern finds one, where all say the same.
 
-    A pattern may find nothing, and counts only where no `setup` says what to install.
+    A pattern may find nothing, and counts only where no `setup` says what to install; which of
+    these it was is told.
     """
-    if not given or not files.is_glob(given):
-        return Path(given).absolute() if given else None
-    found = files.matching(Path.cwd(), given, absolute=True)
-    if setup or not found:
+    if not given:
         return None
-    if len({_content(place) for place in found}) > 1:
-        message = f"the {len(found)} files that match {given} differ: none of them is used"
+    places = found(given)
+    if not places:
+        _tell(run, f"no file matches {given}, which was to name exact versions")
+        return None
+    if setup and not _is_plain(given):
+        _tell(run, f"setup says what is installed: what matches {given} is not used")
+        return None
+    if len(places) > 1 and len({_content(place) for place in places}) > 1:
+        message = f"the {len(places)} files that match {given} differ: none of them is used"
         run.emit(Noted(stage="workspace", message=message, level="warning"))
         return None
-    return found[0].base / found[0].name
+    return places[0].base / places[0].name
+
+
+def _tell(run: Run, why: str) -> None:
+    run.emit(Noted(stage="workspace", message=why, level="info"))
+
+
+def found(given: str) -> tuple[files.Place, ...]:
+    """The files that a path or a pattern means; a path counts though nothing is there."""
+    path = Path(given).absolute()
+    if _is_plain(given):
+        return (files.Place(path.parent, path.name),)
+    return files.matching(Path.cwd(), os.path.normpath(path), absolute=True)
+
+
+def _is_plain(given: str) -> bool:
+    """Whether it is a path: a file that is there, or no pattern."""
+    return not files.is_glob(given) or Path(given).is_file()
 
 
 def _content(place: files.Place) -> bytes:

@@ -76,8 +76,16 @@ def plugins(tree: Tree) -> frozenset[str]:
     for path in paths:
         name = PurePosixPath(path).name
         if name in _CONFIGURATION or name in {"conftest.py", "setup.py"}:
-            modules.update(_named(name, tree.read(path)))
+            modules.update(_named(name, _content(tree, path)))
     return frozenset(path for path in paths if modules and _is_module(path, modules))
+
+
+def _content(tree: Tree, path: str) -> bytes:
+    """The bytes of a file; none for a link, whose end is read under its own name."""
+    try:
+        return tree.read(path)
+    except KeyError:
+        return b""
 
 
 def machinery(tree: Tree) -> frozenset[str]:
@@ -91,7 +99,7 @@ def _declared(tree: Tree) -> frozenset[str]:
     modules = {
         name
         for path in sources
-        if b"pytest_plugins" in (data := tree.read(path))
+        if b"pytest_plugins" in (data := _content(tree, path))
         for name in _named("conftest.py", data)
     }
     return frozenset(path for path in sources if modules and _is_module(path, modules))
@@ -100,7 +108,7 @@ def _declared(tree: Tree) -> frozenset[str]:
 def _run_by_ci(tree: Tree) -> frozenset[str]:
     """The scripts and plugins that CI's own files name, unless tests import the script."""
     texts = [
-        tree.read(path).decode("utf-8", "replace")[: guard.MAX_BYTES]
+        _content(tree, path).decode("utf-8", "replace")[: guard.MAX_BYTES]
         for path in tree.paths()
         if path.startswith(_CI) or PurePosixPath(path).name in _RUNNERS
     ]
@@ -108,7 +116,7 @@ def _run_by_ci(tree: Tree) -> frozenset[str]:
         return frozenset()
     named = {script.removeprefix("./") for text in texts for script in _SCRIPT.findall(text)}
     loaded = {name for text in texts for name in _PLUGIN_OPTION.findall(text)}
-    tests = b"\n".join(tree.read(p) for p in tree.paths() if p.endswith(".py") and is_test(p))
+    tests = b"\n".join(_content(tree, p) for p in tree.paths() if p.endswith(".py") and is_test(p))
     words = set(re.findall(rb"\w+", b"\n".join(_IMPORTED.findall(tests))))
     return frozenset(
         path
@@ -129,12 +137,12 @@ def helpers(tree: Tree) -> frozenset[str]:
         path
         for path in sources
         if not is_test(path)
-        and (_TEST_HELP.search(PurePosixPath(path).stem) or _FRAMEWORK.search(tree.read(path)))
+        and (_TEST_HELP.search(PurePosixPath(path).stem) or _FRAMEWORK.search(_content(tree, path)))
     ]
     if not likely:
         return frozenset()
     used = [p for p in sources if not is_test(p) and p not in likely]
-    named = frozenset(_IMPORTED.findall(b"\n".join(tree.read(path) for path in used)))
+    named = frozenset(_IMPORTED.findall(b"\n".join(_content(tree, path) for path in used)))
     words = {word for line in named for word in re.findall(rb"[\w.]+", line)}
     parts = {part for word in words for part in word.decode(errors="replace").split(".")}
     return frozenset(path for path in likely if _module_name(path) not in parts)

@@ -187,6 +187,9 @@ def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
     for path in (name for name in pins.LOCKS if name in tree.paths()):
         try:
             found = pins.of_lock(tree.read(path).decode(errors="replace"))
+        except KeyError:
+            plan.notes.append(f"{path} is a link and is not read")
+            continue
         except ValueError as error:
             raise ProvisionError(
                 f"{path} is no lock file ({one_line(str(error), 100)}): make it anew"

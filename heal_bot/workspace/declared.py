@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,20 +12,20 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from heal_bot.ports import Tree
-from heal_bot.workspace import legacy, plugins, poetry, sessions
+from heal_bot.workspace import legacy, plain, plugins, poetry, sessions, tox
 from heal_bot.workspace.requirements import Lines
 
-_CAP = 2 << 20
 _WANTED = ("test", "tests", "testing", "dev", "develop", "development", "ci")
 _FILES = re.compile(
-    r"(?:(?:requirements[-_.]?)?(?:test|tests|testing|dev|develop|ci)(?:[-_.]requirements)?\.(?:txt|in)"
-    r"|requirements\.txt"
+    r"(?:requirements[-_.]?(?:tests?|testing|dev|develop|development|ci)\.(?:txt|in)"
+    r"|(?:tests?|testing|dev|develop|development|ci)[-_.]?requirements\.(?:txt|in)"
+    r"|requirements\.(?:txt|in)"
     r"|tests?/(?:test[-_])?requirements(?:[-_.](?:tests?|dev))?\.txt"
-    r"|requirements/(?:base|main|common|requirements|test|tests|testing|dev|develop|ci)\.txt)\Z"
+    r"|requirements/(?:base|main|common|prod|production|requirements"
+    r"|tests?|testing|dev|develop|development|ci)\.(?:txt|in))\Z"
 )
-# In tox.ini: what holds for some environments only, or for a place that tox alone knows.
-_FACTOR = re.compile(r"[\w{},!.-]+:\s|.*\{|#")
-_HERE = re.compile(r"\{(?:toxinidir|tox_root)\}/")
+# What uv writes for a package that is not asked of an index.
+_ELSEWHERE = frozenset({"workspace", "path", "git", "url"})
 _VERSION_LINE = re.compile(r"(?:cpython[-@]?|python-?)?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 _WORKFLOW_PYTHON = re.compile(r"python-version:[ \t]*\[?[ \t]*['\"]?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
@@ -57,60 +56,77 @@ def declared(tree: Tree, setup: str) -> Declared:
     """
     found = Declared()
     pyproject = _toml(tree, "pyproject.toml", found)
-    project = _described(tree, _table(pyproject, "project"))
+    tool = _table(pyproject, "tool")
+    found.lines.elsewhere = frozenset(_elsewhere(_table(_table(tool, "uv"), "sources")))
+    named = setup != ""
+    project = _described(tree, _table(pyproject, "project"), found, named=named)
     found.project = project
     found.requires = _text(project.get("requires-python"))
     found.backend = _text(_table(pyproject, "build-system").get("build-backend"))
-    found.pythons = list(_pythons(tree))
+    found.pythons = list(_pythons(tree, found))
     if setup:
-        found.lines.arguments(setup, lambda path: _open(tree, path))
+        found.lines.arguments(setup, lambda path: _open(tree, path, found))
         found.sources.append("setup")
     else:
         _files(tree, found)
-        _tox(tree, found)
+        if tox.FILE in tree.paths():
+            told = tox.read(lambda p: _open(tree, p, found), found.lines, found.notes)
+            found.sources += [tox.FILE] * told
         _nox(tree, found)
-    named = setup != ""
+        for environment in _hatch(tool):
+            found.lines.extras.update(_lines(environment.get("features")))
     _project(project, found, named=named)
     _groups(_table(pyproject, "dependency-groups"), found, named=named)
-    tool = _table(pyproject, "tool")
     for path in _named_files(_table(_table(tool, "setuptools"), "dynamic"), named=named):
-        found.lines.read(path, lambda name: _open(tree, name))
+        found.lines.read(path, lambda name: _open(tree, name, found))
         found.sources.append(path)
     if own := _table(tool, "poetry"):
         poetry.read(own, found.lines, groups=not named)
         found.requires = found.requires or poetry.python(own)
-        found.project = project or {k: own[k] for k in ("name", "version") if k in own}
+        found.project = project if project.get("name") else {**project, **poetry.project(own)}
         found.sources.append("tool.poetry")
     if not named:
         _tools(tool, found)
-    for name in plugins.implied(tree, pyproject):
+    for name in plugins.implied(tree.paths(), lambda p: _open(tree, p, found), pyproject):
         found.lines.add(name, "pytest's options")
     return found
 
 
-def _described(tree: Tree, project: Mapping[str, Any]) -> Mapping[str, Any]:
+def _described(
+    tree: Tree, project: Mapping[str, Any], found: Declared, *, named: bool
+) -> Mapping[str, Any]:
     """The [project] table; what it lacks or leaves to be computed as setup.cfg or setup.py say."""
-    older = legacy.project(tree.paths(), lambda path: _open(tree, path))
-    if not project:
-        return older
-    dynamic = project.get("dynamic")
-    left = dynamic if isinstance(dynamic, list) else []
+    older = legacy.project(tree.paths(), lambda path: _open(tree, path, found), found.notes)
+    left = _lines(project.get("dynamic")) if project else (*older, *older.get("dynamic", ()))
+    found.lines.refused += [
+        f"setup.py: {key} is computed, which is not run: name it with setup or freeze"
+        for key in older.pop("dynamic", ())
+        if key in left and not named
+    ]
     return {**{key: value for key, value in older.items() if key in left}, **project}
 
 
-def _pythons(tree: Tree) -> Iterator[tuple[str, str]]:
+def _elsewhere(sources: Mapping[str, Any]) -> Iterator[str]:
+    """The packages that uv takes from the workspace, a path, an archive or git."""
+    for name, given in sources.items():
+        for entry in given if isinstance(given, list) else [given]:
+            if isinstance(entry, Mapping) and _ELSEWHERE & entry.keys():
+                yield canonicalize_name(name)
+
+
+def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
     """Versions that the repository names for its own runs."""
     paths = tree.paths()
     for path in (".python-version", ".tool-versions", "runtime.txt"):
         if path in paths:
-            for line in _open(tree, path).splitlines():
+            for line in _open(tree, path, found).splitlines():
                 if path == ".tool-versions" and not line.startswith("python"):
                     continue
                 if match := _VERSION_LINE.search(line.strip()):
                     yield match[1], path
                     break
     for path in filter(_WORKFLOW.match, paths):
-        for version in _WORKFLOW_PYTHON.findall(_open(tree, path)):
+        for version in _WORKFLOW_PYTHON.findall(_open(tree, path, found)):
             yield version, path
 
 
@@ -119,41 +135,15 @@ def _files(tree: Tree, found: Declared) -> None:
     for path in filter(_FILES.match, tree.paths()):
         if path.endswith(".in") and path.removesuffix(".in") + ".txt" in tree.paths():
             continue
-        found.lines.read(path, lambda name: _open(tree, name))
+        found.lines.read(path, lambda name: _open(tree, name, found))
         found.sources.append(path)
-
-
-def _tox(tree: Tree, found: Declared) -> None:
-    """The deps of tox's [testenv], without lines that hold for some environments only."""
-    if "tox.ini" not in tree.paths():
-        return
-    parser = configparser.RawConfigParser(strict=False)
-    try:
-        parser.read_string(_open(tree, "tox.ini"))
-    except configparser.Error:
-        found.notes.append("tox.ini cannot be read")
-        return
-    told = parser.get("testenv", "deps", fallback="")
-    lines = (_HERE.sub("", line).partition(" #")[0].strip() for line in told.splitlines())
-    kept = [bare for bare in lines if bare and not _FACTOR.match(bare)]
-    text = "\n".join(kept)
-    found.lines.read("tox.ini", lambda path: text if path == "tox.ini" else _open(tree, path))
-    found.sources += ["tox.ini"] * bool(kept)
-    for key, names in (("extras", found.lines.extras), ("dependency_groups", found.lines.groups)):
-        for line in parser.get("testenv", key, fallback="").splitlines():
-            names.update(re.findall(r"[\w.-]+", "" if _FACTOR.match(line.strip()) else line))
 
 
 def _nox(tree: Tree, found: Declared) -> None:
     """What the noxfile's sessions of tests install, as far as it is written out."""
     if sessions.NOXFILE in tree.paths():
-        try:
-            source = tree.read(sessions.NOXFILE)
-        except KeyError:
-            found.notes.append(f"{sessions.NOXFILE} is a link and is not read")
-            return
-        for words in sessions.installs(source):
-            found.lines.words(words, sessions.NOXFILE, lambda path: _open(tree, path))
+        for words in sessions.installs(_open(tree, sessions.NOXFILE, found).encode()):
+            found.lines.words(words, sessions.NOXFILE, lambda path: _open(tree, path, found))
             found.sources.append(sessions.NOXFILE)
 
 
@@ -212,14 +202,12 @@ def _named_files(dynamic: Mapping[str, Any], *, named: bool) -> Iterator[str]:
 
 def _tools(tool: Mapping[str, Any], found: Declared) -> None:
     """What uv, PDM and Hatch call the packages of development in tables of their own."""
-    hatch = _table(_table(tool, "hatch"), "envs")
-    environments = [_table(hatch, name) for name in ("default", "hatch-test", *_WANTED)]
     groups = {
         "tool.uv": [_table(tool, "uv").get("dev-dependencies")],
         "tool.pdm": [_table(_table(tool, "pdm"), "dev-dependencies").get(n) for n in _WANTED],
         "tool.hatch": [
             environment.get(key)
-            for environment in environments
+            for environment in _hatch(tool)
             for key in ("dependencies", "extra-dependencies")
         ],
     }
@@ -230,19 +218,24 @@ def _tools(tool: Mapping[str, Any], found: Declared) -> None:
                 found.sources.append(where)
 
 
+def _hatch(tool: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The environments of Hatch that tests usually run in."""
+    environments = _table(_table(tool, "hatch"), "envs")
+    return [_table(environments, name) for name in ("default", "hatch-test", *_WANTED)]
+
+
 def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
     if path not in tree.paths():
         return {}
     try:
-        return tomllib.loads(_open(tree, path))
+        return tomllib.loads(_open(tree, path, found))
     except (tomllib.TOMLDecodeError, RecursionError):
         found.notes.append(f"{path} is no TOML")
         return {}
 
 
-def _open(tree: Tree, path: str) -> str:
-    data = tree.read(path)
-    return data.decode(errors="replace") if len(data) <= _CAP else ""
+def _open(tree: Tree, path: str, found: Declared) -> str:
+    return plain.text(tree, path, found.notes)
 
 
 def _requirement(line: str) -> Requirement | None:

@@ -33,6 +33,7 @@ _LOCKED_OUT = re.compile(r"index URL \((\S+)\) could not be queried .*\((40\d [\
 _UNREACHED = re.compile(r"Failed to fetch: `?(\S+?)`?\n")
 _NO_WHEEL = re.compile(r"[Ww]heels are required for `([A-Za-z0-9][\w.-]*)`")
 _UV = ("/usr/local/bin/uv", "/usr/bin/uv")
+_PORTS = {"https": 443, "http": 80}
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -150,7 +151,7 @@ class Index:
             urllib.request.ProxyHandler({"https": self.access.proxy} if self.access.proxy else {}),
         )
         request = urllib.request.Request(url)  # noqa: S310 - https, or our own index: see above
-        if ours is not None and _origin(ours) == _origin(there):
+        if ours is not None and ours.username and _origin(ours) == _origin(there):
             # Unredirected: where the index sends us on to is another origin.
             request.add_unredirected_header("Authorization", _basic(ours))
         try:
@@ -205,7 +206,7 @@ class Index:
 
 
 def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
-    return parts.scheme, parts.hostname, parts.port
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
 def _basic(parts: SplitResult) -> str:

@@ -11,16 +11,30 @@ from heal_bot.source.guard import SourceRejected, parse
 
 _KEYS = {"name": "name", "version": "version", "python_requires": "requires-python"}
 _EXTRAS = "optional-dependencies"
+_ARGUMENTS = {
+    "install_requires": "dependencies",
+    "extras_require": _EXTRAS,
+    "tests_require": _EXTRAS,
+    "entry_points": "entry-points",
+}
+_EXTRA_LINES, _FILE = "options.extras_require", "file:"
 _SCRIPT, _CONFIGURATION = "setup.py", "setup.cfg"
 
 
-def project(paths: tuple[str, ...], open_text: Callable[[str], str]) -> dict[str, Any]:
-    """What both files say, setup.cfg first; values that are computed are not known."""
+def project(
+    paths: tuple[str, ...], open_text: Callable[[str], str], notes: list[str]
+) -> dict[str, Any]:
+    """What both files say, setup.cfg first; `dynamic` are the lists that setup.py computes.
+
+    What cannot be read is told in `notes`.
+    """
     found: dict[str, Any] = {}
     if _SCRIPT in paths:
         found.update(_script(open_text(_SCRIPT)))
     if _CONFIGURATION in paths:
-        found.update(_configuration(open_text(_CONFIGURATION)))
+        found.update(_configuration(open_text, notes))
+    if computed := [key for key in found.pop("dynamic", ()) if key not in found]:
+        found["dynamic"] = computed
     return found
 
 
@@ -36,6 +50,7 @@ def _script(text: str) -> dict[str, Any]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     found: dict[str, Any] = {}
+    computed = []
     for keyword in _arguments(module):
         value = keyword.value
         if isinstance(value, ast.Name):
@@ -43,6 +58,7 @@ def _script(text: str) -> dict[str, Any]:
         try:
             given = ast.literal_eval(value)
         except (ValueError, TypeError, MemoryError, RecursionError):
+            computed += [_ARGUMENTS[keyword.arg]] if keyword.arg in _ARGUMENTS else []
             continue
         match keyword.arg:
             case "install_requires":
@@ -51,9 +67,13 @@ def _script(text: str) -> dict[str, Any]:
                 found[_EXTRAS] = {str(extra): _listed(lines) for extra, lines in given.items()}
             case "tests_require":
                 found[_EXTRAS] = {**found.get(_EXTRAS, {}), "tests": _listed(given)}
+            case "entry_points" if isinstance(given, dict):
+                _enter(found, {str(k): _pairs("\n".join(_listed(v))) for k, v in given.items()})
+            case "entry_points" if isinstance(given, str):
+                _enter(found, _groups(given))
             case str(name) if name in _KEYS and isinstance(given, str):
                 found[_KEYS[name]] = given
-    return found
+    return {**found, "dynamic": list(dict.fromkeys(computed))}
 
 
 def _arguments(module: ast.Module) -> Iterator[ast.keyword]:
@@ -70,33 +90,69 @@ def _listed(value: object) -> list[str]:
     return [str(line) for line in value] if isinstance(value, list | tuple) else []
 
 
-def _configuration(text: str) -> dict[str, Any]:
-    parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
-    try:
-        parser.read_string(text)
-    except configparser.Error:
+def _configuration(open_text: Callable[[str], str], notes: list[str]) -> dict[str, Any]:
+    parser = _parsed(open_text(_CONFIGURATION))
+    if parser is None:
+        notes.append(f"{_CONFIGURATION} cannot be read")
         return {}
+
+    def told(section: str, key: str) -> list[str]:
+        return _lines(_included(parser.get(section, key, fallback="") or "", open_text, notes))
+
     found: dict[str, Any] = {}
     for key in ("name", "version"):
-        if value := parser.get("metadata", key, fallback="").strip():
+        if value := (parser.get("metadata", key, fallback="") or "").strip():
             found[key] = value
-    if requires := parser.get("options", "python_requires", fallback="").strip():
+    if requires := (parser.get("options", "python_requires", fallback="") or "").strip():
         found["requires-python"] = requires
-    if lines := _lines(parser.get("options", "install_requires", fallback="")):
+    if lines := told("options", "install_requires"):
         found["dependencies"] = lines
-    extras = {k: _lines(v) for k, v in _section(parser, "options.extras_require")}
-    if tests := _lines(parser.get("options", "tests_require", fallback="")):
+    extras = {k: told(_EXTRA_LINES, k) for k, _ in _section(parser, _EXTRA_LINES)}
+    if tests := told("options", "tests_require"):
         extras["tests"] = [*extras.get("tests", ()), *tests]
     if extras:
         found[_EXTRAS] = extras
-    entries = {k: _pairs(v) for k, v in _section(parser, "options.entry_points")}
-    found["scripts"] = entries.pop("console_scripts", {})
-    found["entry-points"] = entries
+    _enter(found, {k: _pairs(v) for k, v in _section(parser, "options.entry_points")})
     return found
 
 
+def _parsed(text: str) -> configparser.RawConfigParser | None:
+    """A configuration as setuptools and the tools beside it in the file write it, if it is one."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return None
+    return parser
+
+
+def _included(text: str, open_text: Callable[[str], str], notes: list[str]) -> str:
+    """A value, or what the files hold that it names."""
+    if not text.strip().startswith(_FILE):
+        return text
+    texts = []
+    for name in text.strip().removeprefix(_FILE).split(","):
+        try:
+            texts.append(open_text(name.strip()))
+        except KeyError:
+            notes.append(f"{name.strip()} is named by {_CONFIGURATION} but not in the repository")
+    return "\n".join(texts)
+
+
+def _groups(text: str) -> dict[str, dict[str, str]]:
+    """Entry points as one text."""
+    parser = _parsed(text)
+    return {} if parser is None else {g: dict(_section(parser, g)) for g in parser.sections()}
+
+
+def _enter(found: dict[str, Any], entries: dict[str, dict[str, str]]) -> None:
+    """Keep entry points as a [project] table has them."""
+    scripts = {"scripts": entries.pop("console_scripts", {}), "entry-points": entries}
+    found.update({key: value for key, value in scripts.items() if value})
+
+
 def _section(parser: configparser.RawConfigParser, name: str) -> list[tuple[str, str]]:
-    return parser.items(name) if parser.has_section(name) else []
+    return [(k, v or "") for k, v in parser.items(name)] if parser.has_section(name) else []
 
 
 def _lines(text: str) -> list[str]:

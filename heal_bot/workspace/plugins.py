@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-
-from heal_bot.ports import Tree
 
 # What a pytest configuration holds only when the plugin is installed.
 _SIGNS = (
@@ -26,11 +24,12 @@ _KNOWN = re.compile(r"(?:pytest[-_][a-z0-9][\w-]{1,60}|hypothesis|anyio)(?:-\d[\
 _VERSION_TAIL = re.compile(r"-\d[\w.]*\Z")
 
 
-def implied(tree: Tree, pyproject: Mapping[str, Any]) -> Iterator[str]:
+def implied(
+    paths: tuple[str, ...], open_text: Callable[[str], str], pyproject: Mapping[str, Any]
+) -> Iterator[str]:
     """Names of plugins that pytest's configuration in the tree cannot do without."""
-    paths = tree.paths()
     text = "\n".join(
-        tree.read(path).decode(errors="replace")[:100_000]
+        open_text(path)[:100_000]
         for path in ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
         if path in paths
     )

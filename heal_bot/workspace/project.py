@@ -16,6 +16,7 @@ from packaging.version import InvalidVersion, Version
 
 from heal_bot.ports import Tree
 from heal_bot.text import one_line
+from heal_bot.workspace import plain
 
 _COMPILING = (
     "maturin",
@@ -35,11 +36,9 @@ def compiled(tree: Tree, backend: str) -> str:
     top = backend.partition(".")[0]
     if top in _COMPILING:
         return f"the project is built by {top}"
-    if "setup.py" in tree.paths():
-        text = tree.read("setup.py").decode(errors="replace")[:200_000]
-        if _EXTENSIONS.search(text):
-            return "setup.py compiles extension modules"
-    return ""
+    # That it is a link, if it is one, is told where it is read for what it declares.
+    text = plain.text(tree, "setup.py", []) if "setup.py" in tree.paths() else ""
+    return "setup.py compiles extension modules" if _EXTENSIONS.search(text[:200_000]) else ""
 
 
 def metadata(project: Mapping[str, Any], known: str, site: Path) -> str:

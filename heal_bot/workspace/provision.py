@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import posixpath
@@ -118,8 +119,10 @@ def _paths(tree: Tree, editable: list[str]) -> tuple[str, ...]:
 
 def _lock_hash(tree: Tree) -> str:
     """SHA-256 over the lock and requirements files at the top of the tree; empty without any."""
-    names = [path for path in tree.paths() if _LOCK.fullmatch(path)]
     digest = hashlib.sha256()
+    names = [path for path in tree.paths() if _LOCK.fullmatch(path)]
     for name in names:
-        digest.update(f"{name}\0".encode() + hashlib.sha256(tree.read(name)).digest())
+        # What a link leads to is no part of it: only a plain file can be read.
+        with contextlib.suppress(KeyError):
+            digest.update(f"{name}\0".encode() + hashlib.sha256(tree.read(name)).digest())
     return digest.hexdigest() if names else ""

@@ -34,7 +34,8 @@ class Lines:
     """What requirement lines ask for.
 
     `constraints` bound versions without asking for a package, `extras` and `groups` are those of
-    the project itself that were named, `refused` says what was passed over and why.
+    the project itself that were named, `refused` says what was passed over and why. Names that are
+    `elsewhere` are never asked of an index.
     """
 
     requirements: list[Requirement] = field(default_factory=list)
@@ -42,6 +43,7 @@ class Lines:
     extras: set[str] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
+    elsewhere: frozenset[str] = frozenset()
 
     def add(self, line: str, where: str, *, bounds: bool = False) -> None:
         """One requirement as PEP 508 writes it; a place (URL, path, archive) is refused."""
@@ -52,7 +54,7 @@ class Lines:
         except InvalidRequirement:
             self.refused.append(f"{where}: {one_line(line, 80)} is no name with a version")
             return
-        if found.url:
+        if found.url or name_of(found) in self.elsewhere:
             self.refused.append(f"{where}: {found.name} comes from an address, not from the index")
             return
         (self.constraints if bounds else self.requirements).append(found)

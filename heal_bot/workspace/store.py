@@ -81,10 +81,15 @@ class Store:
                 if _held(final / _RECORD):
                     break
         else:
-            raise ProvisionError(f"{final} lacks {_RECORD}: remove that folder and run again")
+            raise _unsound(final)
         if made:
-            self._forget()
-        return {key: value for key, value in _record(final).items() if key != _BYTES}
+            # Housekeeping: what stands in its way is no matter of this run.
+            with contextlib.suppress(OSError):
+                self._forget()
+        try:
+            return {key: value for key, value in _record(final).items() if key != _BYTES}
+        except (ValueError, AttributeError) as error:
+            raise _unsound(final) from error
 
     def _make(self, final: Path, build: Callable[[Path, Path], dict[str, Any]]) -> bool:
         """Build it unless it stands; whether it was built."""
@@ -109,13 +114,15 @@ class Store:
     def _forget(self) -> None:
         """Remove what is superfluous and held by no process, and what killed ones left."""
         used = {path.parent: _used(path) for path in self.folder.glob(f"[!.]*/{_RECORD}")}
-        sizes = {final: _record(final).get(_BYTES) or _size(final) for final in used}
+        sizes = {final: _taken(final) for final in used}
         for left in self.folder.glob(".[no]*-*"):
             if max(used.values(), default=0.0) - _used(left) > _LEFT:
                 shutil.rmtree(left, ignore_errors=True)
         for final in superfluous(used, sizes, shutil.disk_usage(self.folder).free):
             with contextlib.suppress(OSError), (final / _RECORD).open("rb") as record:
                 fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not _stands(record.fileno(), final / _RECORD):
+                    continue
                 # Under another name first: a folder that stands is complete.
                 work = Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
                 final.rename(work / final.name)
@@ -139,6 +146,10 @@ def superfluous(used: Mapping[Path, float], sizes: Mapping[Path, int], free: int
     return gone
 
 
+def _unsound(final: Path) -> ProvisionError:
+    return ProvisionError(f"{final} has no sound {_RECORD}: remove that folder and run again")
+
+
 def _record(final: Path) -> dict[str, Any]:
     """What is remembered of an installation; nothing where another run just removed it."""
     try:
@@ -148,13 +159,23 @@ def _record(final: Path) -> dict[str, Any]:
     return loaded
 
 
+def _taken(final: Path) -> int:
+    """The bytes of an installation, counted where its record does not tell."""
+    with contextlib.suppress(OSError, ValueError):
+        told = _record(final)
+        if isinstance(told, dict) and isinstance(size := told.get(_BYTES), int):
+            return size
+    return _size(final)
+
+
 def _size(folder: Path) -> int:
     """The bytes of all files below a folder; what is removed meanwhile has none."""
     total = 0
-    for _, _, files, place in os.fwalk(folder):
-        for name in files:
-            with contextlib.suppress(FileNotFoundError):
-                total += os.stat(name, dir_fd=place, follow_symlinks=False).st_size
+    with contextlib.suppress(FileNotFoundError):
+        for _, _, files, place in os.fwalk(folder):
+            for name in files:
+                with contextlib.suppress(FileNotFoundError):
+                    total += os.stat(name, dir_fd=place, follow_symlinks=False).st_size
     return total
 
 
@@ -166,13 +187,21 @@ def _held(record: Path) -> bool:
         return False
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     status = os.fstat(descriptor)
-    if status.st_nlink == 0 or not record.exists():
+    if not _stands(descriptor, record):
         os.close(descriptor)
         return False
     os.utime(descriptor)
     if _LOCKS.setdefault((status.st_dev, status.st_ino), descriptor) != descriptor:
         os.close(descriptor)
     return True
+
+
+def _stands(descriptor: int, record: Path) -> bool:
+    """Whether an open record is the one that lies there: another run may have made it anew."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), record.lstat())
+    except FileNotFoundError:
+        return False
 
 
 def _used(record: Path) -> float:

@@ -10,6 +10,7 @@ from heal_bot.errors import ProvisionError, UsageError
 from heal_bot.events import Noted, Run
 from heal_bot.text import one_line
 
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]{1,100}(?:=[A-Za-z0-9.+:~-]{1,100})?")
 _MOST = 50
 _SECONDS = 600.0

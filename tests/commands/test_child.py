@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heal_bot.commands import child
+from heal_bot.commands import job as job_module
 from heal_bot.commands.job import Job
 from heal_bot.errors import ProvisionError, UsageError
+from heal_bot.model import HealRequest, Memory
+from heal_bot.settings import Settings
 
 
 def job(workspace: Path, **inputs: str) -> Job:
     given = {f"INPUT_{name.upper()}": value for name, value in inputs.items()}
     return Job.of({"GITHUB_WORKSPACE": str(workspace), **given})
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder of ours that every user can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="heal-bot-test-", dir="/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def test_an_older_bundle_makes_room_and_git_does_not_see_the_new_one(tmp_path: Path) -> None:
@@ -56,6 +73,55 @@ def test_a_path_that_leaves_the_workspace_is_refused(tmp_path: Path, given: str)
     (tmp_path / "link").symlink_to("/etc")
     with pytest.raises(UsageError, match="outside of the workspace"):
         job(tmp_path, freeze=given).inside("freeze")
+
+
+@pytest.mark.parametrize(
+    ("given", "beside", "setup", "expected"),
+    [
+        ("mine.txt", True, "", "work/mine.txt"),
+        ("gone.txt", True, "", "work/gone.txt"),
+        ("m*.txt", True, "", "work/m*.txt"),
+        ("gone*.txt", True, "", "freeze.txt"),
+        ("gone*.txt", True, ".[test]", "work/gone*.txt"),
+        ("gone*.txt", False, "", "work/gone*.txt"),
+        ("", True, "", "freeze.txt"),
+        ("", True, ".[test]", ""),
+    ],
+)
+@pytest.mark.parametrize("by_input", [True, False], ids=["input", "environment"])
+def test_versions_are_those_of_the_named_file_else_of_the_one_beside_the_reports(
+    tmp_path: Path, *, given: str, beside: bool, setup: str, expected: str, by_input: bool
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/mine.txt").write_text("a==1")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("freeze.txt" if beside else "junit.xml", "a==2")
+    kind = "INPUT_{}" if by_input else "HEAL_BOT_{}"
+    told = {"GITHUB_WORKSPACE": str(tmp_path / "work"), kind.format("FREEZE"): given,
+            kind.format("SETUP"): setup}  # fmt: skip
+    request = HealRequest(repo="", base_sha="0" * 40)
+    task = child.Task(request, Memory(), downloaded=(tmp_path / "a.zip",))
+    options = child._frozen(Job.of(told), task, tmp_path)
+    assert options == ([f"--freeze={tmp_path / expected}"] if expected else [])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="tests run as another user only under root")
+@pytest.mark.parametrize(("mode", "kept"), [(0o755, True), (0o700, False)])
+def test_a_folder_that_only_root_can_enter_is_no_place_for_the_child_s_files(
+    reachable: Path, *, mode: int, kept: bool
+) -> None:
+    place = reachable / f"temporary-{mode}"
+    place.mkdir()
+    place.chmod(mode)
+    told = child._environment(Settings(), place / "scratch")
+    assert told.get("TMPDIR") == (str(place) if kept else None)
+
+
+def test_an_error_is_on_the_run_s_page_though_the_runner_s_files_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job_module.broke({"GITHUB_OUTPUT": str(tmp_path)}, ProvisionError("the disk is full: free it"))
+    assert capsys.readouterr().out == "::error title=heal-bot::the disk is full: free it\n"
 
 
 def test_a_boolean_that_is_none_is_one_line() -> None:

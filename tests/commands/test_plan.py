@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,20 @@ def test_a_plan_runs_nothing_and_keeps_names_of_tests_out_of_the_matrix(tmp_path
     requests = [json.loads((tmp_path / f"plan/shard-{n}.json").read_text()) for n in range(2)]
     assert sorted(r["only"][0] for r in requests) == ["test_it.py::test_a", "test_it.py::test_b"]
     assert not Path("/tmp/heal-bot-plan-sprung").exists()
+
+
+def test_a_report_without_a_failing_test_is_told_as_no_shard(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "test_it.py").write_text("def test_a(): pass\n")
+    commit(repo)
+    (tmp_path / "r.xml").write_text(
+        '<testsuite><testcase classname="test_it" name="test_a"/></testsuite>'
+    )
+    done = program("plan", "--repo", "repo", "--junit", "r.xml", "--out", "plan",
+                   cwd=tmp_path, GITHUB_OUTPUT=str(tmp_path / "told"))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^shards<<(\S+)\n0\n\1$", (tmp_path / "told").read_text(), re.MULTILINE)
 
 
 def test_bundles_of_nothing_are_one_line(tmp_path: Path) -> None:

@@ -71,7 +71,21 @@ def test_a_pattern_gives_the_versions_that_all_files_agree_on(
     said: list[Event] = []
     path = chosen(Run(said.append), GLOB, setup)
     assert (path is not None and path.read_text() == texts[0]) == found
-    assert len(said) == (len(set(texts)) > 1)
+    assert len(said) == (not found)
+
+
+def test_a_name_that_looks_like_a_pattern_is_the_file_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "py[312]").mkdir()
+    (tmp_path / "py[312]/freeze.txt").write_text("a==1")
+    named = tmp_path / "py[312]/freeze.txt"
+    assert chosen(Run(print), str(named), ".[test]") == named
+
+
+def test_a_pattern_may_begin_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out(tmp_path, "a==1")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert chosen(Run(print), f"../{GLOB}", "") is not None
 
 
 def test_a_plain_name_counts_though_it_is_not_there(tmp_path: Path) -> None:

@@ -121,6 +121,47 @@ def test_nobody_else_s_event_pushes_a_waiting_run_out(path: Path) -> None:
         assert all("client_payload" in name for name in names)
 
 
+CALLED = [path for path in OURS if "workflow_call" in load(path)["on"]]
+
+
+def groups(path: Path) -> list[str]:
+    workflow = load(path)
+    every = [workflow, *workflow["jobs"].values()]
+    return [one["concurrency"]["group"] for one in every if "concurrency" in one]
+
+
+@pytest.mark.parametrize("path", CALLED, ids=lambda path: path.name)
+def test_a_workflow_that_is_called_has_a_group_that_no_caller_has(path: Path) -> None:
+    # Of the same name they would wait for each other; github.workflow is the caller's there.
+    mine = groups(path)
+    assert mine
+    assert not any("github.workflow" in name.replace("github.workflow_", "") for name in mine)
+    others = [name for other in (*OURS, *SNIPPETS) if other != path for name in groups(other)]
+    assert not {name.partition("${{")[0] for name in mine} & {
+        name.partition("${{")[0] for name in others
+    }
+
+
+def test_every_image_that_a_workflow_runs_has_a_tag_that_a_release_pushes() -> None:
+    released = (ROOT / ".github/workflows/release.yml").read_text()
+    pushed = set(re.findall(r'--tag "\$IMAGE:([\w.]+)"', released))
+    used = [s["uses"] for path in (*OURS, *SNIPPETS) for s in steps(path) if "uses" in s]
+    images = {name for name in used if name.startswith("docker://")}
+    assert images
+    assert {name.rpartition(":")[2] for name in images} <= pushed
+    move = load(ROOT / ".github/workflows/release.yml")["jobs"]["move"]
+    assert move["permissions"] == {"contents": "write", "packages": "write"}
+    assert {"image", "smoke"} <= set(move["needs"])
+
+
+def test_a_plan_without_a_shard_skips_the_matrix() -> None:
+    jobs = load(ROOT / ".github/workflows/heal-matrix.yml")["jobs"]
+    assert set(jobs["plan"]["outputs"]) == {"matrix", "shards"}
+    assert jobs["heal"]["if"] == "needs.plan.outputs.shards != '0'"
+    assert "needs.heal.result != 'skipped'" in jobs["merge"]["if"]
+    assert "needs.merge.result == 'success'" in jobs["publish"]["if"]
+
+
 @pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.name)
 def test_what_a_snippet_hands_to_the_action_or_a_workflow_is_known_there(path: Path) -> None:
     for step in steps(path):
@@ -180,6 +221,21 @@ def test_what_runs_tests_in_a_container_step_is_told_of_their_environment(path: 
             assert not runs or set(ENVIRONMENT) <= set(inputs_of(path))
 
 
+def test_the_shards_and_their_union_are_told_what_the_action_takes_as_inputs() -> None:
+    path = ROOT / ".github/workflows/heal-matrix.yml"
+    names = ("paths", "verify-command", "system-packages")
+    given = {
+        variable: said(name)
+        for name in names
+        for variable in settings._FROM_ENVIRONMENT[name.replace("-", "_")]
+    }
+    assert len(given) == len(names) == len(set(names) & set(inputs_of(path)) & INPUTS)
+    told = [s for s in steps(path) if s["uses"].startswith("docker://")]
+    told = [s for s in told if s["with"]["args"].split()[3] in RUNNING]
+    assert len(told) == 2
+    assert all(given.items() <= step["env"].items() for step in told)
+
+
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
 def test_every_input_of_a_workflow_is_used_and_where_the_action_has_it_too_called_alike(
     path: Path,
@@ -202,6 +258,7 @@ def test_the_workflows_that_fork_safe_calls_are_told_alike() -> None:
     assert {n: inputs_of(first)[n] for n in ENVIRONMENT} == {
         n: inputs_of(second)[n] for n in ENVIRONMENT
     }
+    assert inputs_of(first)["artifacts"]["default"] == inputs_of(second)["artifacts"]["default"]
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
+from urllib.parse import urlsplit
 
 import pytest
 
 from heal_bot import wiring
 from heal_bot.errors import ProvisionError
-from heal_bot.events import Run
+from heal_bot.events import Event, Run
 from heal_bot.model import Trust
 from heal_bot.settings import Settings
 from heal_bot.text import Secret
+from heal_bot.workspace.index import Index, _origin
 from heal_bot.workspace.wanted import Access
 from tests.workspace.test_assembly import BACKEND, SYSTEM
 from tests.workspace.warehouse import Warehouse, certificate
@@ -124,8 +126,30 @@ def test_what_the_repository_says_of_indexes_and_passwords_is_not_believed(
     assert public.asked == []
 
 
+def test_an_index_without_a_password_is_given_none(warehouse, tmp_path):
+    index = Index.at(tmp_path / "index", "3.12", Access(Secret(warehouse.url)))
+    assert index._download(f"{warehouse.url}/pytest/index.html")
+    assert warehouse.asked == [("/simple/pytest/index.html", "")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("https://h/a", "https://h:443/b", True),
+        ("https://h:444/a", "https://h/b", False),
+        ("http://h:80/a", "http://h/b", True),
+        ("http://h:443/a", "https://h/b", False),
+    ],
+)
+def test_an_origin_has_the_port_of_its_scheme(one, other, same):
+    assert (_origin(urlsplit(one)) == _origin(urlsplit(other))) is same
+
+
 @pytest.mark.parametrize(("trust", "given"), [(Trust.TRUSTED, True), (Trust.KEYLESS, False)])
 def test_the_code_of_an_untrusted_head_never_meets_the_index(tmp_path, trust, given):
     settings = Settings(index_url=Secret(f"https://{SECRET}@index.invalid/simple"))
-    wanted = wiring._wanted(Run(print), settings, tmp_path, trust)
+    said: list[Event] = []
+    wanted = wiring._wanted(Run(said.append), settings, tmp_path, trust)
     assert bool(wanted.access.url) == given
+    assert ["index-url is not used" in str(event) for event in said] == [True] * (not given)
+    assert SECRET not in repr(said)

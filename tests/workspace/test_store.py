@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from heal_bot.errors import ProvisionError
-from heal_bot.workspace.store import KEPT, Store, superfluous
+from heal_bot.workspace.store import KEPT, Store, _size, _stands, superfluous
 
 
 @pytest.fixture
 def folder(reachable, request):
-    path = reachable / "stores" / request.node.name[:40]
-    path.parent.mkdir(mode=0o755, exist_ok=True)
-    return path
+    stores = reachable / "stores"
+    stores.mkdir(mode=0o755, exist_ok=True)
+    return stores / f"{len(list(stores.iterdir()))}-{request.node.originalname[:40]}"
 
 
 def fill(work: Path, final: Path) -> dict[str, object]:
@@ -164,6 +164,39 @@ def test_one_that_was_removed_meanwhile_is_built_again(folder):
     _in_a_process_of_its_own(folder, "one")
     shutil.rmtree(folder / "one")
     assert store.get("one", build) == {"made": 1}
+
+
+@pytest.mark.parametrize("record", ["", "[]", '{"bytes": "many"}', "\udcff"])
+def test_a_damaged_record_of_another_installation_ends_no_run(folder, record):
+    store = Store.at(folder)
+    (folder / "other/data").mkdir(parents=True)
+    (folder / "other/heal-bot.json").write_bytes(record.encode(errors="surrogateescape"))
+    assert store.get("one", fill) == {"made": 1}
+    assert (folder / "other").exists()
+
+
+@pytest.mark.parametrize("record", ["", "[]"])
+def test_a_damaged_record_of_its_own_is_named(folder, record):
+    store = Store.at(folder)
+    (folder / "one").mkdir()
+    (folder / "one/heal-bot.json").write_text(record)
+    with pytest.raises(ProvisionError, match=r"no sound heal-bot\.json: remove that folder"):
+        store.get("one", fill)
+
+
+def test_what_is_removed_while_it_is_counted_has_no_bytes(folder):
+    assert _size(folder / "gone") == 0
+
+
+def test_a_record_that_was_made_anew_is_another(folder):
+    Store.at(folder).get("one", fill)
+    record = folder / "one/heal-bot.json"
+    with record.open("rb") as old:
+        assert _stands(old.fileno(), record)
+        shutil.rmtree(folder / "one")
+        assert not _stands(old.fileno(), record)
+        Store.at(folder).get("one", fill)
+        assert not _stands(old.fileno(), record)
 
 
 def _in_a_process_of_its_own(folder: Path, *names: str) -> None:
