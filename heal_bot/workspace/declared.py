@@ -21,9 +21,12 @@ _FILES = re.compile(
     r"|(?:tests?|testing|dev|develop|development|ci)[-_.]?requirements\.(?:txt|in)"
     r"|requirements\.(?:txt|in)"
     r"|tests?/(?:test[-_])?requirements(?:[-_.](?:tests?|dev))?\.txt"
-    r"|requirements/(?:base|main|common|prod|production|requirements"
+    r"|requirements/(?:base|main|common|requirements"
     r"|tests?|testing|dev|develop|development|ci)\.(?:txt|in))\Z"
 )
+# What production has is more than tests need where something smaller is there.
+_SMALLER = re.compile(r"requirements(?:/(?:base|main|common|requirements))?\.(?:txt|in)\Z")
+_PRODUCTION = re.compile(r"requirements/prod(?:uction)?\.(?:txt|in)\Z")
 # What uv writes for a package that is not asked of an index.
 _ELSEWHERE = frozenset({"workspace", "path", "git", "url"})
 _VERSION_LINE = re.compile(r"(?:cpython[-@]?|python-?)?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
@@ -57,7 +60,6 @@ def declared(tree: Tree, setup: str) -> Declared:
     found = Declared()
     pyproject = _toml(tree, "pyproject.toml", found)
     tool = _table(pyproject, "tool")
-    found.lines.elsewhere = frozenset(_elsewhere(_table(_table(tool, "uv"), "sources")))
     named = setup != ""
     project = _described(tree, _table(pyproject, "project"), found, named=named)
     found.project = project
@@ -67,7 +69,9 @@ def declared(tree: Tree, setup: str) -> Declared:
     if setup:
         found.lines.arguments(setup, lambda path: _open(tree, path, found))
         found.sources.append("setup")
-    else:
+    # What a person names is meant as it is; all else is the repository's.
+    found.lines.elsewhere = frozenset(_elsewhere(_table(_table(tool, "uv"), "sources")))
+    if not named:
         _files(tree, found)
         if tox.FILE in tree.paths():
             told = tox.read(lambda p: _open(tree, p, found), found.lines, found.notes)
@@ -132,7 +136,10 @@ def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
 
 def _files(tree: Tree, found: Declared) -> None:
     """Requirements files at the usual places."""
-    for path in filter(_FILES.match, tree.paths()):
+    smaller = any(map(_SMALLER.match, tree.paths()))
+    for path in tree.paths():
+        if not (_FILES.match(path) or (not smaller and _PRODUCTION.match(path))):
+            continue
         if path.endswith(".in") and path.removesuffix(".in") + ".txt" in tree.paths():
             continue
         found.lines.read(path, lambda name: _open(tree, name, found))

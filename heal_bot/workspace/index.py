@@ -151,7 +151,11 @@ class Index:
             urllib.request.ProxyHandler({"https": self.access.proxy} if self.access.proxy else {}),
         )
         request = urllib.request.Request(url)  # noqa: S310 - https, or our own index: see above
-        if ours is not None and ours.username and _origin(ours) == _origin(there):
+        if (
+            ours is not None
+            and (ours.username or ours.password)
+            and _origin(ours) == _origin(there)
+        ):
             # Unredirected: where the index sends us on to is another origin.
             request.add_unredirected_header("Authorization", _basic(ours))
         try:

@@ -179,14 +179,16 @@ features = ["speed"]
           "dev.in": "a", "develop.txt": "a"}, ""),
         ({"requirements.in": "top", "requirements-dev.txt": "dev", "test-requirements.txt": "test",
           "requirements/prod.txt": "prod", "requirements/ci.in": "ci",
-          "requirements/docs.txt": "docs"}, "top dev test prod ci"),
+          "requirements/docs.txt": "docs"}, "top dev test ci"),
+        ({"requirements/production.txt": "prod", "requirements/test.txt": "test"}, "prod test"),
         ({"requirements.in": "loose", "requirements.txt": "exact==1"}, "exact"),
     ],
     ids=["extras and groups", "an extra of nox", "a group of nox", "run_always", "setup.cfg",
          "setup.py", "setup.cfg beside a build system", "setup.cfg that does not count",
          "dynamic by setup.cfg", "dynamic by files", "Poetry 2", "uv, PDM, Hatch", "tox",
          "Poetry's extras", "setup.cfg with colons", "files of setup.cfg", "sources of uv",
-         "features of Hatch", "lists of words", "names of requirements", "in beside txt"],
+         "features of Hatch", "lists of words", "names of requirements",
+         "production alone", "in beside txt"],
 )  # fmt: skip
 def test_what_tests_need_is_found(files: dict[str, str], names: str) -> None:
     found = declared(Files(files), "")  # type: ignore[arg-type]
@@ -234,6 +236,11 @@ def test_entry_points_of_a_setup_py_are_read_where_they_are_written_out(given: s
     else:
         assert found.project["scripts"] == {"run": "mine:run"}
         assert found.project["entry-points"] == {"pytest11": {"mine": "mine.plugin"}}
+
+
+def test_a_package_that_setup_names_is_asked_of_the_index_whatever_uv_takes_it_from() -> None:
+    found = declared(Files({"pyproject.toml": UV}), "far")  # type: ignore[arg-type]
+    assert {r.name for r in found.lines.requirements} == {"far", "dep", "mirrored"}
 
 
 COMPUTED = "setup.py: {} is computed, which is not run: name it with setup or freeze"
