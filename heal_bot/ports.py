@@ -80,6 +80,9 @@ class Workspace(Protocol):
     def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
         """The target's interpreter, readable in the sandbox."""
 
+    def changed(self, env: Environment) -> bool:
+        """Whether a file of the environment is another than when it was laid out."""
+
 
 class Builder(Protocol):
     """Builds a wheel where the code that builds it can reach nothing else."""

@@ -79,6 +79,10 @@ class FolderWorkspace:
 
     folder: Path
     made: int = 0
+    tampered: bool = False
+
+    def changed(self, env: Environment) -> bool:
+        return self.tampered
 
     def checkout(self, run: Run, sha: str) -> FolderTree:
         raise AssertionError("tests hand over their tree")

@@ -28,7 +28,7 @@ class Environment:
 
     `python` is the executable, `paths` are checkout-relative entries for sys.path, `roots` the
     absolute folders the sandbox may read and execute from. Hashes are of the lock file and of the
-    manifest of installed files.
+    manifest of installed files; `seal` names these as they lie there, and changes when one does.
     """
 
     python: str
@@ -40,6 +40,7 @@ class Environment:
     lock_hash: str = ""
     manifest_hash: str = ""
     notes: tuple[str, ...] = ()
+    seal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,10 @@ def confirm(
         _tell(run, number, len(suites), suite)
     if reason := _unusable(suites, baseline):
         return Verdict("unconfirmed", detail=reason)
-    return _judged(run, case, baseline, suites, proof, done[len(suites) :], outside)
+    found = _judged(run, case, baseline, suites, proof, done[len(suites) :], outside)
+    if isinstance(found, Confirmed) and workspace.changed(env):
+        return Verdict("unconfirmed", detail="files of the environment changed while tests ran")
+    return found
 
 
 def _judged(

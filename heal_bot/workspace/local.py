@@ -12,7 +12,7 @@ from heal_bot.model import Environment, PatchedFile, RunHints
 from heal_bot.ports import Builder, Tree
 from heal_bot.workspace.below import below
 from heal_bot.workspace.interpreter import MAKE_ONE, choose
-from heal_bot.workspace.provision import provision
+from heal_bot.workspace.provision import provision, seal_of
 from heal_bot.workspace.repository import Repository
 from heal_bot.workspace.tree import GitTree, checkout
 from heal_bot.workspace.wanted import Wanted
@@ -81,6 +81,11 @@ class LocalWorkspace:
                 )
             )
         return provision(run, python, source, project, self.cache)
+
+
+    def changed(self, env: Environment) -> bool:
+        """Whether a file of the environment is another than when it was laid out."""
+        return env.seal not in {"", seal_of(Path(env.prefix))}
 
 
 def _minor(version: str) -> str:

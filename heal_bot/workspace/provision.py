@@ -23,7 +23,7 @@ from heal_bot.workspace.installation import (
 )
 from heal_bot.workspace.interpreter import Interpreter, readable_by_others
 from heal_bot.workspace.replica import fingerprint
-from heal_bot.workspace.store import Store
+from heal_bot.workspace.store import RECORD, Store
 
 # Part of every cache key: raise it when the layout of an installation changes.
 _LAYOUT = "1"
@@ -62,7 +62,17 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
         lock_hash=_lock_hash(tree),
         manifest_hash=record["manifest"],
         notes=tuple(record["notes"]),
+        seal=seal_of(final),
     )
+
+
+def seal_of(installation: Path) -> str:
+    """What names the files of an installation as they lie there; '' where it is gone."""
+    try:
+        # The record's time is that of its last use.
+        return fingerprint(installation, lambda path: path == RECORD)
+    except OSError:
+        return ""
 
 
 def place(python: Interpreter, source: Path, store: Store) -> tuple[Path, Path]:

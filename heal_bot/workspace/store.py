@@ -22,7 +22,7 @@ from typing import Any
 from heal_bot.errors import ProvisionError
 from heal_bot.workspace import beneath
 
-_RECORD = "heal-bot.json"
+RECORD = "heal-bot.json"
 # How many stay that nobody has used for an hour: a machine of several projects, each with an
 # interpreter and an environment.
 KEPT = 12
@@ -78,7 +78,7 @@ class Store:
             # Another run may remove the folder between any two of these steps.
             with contextlib.suppress(FileNotFoundError):
                 _own(final)
-                if _held(final / _RECORD):
+                if _held(final / RECORD):
                     break
         else:
             raise _unsound(final)
@@ -99,8 +99,8 @@ class Store:
             try:
                 work.chmod(0o755)
                 record = {**build(work, final), _BYTES: _size(work)}
-                (work / _RECORD).write_text(json.dumps(record))
-                (work / _RECORD).chmod(0o644)
+                (work / RECORD).write_text(json.dumps(record))
+                (work / RECORD).chmod(0o644)
                 _move(work, final)
             except OSError as error:
                 raise ProvisionError(
@@ -113,15 +113,15 @@ class Store:
 
     def _forget(self) -> None:
         """Remove what is superfluous and held by no process, and what killed ones left."""
-        used = {path.parent: _used(path) for path in self.folder.glob(f"[!.]*/{_RECORD}")}
+        used = {path.parent: _used(path) for path in self.folder.glob(f"[!.]*/{RECORD}")}
         sizes = {final: _taken(final) for final in used}
         for left in self.folder.glob(".[no]*-*"):
             if max(used.values(), default=0.0) - _used(left) > _LEFT:
                 shutil.rmtree(left, ignore_errors=True)
         for final in superfluous(used, sizes, shutil.disk_usage(self.folder).free):
-            with contextlib.suppress(OSError), (final / _RECORD).open("rb") as record:
+            with contextlib.suppress(OSError), (final / RECORD).open("rb") as record:
                 fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not _stands(record.fileno(), final / _RECORD):
+                if not _stands(record.fileno(), final / RECORD):
                     continue
                 # Under another name first: a folder that stands is complete.
                 work = Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
@@ -147,13 +147,13 @@ def superfluous(used: Mapping[Path, float], sizes: Mapping[Path, int], free: int
 
 
 def _unsound(final: Path) -> ProvisionError:
-    return ProvisionError(f"{final} has no sound {_RECORD}: remove that folder and run again")
+    return ProvisionError(f"{final} has no sound {RECORD}: remove that folder and run again")
 
 
 def _record(final: Path) -> dict[str, Any]:
     """What is remembered of an installation; nothing where another run just removed it."""
     try:
-        loaded: dict[str, Any] = json.loads(beneath.read(final, _RECORD, 1 << 20))
+        loaded: dict[str, Any] = json.loads(beneath.read(final, RECORD, 1 << 20))
     except FileNotFoundError:
         return {}
     return loaded

@@ -85,6 +85,7 @@ def _confirm(
     ended: str = "finished",
     selected: tuple[str, ...] | None = None,
     doubts: tuple[str, ...] = (),
+    tampered: bool = False,
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -111,7 +112,7 @@ def _confirm(
     verified = confirm(
         run,
         Proposal((attempt,)),
-        FolderWorkspace(tmp_path / "fresh"),  # type: ignore[arg-type]
+        FolderWorkspace(tmp_path / "fresh", tampered=tampered),  # type: ignore[arg-type]
         tree,
         ENVIRONMENT,
         runner,  # type: ignore[arg-type]
@@ -142,6 +143,14 @@ def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> 
     assert (certificate.suite_before.passed, certificate.suite_before.failed) == (1, 1)
     assert runner.asked == ["oracle", "suite", "suite", "coverage", "poison"]
     assert certificate.doubts == ()
+
+
+def test_a_patch_that_was_seen_green_in_a_changed_environment_is_not_confirmed(
+    tmp_path: Path,
+) -> None:
+    verified, _ = _confirm(tmp_path, tampered=True)
+    assert isinstance(verified, Verdict)
+    assert verified.detail == "files of the environment changed while tests ran"
 
 
 def test_the_certificate_says_which_other_changes_pass(tmp_path: Path) -> None:

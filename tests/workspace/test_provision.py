@@ -31,6 +31,34 @@ def provisioned(run, source, tmp_path, reachable, venv):
     return make
 
 
+@pytest.mark.parametrize("how", ["written", "added", "removed", "replaced", "gone"])
+def test_a_file_of_the_environment_that_is_another_than_before_is_seen(
+    run, source, tmp_path, reachable, venv, how
+):
+    repository = Repository.of(run, source, tmp_path / "scratch")
+    cache = reachable / f"cache-{how}"
+    workspace = LocalWorkspace(repository, tmp_path / "trees", cache, venv)
+    tree = workspace.checkout(run, "HEAD")
+    env = workspace.provision(run, tree, RunHints())
+    assert workspace.provision(run, tree, RunHints()) == env
+    assert not workspace.changed(env)
+    package = next(Path(env.prefix).glob("lib/python3*/site-packages/pytest"))
+    match how:
+        case "written":
+            (package / "__init__.py").write_text("import os\n")
+        case "added":
+            (package / "more.py").touch()
+        case "removed":
+            (package / "__init__.py").unlink()
+        case "replaced":
+            (package / "__init__.py").rename(package / "kept.py")
+            shutil.copy2(package / "kept.py", package / "__init__.py")
+            (package / "kept.py").unlink()
+        case "gone":
+            shutil.rmtree(env.prefix)
+    assert workspace.changed(env)
+
+
 def inside(env, code: str, user: int | None = None) -> str:
     """What the provisioned interpreter prints, as another user when we can."""
     done = subprocess.run(
