@@ -82,7 +82,6 @@ class LocalWorkspace:
             )
         return provision(run, python, source, project, self.cache)
 
-
     def changed(self, env: Environment) -> bool:
         """Whether a file of the environment is another than when it was laid out."""
         return env.seal not in {"", seal_of(Path(env.prefix))}
