@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
@@ -23,8 +22,6 @@ from heal_bot.repair.rules.text import applied
 from heal_bot.source.guard import SourceRejected
 
 _SUSPECTS = 5
-# Of the next ones only what is cheap all the same: they are seldom guilty.
-_LATER, _LATER_ROOF = 8, 4.0
 _IMPROVERS = 30
 # Improvers that are tried together with changes of other functions.
 _BESIDE = 6
@@ -60,19 +57,16 @@ class Rules:
             yield from self._pairs(run, later, seen)
 
     def _singles(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
-        suspects = brief.cluster.suspects[:_LATER]
+        suspects = brief.cluster.suspects[:_SUSPECTS]
         best = suspects[0].score if suspects else 0.0
         scopes: list[tuple[Scope, float]] = []
-        later: list[tuple[Scope, float]] = []
         for rank, suspect in enumerate(suspects):
             scope = _scope(run, brief, suspect, suspect.target.source, suspect.lines)
             if scope is not None:
                 scope.frame = _frame(suspect.target, suspects)
-                extra = rank_cost(rank, suspect.score, best)
-                (scopes if rank < _SUSPECTS else later).append((scope, extra))
+                scopes.append((scope, rank_cost(rank, suspect.score, best)))
         holes = {id(scope): gaps(scope) for scope, _ in scopes}
-        every = order(scopes), order(later, roof=_LATER_ROOF)
-        for idea in heapq.merge(*every, key=lambda idea: idea.cost):
+        for idea in order(scopes):
             edit = _realized(idea, seen)
             if edit is not None:
                 prior = idea.cost + doubt(idea) + elsewhere(idea, holes)

@@ -58,8 +58,6 @@ def order(
     heapq.heapify(heap)
     while heap:
         cost, _, scope, extra, family, ready = heapq.heappop(heap)
-        if cost > roof:
-            return
         if ready is not None:
             yield Idea(scope, family, ready, cost)
             continue
