@@ -31,6 +31,9 @@ import _heal_vary
 _WORK, _WAIT = 0.1, 1.0
 # After so many calls of one candidate that took too long the rest is taken to do so too.
 _LATE = 8
+# After so many calls that left nothing behind the rest is taken to leave nothing: to look takes
+# longer than most calls.
+_CLEAN = 8
 _ENDLESS = ["late", "", "", "endless", "", False]
 _SKIPPED = ["skipped", "", "", "", "", False]
 _READ = 1000
@@ -124,7 +127,7 @@ def observed(roots, used, calls, ends, renew):
         for at, root in enumerate(roots)
         for code in _heal_code.descendants(root.__code__)
     }
-    late = 0
+    late = clean = 0
     for where, arguments in calls:
         if late >= _LATE:
             found.append(_ENDLESS)
@@ -137,7 +140,8 @@ def observed(roots, used, calls, ends, renew):
             found.append(_SKIPPED)
             continue
         random.seed(0)
-        renew()
+        if clean < _CLEAN:
+            clean = 0 if renew() else clean + 1
         try:
             found.append(_called(roots[where], plain, keyed, inner))
         except Late:

@@ -53,34 +53,45 @@ class State:
         self.names = [(names, dict(names)) for names, _ in self.names]
 
     def restore(self):
-        """Put back what has changed."""
+        """Put back what has changed; whether anything had."""
+        changed = False
         for name in [n for n in sys.modules if n not in self.loaded]:
             if self._is_own(sys.modules[name]):
                 del sys.modules[name]
+                changed = True
         for memo in self.memos:
+            changed |= memo.cache_info().currsize > 0
             memo.cache_clear()
         for names, before in self.names:
-            self._rename(names, before)
+            changed |= self._rename(names, before)
         for owner, name, value in self.attributes:
             if vars(owner).get(name, _GONE) is not value:
                 type.__setattr__(owner, name, value)
+                changed = True
         for cell, value in self.cells:
             if _content(cell) is not value:
                 cell.cell_contents = value
+                changed = True
         for base, container, mark, content in self.kept:
             if _mark(base, container) != mark:
                 _refill(base, container, mark, content)
+                changed = True
+        return changed
 
     def _rename(self, names, before):
+        changed = False
         for name, value in before.items():
             if names.get(name, _GONE) is not value:
                 names[name] = value
+                changed = True
         if len(names) > len(before):
             for name in [n for n in names if n not in before]:
-                # A module of others that was loaded meanwhile is not loaded again.
                 value = names[name]
+                # A module of others that was loaded meanwhile is not loaded again.
                 if self._is_own(value) or not issubclass(type(value), types.ModuleType):
                     del names[name]
+                    changed = True
+        return changed
 
     def _is_own(self, module):
         # Only plain modules are looked at: others load themselves when they are asked.
