@@ -218,6 +218,7 @@ def judged(
         return dict(zip(table, session.judge(iter(candidates)), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*FIXES, *OTHERS, *BREAKS])
 def test_a_candidate_gets_the_verdict_of_a_cold_run(name: str, judged: dict[str, Verdict]) -> None:
     _, _, _, status, fixed = {**FIXES, **OTHERS, **BREAKS}[name]
@@ -225,6 +226,7 @@ def test_a_candidate_gets_the_verdict_of_a_cold_run(name: str, judged: dict[str,
     assert (found.status, found.fixed) == (status, tuple(f"test_m.py::{t}" for t in fixed)), found
 
 
+@pytest.mark.long
 def test_what_still_fails_says_its_new_message(judged: dict[str, Verdict]) -> None:
     first = judged["no effect"].still_failing[0]
     assert (first.test, first.message.partition("\n")[0]) == (
