@@ -8,14 +8,13 @@ each other. To see it, the statement is left out, and what that does is compared
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import Attempt, Candidate, Edit, Target
+from heal_bot.model import Attempt, Candidate, Target
+from heal_bot.repair import agreed
 
 _MOST = 3
-_SIZE = 20_000
 _SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr
 
 
@@ -29,25 +28,14 @@ class Omission:
 
 def omissions(fixes: Sequence[Attempt]) -> tuple[Omission, ...]:
     """The statements that several patches change, those of most patches first."""
-    found: dict[tuple[Target, int], set[int]] = {}
-    for number, fix in enumerate(fixes):
-        for edit in fix.candidate.edits if len(fix.candidate.edits) == 1 else ():
-            at = _changed(edit)
-            if at is not None:
-                found.setdefault((edit.target, at), set()).add(number)
-    several = [(place, members) for place, members in found.items() if len(members) > 1]
-    several.sort(key=lambda one: (-len(one[1]), min(one[1])))
+    several = [place for place in agreed.places(fixes, _changed) if len(place[2]) > 1]
     return tuple(
-        Omission(frozenset(members), _left_out(target, at))
-        for (target, at), members in several[:_MOST]
+        Omission(members, _left_out(target, at)) for target, at, members in several[:_MOST]
     )
 
 
-def _changed(edit: Edit) -> int | None:
-    """The number of the simple statement that an edit changes, when that is all it does."""
-    old, new = _parsed(edit.target.source), _parsed(edit.new_source)
-    if old is None or new is None:
-        return None
+def _changed(old: ast.Module, new: ast.Module) -> int | None:
+    """The number of the simple statement that differs, when that is all."""
     before, after = _statements(old), _statements(new)
     if len(before) != len(after):
         return None
@@ -92,18 +80,8 @@ def _statements(tree: ast.Module) -> list[_Place]:
 
 def _left_out(target: Target, at: int) -> Candidate:
     """The target without a statement."""
-    tree = ast.parse(textwrap.dedent(target.source))
-    _statements(tree)[at].leave_out()
-    source = target.source
-    indent = source[: len(source) - len(source.lstrip(" \t"))]
-    text = textwrap.indent(ast.unparse(tree), indent) + "\n"
-    return Candidate((Edit(target, text),), "inertness", "statement", "left out")
 
+    def change(tree: ast.Module) -> None:
+        _statements(tree)[at].leave_out()
 
-def _parsed(source: str) -> ast.Module | None:
-    if len(source) > _SIZE:
-        return None
-    try:
-        return ast.parse(textwrap.dedent(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return agreed.rewritten(target, change, "inertness", "statement", "left out")

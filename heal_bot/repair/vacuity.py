@@ -8,14 +8,13 @@ taken out of the program in disguise. To see it, the condition itself is replace
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import Attempt, Candidate, Edit, Target
+from heal_bot.model import Attempt, Candidate, Target
+from heal_bot.repair import agreed
 
 _PROBES = 4
-_SIZE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +44,14 @@ class Probe:
 
 def probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
     """The conditions that the patches change, those of most patches first."""
-    found: dict[tuple[Target, int], set[int]] = {}
-    for number, fix in enumerate(fixes):
-        for edit in fix.candidate.edits[:1] if len(fix.candidate.edits) == 1 else ():
-            at = _changed(edit)
-            if at is not None:
-                found.setdefault((edit.target, at), set()).add(number)
-    ranked = sorted(found.items(), key=lambda item: (-len(item[1]), min(item[1])))
     return tuple(
-        Probe(frozenset(members), _fixed(target, at, True), _fixed(target, at, False))
-        for (target, at), members in ranked[:_PROBES]
+        Probe(members, _fixed(target, at, True), _fixed(target, at, False))
+        for target, at, members in agreed.places(fixes, _changed)[:_PROBES]
     )
 
 
-def _changed(edit: Edit) -> int | None:
-    """The number of the condition that an edit changes, when that is all it does."""
-    old, new = _parsed(edit.target.source), _parsed(edit.new_source)
-    if old is None or new is None:
-        return None
+def _changed(old: ast.Module, new: ast.Module) -> int | None:
+    """The number of the condition that differs, when that is all."""
     before, after = _conditions(old), _conditions(new)
     if len(before) != len(after):
         return None
@@ -123,18 +112,8 @@ def _dumped(tree: ast.Module, at: int) -> str:
 
 def _fixed(target: Target, at: int, value: bool) -> Candidate:
     """The target with a constant in the place of a condition."""
-    tree = ast.parse(textwrap.dedent(target.source))
-    _conditions(tree)[at].put(ast.Constant(value))
-    source = target.source
-    indent = source[: len(source) - len(source.lstrip(" \t"))]
-    text = textwrap.indent(ast.unparse(tree), indent) + "\n"
-    return Candidate((Edit(target, text),), "vacuity", "condition", f"always {value}")
 
+    def change(tree: ast.Module) -> None:
+        _conditions(tree)[at].put(ast.Constant(value))
 
-def _parsed(source: str) -> ast.Module | None:
-    if len(source) > _SIZE:
-        return None
-    try:
-        return ast.parse(textwrap.dedent(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return agreed.rewritten(target, change, "vacuity", "condition", f"always {value}")

@@ -49,7 +49,7 @@ class Driver:
             self._repo = str(slot.repo)
             self._channel = Channel(FIRST_CAP)
             stack.callback(self._channel.close)
-            self.desk = stack.enter_context(Desk()) if asks else None
+            self.desk = stack.enter_context(contextlib.closing(Desk())) if asks else None
             job = Job(
                 argv=(env.python, str(self.files / "_heal_driver.py")),
                 env=scratch.environment(slot, env, passes),

@@ -6,8 +6,6 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from types import TracebackType
-from typing import Self
 
 from heal_bot.model import Environment
 from heal_bot.ports import Oracle
@@ -24,7 +22,7 @@ _EXPECTATIONS = frozenset(
 
 
 class Desk:
-    """Two pipes between the process that runs tests and the one that answers; a context manager.
+    """Two pipes between the process that runs tests and the one that answers.
 
     `asking` are the ends of the first (calls out, answers in), `answering` those of the second.
     """
@@ -47,15 +45,8 @@ class Desk:
         for fd in answering:
             os.close(fd)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close what is still ours."""
         self.asks()
         self.answers()
 

@@ -31,9 +31,6 @@ import _heal_vary
 _WORK, _WAIT = 0.1, 1.0
 # After so many calls of one candidate that took too long the rest is taken to do so too.
 _LATE = 8
-# After so many calls that left nothing behind the rest is taken to leave nothing: to look takes
-# longer than most calls.
-_CLEAN = 8
 _ENDLESS = ["late", "", "", "endless", "", False]
 _SKIPPED = ["skipped", "", "", "", "", False]
 _READ = 1000
@@ -80,7 +77,7 @@ def serve(rerun, swapper, order, records):
         except (_heal_swap.Unsound, _heal_swap.Rejected):
             return []
         state.accept()
-        done = observed(roots, used, calls, began + 0.8 * order["each"], state.restore)
+        done = observed(roots, used, calls, began + 0.8 * order["each"], state.renew)
         return done + _heal_examples.held(examples, began + 0.9 * order["each"])
 
     for number, edits in enumerate([[], *candidates]):
@@ -127,7 +124,7 @@ def observed(roots, used, calls, ends, renew):
         for at, root in enumerate(roots)
         for code in _heal_code.descendants(root.__code__)
     }
-    late = clean = 0
+    late = 0
     for where, arguments in calls:
         if late >= _LATE:
             found.append(_ENDLESS)
@@ -140,8 +137,7 @@ def observed(roots, used, calls, ends, renew):
             found.append(_SKIPPED)
             continue
         random.seed(0)
-        if clean < _CLEAN:
-            clean = 0 if renew() else clean + 1
+        renew()
         try:
             found.append(_called(roots[where], plain, keyed, inner))
         except Late:

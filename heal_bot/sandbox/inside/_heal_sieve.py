@@ -26,9 +26,6 @@ import _heal_swap
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
 _TIMES, _WAIT = 8.0, 0.5
 _CLIP = 300
-# After so many changes that left nothing behind it is not looked for any more: with large tables in
-# the tests to look takes longer than a call, and the unchanged code is asked again at the end.
-_CLEAN = 4
 # Addresses, and the folders that `tmp_path` gives, new ones for each call.
 _OWN = re.compile(r"0x[0-9a-f]+|(?<=pytest-of-)[^\s'\"]+")
 # Of these pytest does more than naming the test; what plugins do shows in how it fails.
@@ -64,7 +61,6 @@ def serve(items, swapper, order, records, name):
     if not calls or not alike:
         records.send("unsound", m="the tests do not fail alike outside of pytest")
         return
-    clean = 0
     for number, edits in enumerate(order["candidates"]):
         try:
             came = _tried(calls, swapper, edits, limit)
@@ -72,8 +68,7 @@ def serve(items, swapper, order, records, name):
             records.send("unsound", m=str(reason)[:_CLIP])
             return
         records.send("sieved", i=number, v=came)
-        if clean < _CLEAN:
-            clean = 0 if state.restore() else clean + 1
+        state.renew()
     if _signatures(calls, limit) == before:
         records.send("judged")
     else:

@@ -19,6 +19,9 @@ _LONG = 1_000
 _BASES = (collections.OrderedDict, collections.deque, dict, list, set)
 _MEMO = type(functools.lru_cache(maxsize=1)(len))
 _GONE = object()
+# After so many that left nothing behind it is not looked for any more: with large tables in the
+# tests to look takes longer than most calls.
+_CLEAN = 8
 
 
 class State:
@@ -37,6 +40,7 @@ class State:
         self.names = []
         self.attributes = []
         self.cells = []
+        self._clean = 0
         self._seen = set()
         self._left = _MOST
         own = {n: m for n, m in list(sys.modules.items()) if self._is_own(m)}
@@ -51,6 +55,11 @@ class State:
     def accept(self):
         """Take the names that modules have now for theirs."""
         self.names = [(names, dict(names)) for names, _ in self.names]
+
+    def renew(self):
+        """Put back what one of many has changed, while some of them do change something."""
+        if self._clean < _CLEAN:
+            self._clean = 0 if self.restore() else self._clean + 1
 
     def restore(self):
         """Put back what has changed; whether anything had."""
