@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.events import Run, SuiteFinished
@@ -107,26 +107,9 @@ def repeated(
             first[test].outcome in _RED, _red(test, alone), _red(test, shuffled), lost=lost
         )
     here = [test for test in tests if not trials.by_test[test].lost]
-    differs = {
-        test
-        for test in here
-        if not all(trials.by_test[test].all)
-        or (test in alone.results and _text(first[test]) != _text(alone.results[test]))
-    }
-    looks = [test for test in here if test not in differs and _looks_unsteady(test, suite, tree)]
-    looks = looks[:: max(1, -(-len(looks) // _SAMPLE))]
-    open_ = [test for test in here if test in differs or test in looks]
+    open_ = bench.unsettled(here, first, alone)
     if open_ and not run.over():
-        green = any(not all(trials.by_test[test].all) for test in open_)
-        seeds = _SEEDS if green else _SEEDS[: _times(run, alone, shuffled)]
-        more = bench.run(open_, (None,) * len(seeds) + seeds, "unsteady tests")
-        for test in open_:
-            before = trials.by_test[test]
-            trials.by_test[test] = replace(
-                before,
-                alone=(*before.alone, *_red(test, *more[: len(seeds)])),
-                shuffled=(*before.shuffled, *_red(test, *more[len(seeds) :])),
-            )
+        bench.more(open_, alone, shuffled)
     bench.suite_again(selected)
     return trials
 
@@ -164,6 +147,39 @@ class _Bench:
         seconds = _SECONDS + 10 * sum(r.seconds for r in self.suite.results if r.test in chosen)
         asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in seeds]
         return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, chosen)
+
+    def unsettled(
+        self, tests: Sequence[str], first: Mapping[str, CaseResult], alone: _Round
+    ) -> list[str]:
+        """The tests of which runs differ in outcome or words, and some of those that may."""
+        known = self.trials.by_test
+        differs = {
+            test
+            for test in tests
+            if not all(known[test].all)
+            or (test in alone.results and _text(first[test]) != _text(alone.results[test]))
+        }
+        looks = [
+            test
+            for test in tests
+            if test not in differs and _looks_unsteady(test, self.suite, self.tree)
+        ]
+        looks = looks[:: max(1, -(-len(looks) // _SAMPLE))]
+        return [test for test in tests if test in differs or test in looks]
+
+    def more(self, tests: Sequence[str], alone: _Round, shuffled: _Round) -> None:
+        """Run the tests again in either order: more often where one of them was green."""
+        known = self.trials.by_test
+        green = any(not all(known[test].all) for test in tests)
+        seeds = _SEEDS if green else _SEEDS[: _times(self.run_, alone, shuffled)]
+        rounds = self.run(tests, (None,) * len(seeds) + seeds, "unsteady tests")
+        for test in tests:
+            before = known[test]
+            known[test] = replace(
+                before,
+                alone=(*before.alone, *_red(test, *rounds[: len(seeds)])),
+                shuffled=(*before.shuffled, *_red(test, *rounds[len(seeds) :])),
+            )
 
     def suite_again(self, selected: tuple[str, ...] | None) -> None:
         """The whole suite once more, for tests that only it can tell about."""
