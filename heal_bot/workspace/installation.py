@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from heal_bot.errors import ProvisionError
@@ -26,7 +26,7 @@ _HEAD = 512
 
 def leave_library(path: str) -> bool:
     """What of a standard library is not copied: its own tests, packages, build leftovers."""
-    parts = PurePosixPath(path).parts
+    parts = path.rstrip("/").split("/")
     if parts[0] in _UNUSED or parts[0].startswith("config-"):
         return True
     if parts[0] == "test":

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _PIECE = 1 << 20
+_BELOW = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 Change = Callable[[str, bytes], bytes | None]
 
 
@@ -34,20 +35,35 @@ def walk(top: Path, leave: Callable[[str], bool]) -> Iterator[tuple[str, int, os
 
     `leave` says which relative paths (folders with a slash at the end) are passed over.
     """
-    for folder, inner, files, place in os.fwalk(top, follow_symlinks=False):
-        below = os.path.relpath(folder, top)
-        prefix = "" if below == "." else f"{below}/"
-        links = [
-            name
-            for name in inner
-            if stat.S_ISLNK(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode)
-        ]
-        inner[:] = sorted(
-            name for name in inner if name not in links and not leave(f"{prefix}{name}/")
-        )
-        for name in sorted(files + links):
-            if not leave(prefix + name):
-                yield prefix + name, place, os.stat(name, dir_fd=place, follow_symlinks=False)
+    place = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield from _walked(place, "", leave)
+    finally:
+        os.close(place)
+
+
+def _walked(
+    place: int, prefix: str, leave: Callable[[str], bool]
+) -> Iterator[tuple[str, int, os.stat_result]]:
+    """The files of an open folder by name, then those of its folders."""
+    with os.scandir(place) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    inner = []
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            inner.append(entry.name)
+        elif not leave(prefix + entry.name):
+            yield prefix + entry.name, place, entry.stat(follow_symlinks=False)
+    for name in inner:
+        if not leave(f"{prefix}{name}/"):
+            try:
+                below = os.open(name, _BELOW, dir_fd=place)
+            except PermissionError:  # the tests could not read it where it lies, either
+                continue
+            try:
+                yield from _walked(below, f"{prefix}{name}/", leave)
+            finally:
+                os.close(below)
 
 
 def fingerprint(top: Path, leave: Callable[[str], bool]) -> str:
