@@ -100,7 +100,8 @@ class SuiteRunner:
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side: one per core, and one more for what mostly waits.
 
-        Where a session is expected, its processes start when a run leaves its core.
+        Where a session is expected, its processes start when a run leaves its core; the whole
+        suite, which the session waits for, then shares its core with none of them.
         """
         room = 2 if any(ask.oracle for ask in asks) else 1
         if room == 1 and len(asks) > 1:
@@ -110,7 +111,7 @@ class SuiteRunner:
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
         expected = [ask.tree for ask in asks if ask.warm]
-        most = min((os.cpu_count() or 1) + 1, free - room + 1)
+        most = min((os.cpu_count() or 1) + (not expected), free - room + 1)
         with ThreadPoolExecutor(max(1, min(len(asks) + len(expected), most)), "cold-run") as pool:
             runs = pool.map(lambda ask: self._cold(run, env, ask), asks)
             early = (self._zygotes.ahead, self._zygotes.ask_ahead)
