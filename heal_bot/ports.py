@@ -133,7 +133,8 @@ class Oracle:
 class Ask:
     """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes.
 
-    `warm` says that a session on the same tree is expected, which may be prepared meanwhile.
+    `warm` says that a session on the same tree is expected, which may be prepared meanwhile;
+    `aside` that the other runs are waited for, and this one gives way to them.
     """
 
     tree: Tree
@@ -143,6 +144,7 @@ class Ask:
     shuffle: int | None = None
     oracle: Oracle | None = None
     warm: bool = False
+    aside: bool = False
 
 
 class Runner(Protocol):

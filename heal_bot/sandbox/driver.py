@@ -41,6 +41,7 @@ class Driver:
         wall: float,
         below: str = "",
         asks: bool = False,
+        nice: int = 0,
     ) -> None:
         with contextlib.ExitStack() as stack:
             self.files = stack.enter_context(scratch.driver_files(sandbox.scratch))
@@ -56,7 +57,7 @@ class Driver:
                 cwd=slot.repo / below,
                 read=(self.files, *map(Path, env.roots)),
                 channels=(*self._channel.theirs, *(self.desk.asking if self.desk else ())),
-                limits=Limits(wall=wall, cpu=int(wall) + 1),
+                limits=Limits(wall=wall, cpu=int(wall) + 1, nice=nice),
                 profile=profile,
             )
             self._running = sandbox.start_job(job, slot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -10,6 +11,7 @@ import signal
 import socket
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from landlockpy import Ruleset
@@ -173,6 +175,7 @@ def _arrange(plan: Plan, output: int, errors: int) -> tuple[int, int, int]:
     Everything is moved up first, so that no target number is still in use.
     """
     os.setsid()
+    give_way(plan.job.limits.nice)
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -192,6 +195,18 @@ def _arrange(plan: Plan, output: int, errors: int) -> tuple[int, int, int]:
     numbers = iter(range(len(wanted), len(parked)))
     kept, door, rules = (next(numbers) if fd >= 0 else -1 for fd in theirs)
     return kept, door, rules
+
+
+def give_way(nice: int) -> None:
+    """Let others go first: among the tasks of this session, and where sessions share evenly, too.
+
+    Linux divides the processors among sessions before it looks at the priorities inside of them
+    (sched(7), autogroup), except in a container.
+    """
+    if nice:
+        os.nice(nice)
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def restrict(rules: int) -> None:

@@ -20,7 +20,7 @@ class Limits:
     `memory` bounds the resident memory of all its processes together, `data` is RLIMIT_DATA of
     each (not the address space: interpreters reserve far more than they touch), `cpu` is per
     process (only `wall` bounds all of them), `output_bytes` ends the job, `kept_bytes` of it
-    (half head, half tail) come back.
+    (half head, half tail) come back. `nice` says how far it gives way to other jobs, 0 to 19.
     """
 
     wall: float = 600.0
@@ -34,6 +34,7 @@ class Limits:
     scratch_files: int = 100_000
     output_bytes: int = 64 << 20
     kept_bytes: int = 1 << 20
+    nice: int = 0
 
 
 @dataclass(frozen=True, slots=True)

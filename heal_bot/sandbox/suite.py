@@ -33,6 +33,7 @@ from heal_bot.sandbox.zygote import Zygote
 
 DEFAULT_SECONDS = 1800.0
 _CANARIES = 8
+_ASIDE = 5
 
 
 class SuiteRunner:
@@ -237,7 +238,7 @@ class SuiteRunner:
         return Driver(
             self._sandbox, ask.tree.root, env,
             passes={**self._passes, **seed}, profile=self.profile, wall=seconds,
-            below=self._below, asks=ask.oracle is not None,
+            below=self._below, asks=ask.oracle is not None, nice=_ASIDE if ask.aside else 0,
         )  # fmt: skip
 
     def _show(self, run: Run, tests: Tests) -> None:

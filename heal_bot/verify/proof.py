@@ -62,11 +62,11 @@ class Proof:
         if not tests:
             return cls(tree, fresh, candidate, files, baseline, (), (), "no test was red by itself")
         seconds = _SECONDS + 10 * _time(tests, baseline)
-        asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds)}
+        asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds, aside=True)}
         try:
             if (poison := evidence.poisoned(candidate.edits)) is not None:
                 spoilt = workspace.patched(run, tree, edit.patched(tree, poison))
-                asks["poison"] = Ask(spoilt, tests, seconds=seconds)
+                asks["poison"] = Ask(spoilt, tests, seconds=seconds, aside=True)
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
@@ -101,7 +101,7 @@ class Proof:
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no probe rerun: {error}", level="warning"))
             return self
-        ask = Ask(tree, asked.tests, seconds=asked.seconds)
+        ask = Ask(tree, asked.tests, seconds=asked.seconds, aside=True)
         return replace(self, names=(*self.names, "probe"), asks=(*self.asks, ask))
 
     def read(

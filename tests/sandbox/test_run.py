@@ -140,6 +140,21 @@ def test_wall_time_ends_a_job(sandbox, slot) -> None:
     assert 0.2 <= ended.seconds < 5
 
 
+@pytest.mark.parametrize("nice", [0, 5])
+@needs_root
+def test_a_job_gives_way_as_far_as_it_is_told(sandbox, slot, nice) -> None:
+    before = os.nice(0)
+    job = Job(("/bin/sleep", "60"), child_env(slot), slot.repo, limits=Limits(nice=nice))
+    running = sandbox.start_job(job, slot)
+    until(lambda: alive(slot.uid))
+    (pid,) = alive(slot.uid)
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, before + nice)
+    session = Path(f"/proc/{pid}/autogroup")
+    if session.exists():
+        until(lambda: session.read_text().endswith(f"nice {nice}\n"))
+    running.kill()
+
+
 def test_slots_are_exclusive_and_fresh(sandbox) -> None:
     order = []
     with sandbox.slot() as first, sandbox.slot() as second:
