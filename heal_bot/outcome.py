@@ -160,6 +160,7 @@ class EnvironmentRecord(Record):
     python: Name
     lock_hash: Hash
     manifest_hash: Hash
+    added: Names = ()
 
 
 class IsolationRecord(Record):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heal_bot import conclusion
 from heal_bot.conclusion import Found
-from heal_bot.errors import UsageError
+from heal_bot.errors import ProvisionError, SandboxError, UsageError
 from heal_bot.events import Noted, Planned, Run
 from heal_bot.intake import junit, tests
 from heal_bot.intake.tests import Resolved
@@ -34,7 +34,7 @@ from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import command, legs, merged, scope
+from heal_bot.verify import command, legs, merged, plugins, scope
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import SandboxLab, questioned
@@ -75,19 +75,10 @@ def heal(
     report = _read(run, request, root, workspace.committed(run, tree.sha))
     if request.reports and tests.is_green(report):
         return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
-    env = workspace.provision(run, tree, report.hints)
-    runner.preflight(run, env)
-    meant = _meant(request, report, tree)
-    look = Look(Collection(()))
-    if request.reports:
-        look = scope.look(run, report, tree, env, runner, meant)
-    wanted = _wanted(run, request, report, tree, look.collection)
-    report = tests.remarked(report, wanted)
-    if wanted.nothing:
-        return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
-    failures = None if wanted.whole else wanted.failures
-    selected = None if look.fits else scope.chosen(run, report, look.collection, wanted.failures)
-    baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
+    begun = _begun(run, request, report, tree, edges)
+    if isinstance(begun, Outcome):
+        return begun
+    report, env, baseline = begun.report, begun.env, begun.baseline
     if not baseline.confirmed:
         return conclusion.unconfirmed(request, report, baseline)
     _plan(run, report, baseline)
@@ -105,6 +96,89 @@ def heal(
         edges.store.save(conclude())
     ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)
     return conclude()
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What fails before any change: the report with remarks, the environment, the baseline."""
+
+    report: Report
+    env: Environment
+    baseline: Baseline
+
+
+def _begun(
+    run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
+) -> _Begun | Outcome:
+    """Reproduce the failures; once more where the environment turns out to lack plugins."""
+    env = edges.workspace.provision(run, tree, report.hints)
+    begun: _Begun | Outcome | None = None
+    lacking: tuple[str, ...] = ()
+    try:
+        begun = _reproduced(run, request, report, tree, env, edges.runner)
+        if isinstance(begun, _Begun):
+            lacking = plugins.missing(report, begun.baseline.suite, tree)
+    except SandboxError as error:
+        lacking = plugins.named(str(error))
+        if not lacking:
+            raise
+    if not lacking and begun is not None:
+        return begun
+    try:
+        env = _completed(run, report, tree, env, edges.workspace, lacking)
+    except ProvisionError as error:
+        if begun is None:
+            raise
+        run.emit(Noted(stage="workspace", message=str(error), level="warning"))
+        return begun
+    return _reproduced(run, request, report, tree, env, edges.runner)
+
+
+def _completed(
+    run: Run,
+    report: Report,
+    tree: Tree,
+    env: Environment,
+    workspace: Workspace,
+    lacking: tuple[str, ...],
+) -> Environment:
+    """The environment with the plugins it lacks; ProvisionError where it cannot be given them."""
+    names = ", ".join(lacking)
+    hints = replace(report.hints, plugins=(*report.hints.plugins, *lacking))
+    try:
+        fuller = workspace.provision(run, tree, hints)
+    except ProvisionError as error:
+        raise ProvisionError(
+            f"the tests need {names}, which is not installed and cannot be added ({error}): "
+            "install it in the test environment, or declare it"
+        ) from error
+    if fuller == env:
+        raise ProvisionError(
+            f"the tests need {names}, which {env.python} does not have; an environment that is "
+            "there is not changed: install it there"
+        )
+    message = f"the tests need {names}: the environment has it now, and they run again"
+    run.emit(Noted(stage="workspace", message=message, level="info"))
+    return fuller
+
+
+def _reproduced(
+    run: Run, request: HealRequest, report: Report, tree: Tree, env: Environment, runner: Runner
+) -> _Begun | Outcome:
+    """The failures of the report, or those of a run without one, as they are in an environment."""
+    runner.preflight(run, env)
+    meant = _meant(request, report, tree)
+    look = Look(Collection(()))
+    if request.reports:
+        look = scope.look(run, report, tree, env, runner, meant)
+    wanted = _wanted(run, request, report, tree, look.collection)
+    report = tests.remarked(report, wanted)
+    if wanted.nothing:
+        return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
+    failures = None if wanted.whole else wanted.failures
+    selected = None if look.fits else scope.chosen(run, report, look.collection, wanted.failures)
+    baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
+    return _Begun(report, env, baseline)
 
 
 def _verified(

@@ -13,6 +13,8 @@ from heal_bot.text import for_log, one_line
 
 if TYPE_CHECKING:
     from heal_bot.events import Event
+    from heal_bot.model import RunHints
+    from heal_bot.outcome import OutcomeRecord
     from heal_bot.verify.replay import Row
 
 
@@ -46,7 +48,6 @@ def command(
     not; another Python or isolation is said and does not count.
     """
     from heal_bot import bundle, settings, wiring
-    from heal_bot.model import RunHints
     from heal_bot.verify.replay import replay
 
     record = bundle.read(folder)
@@ -55,7 +56,7 @@ def command(
     chosen = settings.from_process(None, options)
     with wiring.bench(repo, python, chosen, (lambda event: None) if quiet else _show) as made:
         tree = made.workspace.checkout(made.run, record.patch.base_sha)
-        env = made.workspace.provision(made.run, tree, RunHints())
+        env = made.workspace.provision(made.run, tree, _hints(record))
         made.runner.preflight(made.run, env)
         rows = replay(made.run, record, made.workspace, made.runner, env, tree)
     for row in rows:
@@ -65,6 +66,14 @@ def command(
         "equal: the verification was repeated with the same result" if equal else "NOT equal"
     )
     context.exit(0 if equal else 1)
+
+
+def _hints(record: OutcomeRecord) -> RunHints:
+    """The plugins that were added to the environment, which nothing else names."""
+    from heal_bot.model import RunHints
+
+    added = record.certificate.environment.added if record.certificate else ()
+    return RunHints(plugins=tuple(package.partition(" ")[0] for package in added))
 
 
 def _show(event: Event) -> None:

@@ -29,6 +29,8 @@ class Environment:
     `python` is the executable, `paths` are checkout-relative entries for sys.path, `roots` the
     absolute folders the sandbox may read and execute from. Hashes are of the lock file and of the
     manifest of installed files; `seal` names these as they lie there, and changes when one does.
+    `added` are packages, with versions, that nothing declares and the failing run or its report
+    showed to be needed.
     """
 
     python: str
@@ -41,6 +43,7 @@ class Environment:
     manifest_hash: str = ""
     notes: tuple[str, ...] = ()
     seal: str = ""
+    added: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ class SuiteRun:
 
     ended: finished | timeout | crashed | killed | untrusted. Anything but `finished` says in
     `detail` what happened; the results are then those that were complete. `peak_memory` is in
-    bytes, of all its processes together as far as they were seen.
+    bytes, of all its processes together as far as they were seen. `unknown` are keys of pytest's
+    configuration that pytest does not know.
     """
 
     results: tuple[CaseResult, ...]
@@ -91,3 +95,4 @@ class SuiteRun:
     errors: tuple[tuple[str, str], ...] = ()
     neutralised: tuple[str, ...] = ()
     peak_memory: int = 0
+    unknown: tuple[str, ...] = ()

@@ -192,6 +192,8 @@ def verification(record: OutcomeRecord, *, claimed: bool) -> str:
         f"- tests and test configuration {kept}{hashed}",
         f"- isolation {isolation.mode}: {layers or 'none'}",
     ]
+    added = ", ".join(certificate.environment.added[:_LAYERS])
+    lines += [f"- added to the environment: {for_markdown(added, 400)}"] if added else []
     missing = isolation.missing[:_LAYERS]
     lines += [f"- isolation layer missing: {for_markdown(layer)}" for layer in missing]
     lines += [

@@ -60,6 +60,7 @@ class CommandRunner:
 
     def preflight(self, run: Run, env: Environment) -> Isolation:
         """Prove that the layers hold and the interpreter inside is the one outside."""
+        self._known = self._observed = None  # what another environment showed
         return self._pytest.preflight(run, env)
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:

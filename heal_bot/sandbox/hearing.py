@@ -33,6 +33,7 @@ class Hearing:
     spectrum: Collector = field(default_factory=Collector)
     errors: list[tuple[str, str]] = field(default_factory=list)
     neutralised: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     finished: int | None = None
 
     def take(self, line: bytes) -> None:
@@ -55,6 +56,9 @@ class Hearing:
             names = protocol.rows(record.get("neutralised"))
             self.neutralised = tuple(protocol.text(name, 100) for name in names)
             self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
+        elif kind == "unknown":
+            keys = protocol.rows(record.get("v"))
+            self.unknown = tuple(protocol.text(key, 100) for key in keys)
         elif kind == "lines":
             self.spectrum.lines(record)
         elif kind == "hits":
@@ -140,7 +144,9 @@ def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
 def _complaint(output: bytes) -> str:
     """The line in which pytest says what it will not take; usage and folders follow it."""
     lines = output.decode(errors="replace").splitlines()
-    return next((one_line(line) for line in lines if ": error: " in line), "")
+    said = [line for line in lines if ": error: " in line]
+    said += [line for line in lines if line.startswith("ERROR: ")]
+    return one_line(said[0], 600) if said else ""
 
 
 def last_line(output: bytes) -> str:

@@ -227,6 +227,7 @@ class SuiteRunner:
             errors=tuple(hearing.errors),
             neutralised=hearing.neutralised,
             peak_memory=ended.peak_memory,
+            unknown=hearing.unknown,
         )
 
     def _driver(self, run: Run, env: Environment, ask: Ask, seconds: float) -> Driver:

@@ -8,6 +8,7 @@ import sys
 
 from heal_bot.model import COMMAND, CaseResult, Failure
 from heal_bot.ports import Tree
+from heal_bot.verify import plugins
 
 # How pytest and unittest call a test that passes although it is marked to fail.
 _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
@@ -42,6 +43,7 @@ def environment(seen: CaseResult, reported: Failure, tree: Tree) -> str:
         or _service(seen, reported)
         or _program(seen, tree)
         or _library(seen)
+        or _plugin(seen, tree)
         or _package(seen.kind, seen.message, tree)
     )
 
@@ -94,6 +96,17 @@ def _library(seen: CaseResult) -> str:
     return (
         f"the shared library {found[1]} is missing here: name its Debian package in "
         "system-packages, or run `heal-bot heal` in the test job itself"
+    )
+
+
+def _plugin(seen: CaseResult, tree: Tree) -> str:
+    """A plugin of pytest that gives what the test asks for."""
+    lacking = plugins.of(seen, tree)
+    if not lacking:
+        return ""
+    return (
+        f"pytest's plugin {lacking[0]}, which the test asks for, is missing: install it in the test"
+        " environment"
     )
 
 

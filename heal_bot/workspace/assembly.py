@@ -25,7 +25,7 @@ from heal_bot.workspace.pythons import IN_THE_JOB, choose, installed
 from heal_bot.workspace.requirements import Lines, applies, name_of
 from heal_bot.workspace.store import Store
 from heal_bot.workspace.wanted import Access, Wanted
-from heal_bot.workspace.wheels import Wheels
+from heal_bot.workspace.wheels import Wheels, versions
 
 _FREEZE_CAP = 1 << 20
 _REMARKS = 5
@@ -33,11 +33,15 @@ _REMARKS = 5
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to be installed: requirement lines, bounds, and whether they are complete."""
+    """What is to be installed: requirement lines, bounds, and whether they are complete.
+
+    `added` are the packages that nothing declares and the failing run is known to have had.
+    """
 
     requirements: list[str] = field(default_factory=list)
     bounds: dict[str, str] = field(default_factory=dict)
     exact: bool = False
+    added: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -84,7 +88,7 @@ def assemble(
     made = replace(python, given=folder, venv=folder, packages=(folder / "site-packages",))
     env = provision(run, made, source, tree, cache)
     notes = [*([note] if note else []), *(f"built here: {b}" for b in wheels.built), *plan.notes]
-    return replace(env, notes=(*env.notes, *notes))
+    return replace(env, notes=(*env.notes, *notes), added=versions(lock, plan.added))
 
 
 def as_of(access: Access, started: float) -> Access:
@@ -171,9 +175,10 @@ def _plan(
             plan.notes.append(f"versions are those of {left} of the failing run")
     plan.requirements = [r for r in plan.requirements if _canonical(own) not in _names([r])]
     known = _names(plan.requirements)
-    asked = (*plugins.reported(hints.plugins), *wanted.programs)
-    extra = [name for name in asked if name not in known]
-    plan.requirements += [*extra, *(["pytest"] if "pytest" not in known else [])]
+    plan.added = [name for name in plugins.reported(hints.plugins) if name not in known]
+    programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
+    pytest = ["pytest"] if "pytest" not in known else []
+    plan.requirements += [*plan.added, *programs, *pytest]
     plan.requirements += [str(c) for c in found.lines.constraints if name_of(c) in known]
     return plan
 

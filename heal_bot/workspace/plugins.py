@@ -20,7 +20,10 @@ _SIGNS = (
     ("pytest-env", r"^\s*env\s*="),
     ("anyio", r"\banyio_mode\b"),
 )
-_KNOWN = re.compile(r"(?:pytest[-_][a-z0-9][\w-]{1,60}|hypothesis|anyio)(?:-\d[\w.]*)?\Z")
+_KNOWN = re.compile(
+    r"(?:pytest[-_][a-z0-9][\w-]{1,60}|hypothesis|anyio|pyfakefs|requests-mock|respx)"
+    r"(?:-\d[\w.]*)?\Z"
+)
 _VERSION_TAIL = re.compile(r"-\d[\w.]*\Z")
 
 

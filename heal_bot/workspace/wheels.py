@@ -6,7 +6,7 @@ import io
 import re
 import tarfile
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -182,6 +182,12 @@ def _check(wheel: str, name: str) -> None:
         raise ProvisionError(f"the build left {one_line(wheel, 80)}, which is no wheel") from error
     if built != name:
         raise ProvisionError(f"the build left a wheel of {one_line(str(built), 80)}")
+
+
+def versions(lock: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The packages of a resolution that have these names, each with its version."""
+    pinned = {name: text.split()[0].rstrip(";") for name, text in _entries(lock)}
+    return tuple(pinned[name].replace("==", " ") for name in names if name in pinned)
 
 
 def _entries(lock: str) -> list[tuple[str, str]]:

@@ -48,6 +48,8 @@ def _text(error):
     """The message with its notes: hypothesis writes the smallest failing example there."""
     # Code under test wrote __str__: it may raise anything.
     try:
+        if type(error).__name__ == "FixtureLookupError" and hasattr(error, "argname"):
+            return getattr(error, "msg", None) or "fixture '" + error.argname + "' not found"
         notes = getattr(error, "__notes__", None) or ()
         return "\n".join([str(error), *(note for note in notes if isinstance(note, str))])
     except Exception as broken:

@@ -69,6 +69,7 @@ class Plugin:
         self.by_name = {}
         self.errors = []
         self.neutralised = []
+        self.unknown = []
         self.current = None
         self.watch = None
         self.above = ""
@@ -92,6 +93,12 @@ class Plugin:
     def pytest_cmdline_main(self, config):
         self.neutralised += _heal_options.neutralise_late(config)
         yield
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_warning_recorded(self, warning_message, when):
+        if when == "config":
+            key = str(warning_message.message).partition("Unknown config option: ")[2]
+            self.unknown += [_heal_failure.clip(word) for word in key.split()[:1]]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session):
@@ -140,6 +147,9 @@ class Plugin:
         # Nobody reads pytest's own rendering of a failure here, and it takes most of the time: for
         # every frame the whole file is parsed.
         session.config.option.tbstyle, session.config.option.fulltrace = "no", False
+        # pytest looks for keys that it does not know when all is collected.
+        if self.unknown and not self.serve:
+            self.records.send("unknown", v=sorted(set(self.unknown)))
         canaries = [] if self.serve else self.order["canaries"]
         self.canaries(session, canaries[: len(canaries) // 3], 0)
         yield

@@ -1,0 +1,196 @@
+"""Plugins that the failing run had and the environment lacks: added once, or named."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.errors import ProvisionError, SandboxError
+from heal_bot.model import (
+    CaseResult,
+    Collection,
+    Environment,
+    HealRequest,
+    Memory,
+    Outcome,
+    SuiteRun,
+)
+from heal_bot.pipeline import Edges, heal
+from heal_bot.repair.hunt import Limits
+from tests.fakes import (
+    ENVIRONMENT,
+    ISOLATION,
+    SHA,
+    FolderTree,
+    FolderWorkspace,
+    ScriptedRunner,
+    passed,
+    quiet_run,
+    suite,
+)
+from tests.workspace.warehouse import Warehouse
+
+TEST = "tests/test_a.py::test_one"
+FULLER = replace(ENVIRONMENT, prefix="/fuller", added=("pytest-mock 3.1",))
+NO_MOCKER = "fixture 'mocker' not found"
+LACKS = suite(CaseResult(TEST, "error", "setup", kind="FixtureLookupError", message=NO_MOCKER))
+GREEN = suite(passed(TEST))
+
+
+@dataclass
+class Workspace(FolderWorkspace):
+    """Gives `fuller` to whoever asks for pytest-mock; refuses where there is none."""
+
+    fuller: Environment | None = FULLER
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def checkout(self, run: Any, sha: str) -> FolderTree:
+        return FolderTree.of(self.folder, {"tests/test_a.py": "def test_one(mocker): pass\n"})
+
+    def provision(self, run: Any, tree: object, hints: Any) -> Environment:
+        self.asked.append(hints.plugins)
+        if not hints.plugins:
+            return ENVIRONMENT
+        if self.fuller is None:
+            raise ProvisionError("the index does not answer")
+        return self.fuller
+
+
+@dataclass
+class Runner(ScriptedRunner):
+    """Cannot collect with `refusal` in the first environment."""
+
+    refusal: str = ""
+    environments: list[Environment] = field(default_factory=list)
+
+    def preflight(self, run: Any, env: Environment) -> Any:
+        self.environments.append(env)
+        return ISOLATION
+
+    def run(self, run: Any, tree: Any, env: Environment, *rest: Any, **options: Any) -> SuiteRun:
+        if self.refusal and env == ENVIRONMENT:
+            raise SandboxError(self.refusal)
+        return super().run(run, tree, env, *rest, **options)
+
+    def collect(self, run: Any, tree: Any, env: Environment) -> Collection:
+        raise AssertionError("there is no report")
+
+
+class NoStore:
+    def save(self, outcome: Outcome) -> None:
+        raise AssertionError("nothing is verified in these runs")
+
+
+def healed(tmp_path: Path, workspace: Workspace, runner: Runner) -> tuple[Outcome, str]:
+    run, events = quiet_run()
+    edges = Edges(workspace, runner, (), NoStore())  # type: ignore[arg-type]
+    outcome = heal(run, HealRequest("octo/shop", SHA), edges, tmp_path, Memory(), Limits())
+    return outcome, "\n".join(getattr(event, "message", "") for event in events)
+
+
+def test_a_plugin_that_is_missing_is_added_once_and_the_suite_runs_again(tmp_path: Path) -> None:
+    workspace, runner = Workspace(tmp_path / "tree"), Runner([LACKS] * 3 + [GREEN])
+    outcome, said = healed(tmp_path, workspace, runner)
+    assert (outcome.status, outcome.reason) == ("nothing_to_do", "every test passes here")
+    assert workspace.asked == [(), ("pytest-mock",)]
+    assert runner.environments == [ENVIRONMENT, FULLER]
+    assert "the tests need pytest-mock: the environment has it now, and they run again" in said
+
+
+def test_what_is_missing_after_that_as_well_is_named(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "tree")
+    outcome, _ = healed(tmp_path, workspace, Runner([LACKS]))
+    assert outcome.status == "environment_error"
+    assert "pytest's plugin pytest-mock, which the test asks for, is missing" in outcome.reason
+    assert workspace.asked == [(), ("pytest-mock",)]
+
+
+@pytest.mark.parametrize(
+    ("fuller", "why"),
+    [(None, "cannot be added (the index does not answer)"), (ENVIRONMENT, "is not changed")],
+    ids=["no index", "an environment that is there"],
+)
+def test_where_it_cannot_be_added_the_reason_names_it_and_the_remedy(
+    tmp_path: Path, fuller: Environment | None, why: str
+) -> None:
+    outcome, said = healed(tmp_path, Workspace(tmp_path / "tree", fuller=fuller), Runner([LACKS]))
+    assert outcome.status == "environment_error"
+    assert "pytest-mock" in outcome.reason
+    assert why in said
+    lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --cov=a -q")
+    with pytest.raises(ProvisionError, match="the tests need pytest-cov, which") as caught:
+        healed(tmp_path, Workspace(tmp_path / "tree", fuller=fuller), lost)
+    assert why in str(caught.value)
+    assert "install it" in str(caught.value)
+
+
+def test_a_suite_that_does_not_start_for_another_reason_ends_the_run(tmp_path: Path) -> None:
+    lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --of-nobody")
+    with pytest.raises(SandboxError, match="--of-nobody"):
+        healed(tmp_path, Workspace(tmp_path / "tree"), lost)
+
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/price.py": "def total(prices):\n    return sum(prices[1:])\n",
+    "tests/test_price.py": "import pytest\nfrom shop.price import total\n\n\n"
+    "@pytest.mark.parametrize(('given', 'sum'), [([], 0), ([5], 5), ([4, 2], 6), ([1, 2, 4], 7)])\n"
+    "def test_total(given, sum):\n    assert total(given) == sum\n\n\n"
+    "def test_double(mocker):\n    assert mocker == 'a double'\n",
+}
+PLUGIN = {
+    "pytest_mock.py": "import pytest\n\n\n@pytest.fixture\ndef mocker():\n    return 'a double'\n",
+    "pytest_mock-1.0.dist-info/entry_points.txt": "[pytest11]\npytest_mock = pytest_mock\n",
+}
+
+
+def stocked(folder: Path) -> Warehouse:
+    """An index with the pytest that runs this, and one plugin."""
+    index = Warehouse(folder)
+    needs = ("pluggy", "iniconfig", "packaging", "pygments")
+    for name in ("pytest", *needs):
+        found = importlib.metadata.distribution(name)
+        files = {
+            str(file): Path(str(file.locate())).read_text()
+            for file in found.files or ()
+            if file.suffix == ".py" and ".." not in file.parts
+        }
+        index.wheel(name, found.version, files, requires=needs if name == "pytest" else ())
+    index.wheel("pytest_mock", files=PLUGIN)
+    return index
+
+
+@pytest.mark.slow
+def test_the_certificate_names_the_plugin_that_was_added(tmp_path: Path) -> None:
+    repo, index = tmp_path / "repo", stocked(tmp_path / "index")
+    for path, text in FILES.items():
+        (repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo / path).write_text(text)
+    for arguments in (("init", "-qb", "main"), ("add", "-A"), ("commit", "-qm", "First")):
+        who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
+        subprocess.run(["git", *who, *arguments], cwd=repo, check=True)
+    environ = {"PATH": "/usr/bin:/bin", "HEAL_BOT_INDEX_URL": index.url}
+
+    def program(*arguments: str) -> str:
+        argv = [sys.executable, "-I", "-m", "heal_bot", *arguments]
+        done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    try:
+        said = program("heal", "--repo", "repo", "--proposers", "rules", "--out", "bundle")
+    finally:
+        index.close()
+    outcome = json.loads((tmp_path / "bundle/outcome.json").read_text())
+    assert outcome["status"] == "healed", said
+    assert outcome["certificate"]["environment"]["added"] == ["pytest-mock 1.0"]
+    assert "added to the environment: pytest-mock 1.0" in (
+        tmp_path / "bundle/pull_request.md"
+    ).read_text().replace("\\", "")
