@@ -168,7 +168,8 @@ def stocked(folder: Path) -> Warehouse:
 
 
 @pytest.mark.slow
-def test_the_certificate_names_the_plugin_that_was_added(tmp_path: Path) -> None:
+@pytest.mark.parametrize("given", [False, True], ids=["made anew", "given without pytest"])
+def test_the_certificate_names_what_was_added(tmp_path: Path, given: bool) -> None:
     repo, index = tmp_path / "repo", stocked(tmp_path / "index")
     for path, text in FILES.items():
         (repo / path).parent.mkdir(parents=True, exist_ok=True)
@@ -184,13 +185,19 @@ def test_the_certificate_names_the_plugin_that_was_added(tmp_path: Path) -> None
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    python: tuple[str, ...] = ()
+    if given:
+        base = Path(sys.executable).resolve()
+        subprocess.run([base, "-m", "venv", "--without-pip", tmp_path / "own"], check=True)
+        python = ("--python", "own")
     try:
-        said = program("heal", "--repo", "repo", "--proposers", "rules", "--out", "bundle")
+        said = program("heal", "--repo", "repo", "--proposers", "rules", "--out", "bundle", *python)
     finally:
         index.close()
     outcome = json.loads((tmp_path / "bundle/outcome.json").read_text())
     assert outcome["status"] == "healed", said
-    assert outcome["certificate"]["environment"]["added"] == ["pytest-mock 1.0"]
-    assert "added to the environment: pytest-mock 1.0" in (
-        tmp_path / "bundle/pull_request.md"
-    ).read_text().replace("\\", "")
+    own = [f"pytest {importlib.metadata.version('pytest')}"] if given else []
+    added = [*own, "pytest-mock 1.0"]
+    assert outcome["certificate"]["environment"]["added"] == added
+    text = (tmp_path / "bundle/pull_request.md").read_text().replace("\\", "")
+    assert f"added to the environment: {', '.join(added)}" in text

@@ -99,8 +99,7 @@ def build_environment(
     if needs and not (site / needs).is_dir() and not (site / f"{needs}.py").is_file():
         raise ProvisionError(
             f"{needs} is not installed for {python.given}: install it there "
-            f"({python.given if python.given.is_file() else python.given / 'bin/python'} -m pip "
-            f"install {needs}) or give --python another environment"
+            f"({python.executable} -m pip install {needs}) or give --python another environment"
         )
     notes = list(editables.notes)
     if manifest.skipped:
@@ -163,8 +162,11 @@ def _scripts(python: Interpreter, work: Path, final: Path, manifest: Manifest) -
     def leave(path: str) -> bool:
         return path.endswith("/") or bool(_PYTHON.match(path)) or path.startswith("activate")
 
-    folder = python.prefix / "bin"
-    if folder.is_dir() and (python.venv is not None or python.base != Path("/usr")):
+    own = python.venv is not None or python.base != Path("/usr")
+    folders = [python.prefix / "bin"] if own else []
+    # Packages that were laid beside an environment have their scripts beside them.
+    folders += [folder.parent / "bin" for folder in python.packages]
+    for folder in (place for place in dict.fromkeys(folders) if place.is_dir()):
         skipped = len(manifest.skipped)
         copy(folder, work / "bin", manifest, leave, change, label="bin/")
         del manifest.skipped[skipped:]

@@ -43,9 +43,19 @@ class Interpreter:
         return self.venv or self.base
 
     @property
+    def executable(self) -> Path:
+        """The program as a person starts it."""
+        return self.given if self.given.is_file() else self.given / "bin/python"
+
+    @property
     def short(self) -> str:
         """The version as folders name it: 3.11, or 3.13t when free-threaded."""
         return self.library.name.removeprefix("python")
+
+    def holds(self, name: str) -> bool:
+        """Whether a package or module of that name lies in one of the folders."""
+        places = (place / name for place in self.packages)
+        return any(p.is_dir() or p.with_name(f"{name}.py").is_file() for p in places)
 
 
 def choose(given: Path | None, candidates: Sequence[Path]) -> Interpreter | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heal_bot.errors import ProvisionError, WorkspaceError
@@ -24,7 +24,8 @@ class LocalWorkspace:
 
     `given` is the path a user gave (it must work), `candidates` are looked at in order without
     it; where none works, or `wanted` asks for it, an environment is made by uv, with `builder`
-    for what must be built. `folder` is where the project lies, below the top of the repository.
+    for what must be built, and one without pytest gets that laid beside it. `folder` is where the
+    project lies, below the top of the repository.
     """
 
     repository: Repository
@@ -80,7 +81,12 @@ class LocalWorkspace:
                     level="warning",
                 )
             )
-        return provision(run, python, source, project, self.cache)
+        added: tuple[str, ...] = ()
+        if self.builder is not None and not python.holds("pytest"):
+            from heal_bot.workspace.overlay import laid
+
+            python, added = laid(run, python, hints, self.wanted.access, self.cache, self.scratch)
+        return replace(provision(run, python, source, project, self.cache), added=added)
 
     def changed(self, env: Environment) -> bool:
         """Whether a file of the environment is another than when it was laid out."""

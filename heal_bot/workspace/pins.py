@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from heal_bot.workspace import beneath
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 _CAP = 1 << 20
 _MOST = 3000
+_EGG_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*?)(?:-\d[\w.!+-]*)?\.egg-info\Z")
 _DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-(?P<version>[\w.!+]+)\.dist-info\Z")
 
 
@@ -73,12 +74,26 @@ def of_environment(venv: Path) -> dict[str, str]:
 
     Nothing of it is run and no link is followed; empty when there is no environment.
     """
+    sites = sorted(venv.glob("lib/python3*/site-packages"))[:1]
+    return {name: version for name, version in installed(sites).items() if version}
+
+
+def installed(sites: Iterable[Path]) -> dict[str, str]:
+    """As `of_environment` for folders of packages, of which the first wins.
+
+    The version is empty for what did not come from an index, or says so in an older way.
+    """
     found: dict[str, str] = {}
-    for site in sorted(venv.glob("lib/python3*/site-packages"))[:1]:
+    for site in sites:
         for folder in sorted(path.name for path in site.iterdir())[: 2 * _MOST]:
-            match = _DIST_INFO.match(folder)
-            if match and _is_version(match["version"]) and not _is_linked(site, folder):
-                found[canonicalize_name(match["name"])] = match["version"]
+            if match := _DIST_INFO.match(folder):
+                known = _is_version(match["version"]) and not _is_linked(site, folder)
+                version = match["version"] if known else ""
+            elif match := _EGG_INFO.match(folder):
+                version = ""
+            else:
+                continue
+            found.setdefault(canonicalize_name(match["name"]), version)
     return found
 
 

@@ -89,9 +89,9 @@ class Wheels:
 
     def unpack(self, run: Run, lock: str, target: Path) -> None:
         """Unpack everything, pytest and its plugins last and only from the index."""
-        entries = _entries(lock)
-        last = [text for name, text in entries if _LAST.match(name)]
-        first = [text for name, text in entries if not _LAST.match(name)]
+        found = entries(lock)
+        last = [text for name, text in found if _LAST.match(name)]
+        first = [text for name, text in found if not _LAST.match(name)]
         if first:
             self.index.unpack(
                 run, "".join(first), target, built=self.folder if self.built else None
@@ -186,11 +186,11 @@ def _check(wheel: str, name: str) -> None:
 
 def versions(lock: str, names: Iterable[str]) -> tuple[str, ...]:
     """The packages of a resolution that have these names, each with its version."""
-    pinned = {name: text.split()[0].rstrip(";") for name, text in _entries(lock)}
+    pinned = {name: text.split()[0].rstrip(";") for name, text in entries(lock)}
     return tuple(pinned[name].replace("==", " ") for name in names if name in pinned)
 
 
-def _entries(lock: str) -> list[tuple[str, str]]:
+def entries(lock: str) -> list[tuple[str, str]]:
     """The packages of a resolution: name, and its lines with the hashes."""
     joined = re.findall(r"^[^\s#-][^\n]*(?:\n[ \t]+[^\n]*)*\n?", lock, re.MULTILINE)
     return [(canonicalize_name(re.split(r"[=\[ ;]", text, maxsplit=1)[0]), text) for text in joined]
