@@ -36,7 +36,7 @@ from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
 from heal_bot.verify import command, legs, merged, plugins, scope
 from heal_bot.verify.baseline import reproduce
-from heal_bot.verify.confirm import confirm
+from heal_bot.verify.confirm import CHANGED, confirm
 from heal_bot.verify.lab import SandboxLab, questioned
 from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
@@ -195,10 +195,11 @@ def _verified(
         return Verdict("unconfirmed", detail=reason)
     workspace, runner = edges.workspace, edges.runner
     verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
-    verified = merged.held(
-        run, verified, request.tested_sha, tree, workspace, env, runner, baseline
-    )
-    return command.held(run, verified, request, tree, workspace, env, runner)
+    held = merged.held(run, verified, request.tested_sha, tree, workspace, env, runner, baseline)
+    held = command.held(run, held, request, tree, workspace, env, runner)
+    if held is not verified and isinstance(held, Confirmed) and workspace.changed(env):
+        return Verdict("unconfirmed", detail=CHANGED)
+    return held
 
 
 def _permitted(request: HealRequest, clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:

@@ -130,7 +130,7 @@ def connected(
             request=request,
             root=repository.source,
             workspace=replace(workspace, wanted=wanted),
-            runner=_runner(settings, sandbox),
+            runner=_runner(settings, sandbox, workspace),
             proposers=chosen.proposers,
             critics=chosen.critics,
             store=store,
@@ -163,12 +163,15 @@ def bench(
         workspace = _workspace(settings, sandbox, repository, Path(scratch), python)
         wanted = _wanted(run, settings, repository.source, Trust.KEYLESS)
         workspace = replace(workspace, wanted=wanted)
-        yield Bench(run, workspace, _runner(settings, sandbox))
+        yield Bench(run, workspace, _runner(settings, sandbox, workspace))
 
 
-def _runner(settings: Settings, sandbox: Sandbox) -> Runner:
+def _runner(settings: Settings, sandbox: Sandbox, workspace: LocalWorkspace) -> Runner:
     """pytest, or the command that takes its place."""
-    suite = SuiteRunner(sandbox, loopback=settings.loopback, below=settings.working_directory)
+    suite = SuiteRunner(
+        sandbox, loopback=settings.loopback, below=settings.working_directory,
+        changed=workspace.changed,
+    )  # fmt: skip
     command = settings.test_command
     return CommandRunner(sandbox, suite, command, ran.results) if command else suite
 
@@ -187,14 +190,10 @@ def _workspace(
     python: Path | None,
 ) -> LocalWorkspace:
     return LocalWorkspace(
-        repository,
-        scratch,
-        cache=_cache(settings),
-        builder=SandboxBuilder(sandbox),
-        given=python,
-        candidates=_interpreters(settings, repository.source),
+        repository, scratch, cache=_cache(settings), builder=SandboxBuilder(sandbox),
+        given=python, candidates=_interpreters(settings, repository.source),
         folder=settings.working_directory,
-    )
+    )  # fmt: skip
 
 
 def _run(

@@ -188,6 +188,7 @@ class CommandRunner:
         """One run in a slot of its own, `files` in the place of the tree's; several threads may."""
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
         with contextlib.ExitStack() as stack:
+            stack.enter_context(self._pytest.vigil.during(env))
             driver = stack.enter_context(scratch.driver_files(self._sandbox.scratch))
             slot = stack.enter_context(self._sandbox.slot())
             scratch.fill(slot, ask.tree.root)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.session import WarmSession
 from heal_bot.sandbox.slots import Slot
 from heal_bot.sandbox.snippet import observe
+from heal_bot.sandbox.vigil import Vigil
 from heal_bot.sandbox.zygote import Zygote
 
 DEFAULT_SECONDS = 1800.0
@@ -41,7 +42,8 @@ class SuiteRunner:
 
     `loopback` allows local servers (reduced isolation), `passes` are variables that the
     tests get besides, `lanes` how many slots a warm session may take (at most the sandbox's).
-    `below` is the folder of the tree where tests are started.
+    `below` is the folder of the tree where tests are started, `changed` says whether files of an
+    environment changed.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class SuiteRunner:
         passes: Mapping[str, str] | None = None,
         lanes: int = 2,
         below: str = "",
+        changed: Callable[[Environment], bool] = lambda env: False,
     ) -> None:
         self._sandbox = sandbox
+        self.vigil = Vigil(changed)
         self._loopback = loopback
         self.profile: Profile = "loopback" if loopback else "test"
         self._below = below
@@ -63,6 +67,7 @@ class SuiteRunner:
         self._zygotes = Lanes(sandbox, self._passes, self.profile, below)
         sandbox.before_close(self._zygotes.drop)
         sandbox.before_close(self._zygotes.leave)
+        sandbox.before_close(self.vigil.close)
         self._sessions: list[WarmSession] = []
         self._telling = threading.Lock()
 
@@ -149,11 +154,12 @@ class SuiteRunner:
     ) -> Observed:
         """What a few lines of Python print in a fresh copy of the tree."""
         self.make_room()
-        return observe(
-            self._sandbox, tree, env, code,
-            passes=self._passes, profile=self.profile,
-            seconds=max(1.0, min(seconds, run.left())), below=self._below,
-        )  # fmt: skip
+        with self.vigil.during(env):
+            return observe(
+                self._sandbox, tree, env, code,
+                passes=self._passes, profile=self.profile,
+                seconds=max(1.0, min(seconds, run.left())), below=self._below,
+            )  # fmt: skip
 
     def folder(self, slot: Slot) -> Path:
         """Where tests are started in a slot that holds a copy of the tree."""
@@ -202,6 +208,7 @@ class SuiteRunner:
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
         hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
         with contextlib.ExitStack() as stack:
+            stack.enter_context(self.vigil.during(env))
             driver = stack.enter_context(contextlib.closing(self._driver(run, env, ask, seconds)))
             if ask.oracle is not None and driver.desk is not None:
                 stack.enter_context(

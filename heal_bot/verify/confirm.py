@@ -28,6 +28,7 @@ from heal_bot.verify.steadiness import broken_tests
 
 _GREEN = frozenset({"passed", "xfailed", "xpassed"})
 _RUNS = 2
+CHANGED = "files of the environment changed while tests ran"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def confirm(
         return Verdict("unconfirmed", detail=reason)
     found = _judged(run, case, baseline, suites, proof, done[len(suites) :], outside)
     if isinstance(found, Confirmed) and workspace.changed(env):
-        return Verdict("unconfirmed", detail="files of the environment changed while tests ran")
+        return Verdict("unconfirmed", detail=CHANGED)
     return found
 
 

@@ -22,7 +22,7 @@ from heal_bot.workspace.installation import (
     leave_package,
 )
 from heal_bot.workspace.interpreter import Interpreter, readable_by_others
-from heal_bot.workspace.replica import fingerprint
+from heal_bot.workspace.replica import fingerprint, signature
 from heal_bot.workspace.store import RECORD, Store
 
 # Part of every cache key: raise it when the layout of an installation changes.
@@ -70,7 +70,7 @@ def seal_of(installation: Path) -> str:
     """What names the files of an installation as they lie there; '' where it is gone."""
     try:
         # The record's time is that of its last use.
-        return fingerprint(installation, lambda path: path == RECORD)
+        return signature(installation, leave=RECORD)
     except OSError:
         return ""
 

@@ -31,7 +31,10 @@ def provisioned(run, source, tmp_path, reachable, venv):
     return make
 
 
-@pytest.mark.parametrize("how", ["written", "added", "removed", "replaced", "gone"])
+@pytest.mark.parametrize(
+    "how",
+    ["written", "given back", "mode", "added", "come and gone", "removed", "replaced", "gone"],
+)
 def test_a_file_of_the_environment_that_is_another_than_before_is_seen(
     run, source, tmp_path, reachable, venv, how
 ):
@@ -46,6 +49,16 @@ def test_a_file_of_the_environment_that_is_another_than_before_is_seen(
     match how:
         case "written":
             (package / "__init__.py").write_text("import os\n")
+        case "given back":
+            before = (package / "__init__.py").stat()
+            (package / "__init__.py").write_text("import os\n")
+            (package / "__init__.py").write_text("")
+            os.utime(package / "__init__.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+        case "mode":
+            (package / "__init__.py").chmod(0o755)
+        case "come and gone":
+            (package / "more.py").touch()
+            (package / "more.py").unlink()
         case "added":
             (package / "more.py").touch()
         case "removed":

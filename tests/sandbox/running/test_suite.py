@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from heal_bot.events import Run
 from heal_bot.model import Environment, Origin
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.workspace.replica import signature
 
 pytestmark = pytest.mark.long
 
@@ -335,3 +338,24 @@ def test_a_local_server_needs_the_loopback_and_is_named_reduced(
     assert [result.outcome for result in done.results] == ["passed" if loopback else "failed"]
     assert done.isolation.mode == ("reduced" if loopback else "strict")
     assert any(gap.startswith("network") for gap in done.isolation.missing) == loopback
+
+
+def test_no_run_is_made_in_an_environment_that_changed(
+    sandbox: Sandbox, run: Run, env: Environment, project: Callable, tmp_path: Path
+) -> None:
+    place = tmp_path / "installed"
+    place.mkdir()
+    (place / "a.py").write_text("")
+    before = signature(place)
+    runner = SuiteRunner(sandbox, changed=lambda env: signature(place) != before)
+    tree = project({"test_m.py": "def test_it(): pass\n"})
+    assert runner.run(run, tree, env).ended == "finished"
+    (place / "a.py").write_text("more")
+    ends = time.monotonic() + 10
+
+    def until_refused() -> None:
+        while time.monotonic() < ends:
+            runner.run(run, tree, env)
+
+    with pytest.raises(SandboxError, match="changed while tests ran"):
+        until_refused()
