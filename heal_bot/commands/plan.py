@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
@@ -48,14 +49,16 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
 
     run = Run(lambda event: click.echo(console.line(event), err=True))
     failures, request = _failures(run, repo, patterns)
-    dealt = deal(failures, shards)
+    # What no name can be given to is found out by one job, which runs the test-command.
+    dealt = ((),) if failures is None else deal(failures, shards)
     try:
         out.mkdir(parents=True, exist_ok=True)
         for number, part in enumerate(dealt):
             only = tuple(failure.test for failure in part)
             text = requests.dump(replace(request, only=only))
             (out / f"shard-{number}.json").write_text(text, encoding="utf-8")
-        summary = {"base_sha": request.base_sha, "failures": len(failures), "shards": len(dealt)}
+        named = sum(map(len, dealt))
+        summary = {"base_sha": request.base_sha, "failures": named, "shards": len(dealt)}
         (out / PLAN).write_text(json.dumps(summary), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a writable folder") from error
@@ -94,25 +97,41 @@ def _site(failure: Failure) -> str:
 
 def _failures(
     run: Run, repo: Path, patterns: tuple[str, ...]
-) -> tuple[tuple[Failure, ...], HealRequest]:
-    """The report's failures by what can be read off the sources, and the request they are for."""
+) -> tuple[tuple[Failure, ...] | None, HealRequest]:
+    """The report's failures by what can be read off the sources, and the request they are for.
+
+    None where a test-command reports by names that the sources do not have.
+    """
     from heal_bot import settings, wiring
+    from heal_bot.events import Noted
     from heal_bot.intake import junit, tests
     from heal_bot.model import Collection, HealRequest
+    from heal_bot.workspace.below import below
     from heal_bot.workspace.repository import Repository
     from heal_bot.workspace.tree import checkout
 
     chosen = settings.from_process(None, {})
     found = [wiring.located(pattern, repo) for pattern in patterns]
     report = junit.read(run, repo.resolve(), found, absolute=True)
-    with tempfile.TemporaryDirectory(prefix="heal-bot-plan-") as name:
+    place = chosen.scratch_dir or None
+    if place and not os.access(place, os.W_OK | os.X_OK):
+        raise UsageError(f"HEAL_BOT_SCRATCH {place}: no folder that can be written; name another")
+    with tempfile.TemporaryDirectory(prefix="heal-bot-plan-", dir=place) as name:
         repository = Repository.of(run, repo, Path(name))
         tree = checkout(run, repository, repository.head, Path(name))
-        resolved = tests.resolve(run, report, Collection(()), tree.paths(), tree.read)
-    request = HealRequest(
-        repo=chosen.github_repository,
-        base_sha=repository.head,
-        base_ref=repository.branch,
-        tested_sha=repository.head,
-    )
-    return resolved.failures, request
+        folder = chosen.working_directory
+        project = below(tree, folder).paths()
+        # Tests are collected there alone, and named from the top of the repository.
+        paths = tuple(f"{folder}/{path}" for path in project) if folder else project
+        request = HealRequest(
+            repo=chosen.github_repository,
+            base_sha=repository.head,
+            base_ref=repository.branch,
+            tested_sha=repository.head,
+        )
+        resolved = tests.resolve(run, report, Collection(()), paths, tree.read)
+    if resolved.failures or not chosen.test_command or tests.is_green(report):
+        return resolved.failures, request
+    message = f"{resolved.nothing}; one job heals what is red in the test-command"
+    run.emit(Noted(stage="intake", message=message, level="warning"))
+    return None, request

@@ -86,6 +86,51 @@ def test_a_report_without_a_failing_test_is_told_as_no_shard(tmp_path: Path) -> 
     assert re.search(r"^shards<<(\S+)\n0\n\1$", (tmp_path / "told").read_text(), re.MULTILINE)
 
 
+def monorepo(tmp_path: Path) -> Path:
+    """Two projects with a test of the same name each, and a report of one of them."""
+    repo = records.write(tmp_path / "repo", dict.fromkeys(
+        ("api/tests/test_it.py", "web/tests/test_it.py"), "def test_a(): pass\n"
+    ))  # fmt: skip
+    commit(repo)
+    case = CASE.format("tests.test_it", "test_a", "one")
+    (tmp_path / "r.xml").write_text(f"<testsuite>{case}</testsuite>")
+    return repo
+
+
+PLAN = ("plan", "--repo", "repo", "--junit", "r.xml", "--out", "plan")
+
+
+def test_a_plan_for_a_project_below_the_top_names_its_tests(tmp_path: Path) -> None:
+    monorepo(tmp_path)
+    done = program(*PLAN, cwd=tmp_path, HEAL_BOT_WORKING_DIRECTORY="web/")
+    assert done.returncode == 0, done.stderr
+    shard = json.loads((tmp_path / "plan/shard-0.json").read_text())
+    assert shard["only"] == ["web/tests/test_it.py::test_a"]
+    done = program(*PLAN, cwd=tmp_path, HEAL_BOT_WORKING_DIRECTORY="gone")
+    assert done.returncode == 1
+    assert "working-directory gone: the commit" in done.stderr
+
+
+def test_a_plan_lies_where_scratch_is_to_be(tmp_path: Path) -> None:
+    monorepo(tmp_path)
+    environ = {"HEAL_BOT_WORKING_DIRECTORY": "api", "HEAL_BOT_SCRATCH": str(tmp_path / "gone")}
+    done = program(*PLAN, cwd=tmp_path, **environ)
+    assert done.returncode == 2
+    assert f"HEAL_BOT_SCRATCH {tmp_path / 'gone'}: no folder" in done.stderr
+
+
+def test_tests_that_only_the_test_command_knows_are_one_job(tmp_path: Path) -> None:
+    monorepo(tmp_path)
+    case = CASE.format("suite of its own", "step 3", "one")
+    (tmp_path / "r.xml").write_text(f"<testsuite>{case}</testsuite>")
+    assert program(*PLAN, cwd=tmp_path).stdout == '{"shard": []}\n'
+    done = program(*PLAN, cwd=tmp_path, HEAL_BOT_TEST_COMMAND="sh check.sh")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '{"shard": [0]}\n'
+    assert "one job heals what is red in the test-command" in done.stderr
+    assert json.loads((tmp_path / "plan/shard-0.json").read_text())["only"] == []
+
+
 def test_bundles_of_nothing_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = program("merge", "empty", "--out", "merged", cwd=tmp_path)

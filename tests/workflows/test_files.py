@@ -194,6 +194,8 @@ def test_commands_in_a_container_step_are_verbs_with_known_options(path: Path) -
 
 # How the environment of the tests is said to the verbs that run them.
 RUNNING = {"heal", "merge", "verify"}
+# What of it the verb reads that runs none.
+READ = {"plan": ("test-command", "working-directory")}
 ENVIRONMENT = ("python-version", "setup", "test-command", "working-directory")
 
 
@@ -207,18 +209,16 @@ def inputs_of(path: Path):
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
 def test_what_runs_tests_in_a_container_step_is_told_of_their_environment(path: Path) -> None:
-    given = {
-        variable: said(name)
-        for name in ENVIRONMENT
-        for variable in settings._FROM_ENVIRONMENT[name.replace("-", "_")]
+    variables = {
+        name: settings._FROM_ENVIRONMENT[name.replace("-", "_")][0] for name in ENVIRONMENT
     }
     for step in steps(path):
         if step.get("uses", "").startswith("docker://"):
-            runs = step["with"]["args"].split()[3] in RUNNING
-            assert {k: v for k, v in step.get("env", {}).items() if k in given} == (
-                given if runs else {}
-            )
-            assert not runs or set(ENVIRONMENT) <= set(inputs_of(path))
+            verb = step["with"]["args"].split()[3]
+            names = ENVIRONMENT if verb in RUNNING else READ.get(verb, ())
+            told = {k: v for k, v in step.get("env", {}).items() if k in variables.values()}
+            assert told == {variables[name]: said(name) for name in names}
+            assert set(names) <= set(inputs_of(path))
 
 
 def test_the_shards_and_their_union_are_told_what_the_action_takes_as_inputs() -> None:
