@@ -161,6 +161,7 @@ class EnvironmentRecord(Record):
     lock_hash: Hash
     manifest_hash: Hash
     added: Names = ()
+    network: Names = ()
 
 
 class IsolationRecord(Record):

@@ -87,6 +87,10 @@ class Workspace(Protocol):
 class Builder(Protocol):
     """Builds a wheel where the code that builds it can reach nothing else."""
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that it can reach by https all the same; none unless a person named them."""
+
     def build(
         self, run: Run, env: Environment, sdist: bytes, backend: str, backend_path: Sequence[str]
     ) -> tuple[str, bytes]:

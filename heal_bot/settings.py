@@ -20,6 +20,7 @@ ENTRY = "entry:"
 # A token of a cloud lies in many environments for other reasons.
 _CLOUDS = frozenset({"bedrock", "vertex"})
 _PROPOSER = r"^(?:rules|claude|gemini|openai|bedrock|vertex|entry:[A-Za-z0-9_.-]{1,60})$"
+_HOST = r"^[A-Za-z0-9][A-Za-z0-9.-]{0,250}$"
 
 
 def _beneath(given: str) -> str:
@@ -57,6 +58,9 @@ class Settings(BaseModel):
     test_command: Annotated[str, Field(max_length=1_000)] = ""
     verify_command: Annotated[str, Field(max_length=1_000)] = ""
     system_packages: Annotated[str, Field(max_length=10_000)] = ""
+    build_hosts: Annotated[
+        tuple[Annotated[str, Field(pattern=_HOST)], ...], Field(max_length=20)
+    ] = ()
     working_directory: Annotated[str, Field(max_length=300), AfterValidator(_beneath)] = ""
     index_url: Secret = Secret("")
     ca_file: str = ""
@@ -159,8 +163,10 @@ _FROM_ENVIRONMENT = {
     "verify_command": ("HEAL_BOT_VERIFY_COMMAND",),
     "system_packages": ("HEAL_BOT_SYSTEM_PACKAGES",),
     "paths": ("HEAL_BOT_PATHS",),
+    "build_hosts": ("HEAL_BOT_BUILD_HOSTS",),
     "working_directory": ("HEAL_BOT_WORKING_DIRECTORY",),
 }
+_LISTS = frozenset({"paths", "build_hosts"})
 _SECRET = ("_key", "_token", "index_url")
 # Variables whose values are secrets by their name; what is a path or too short is none.
 _HIDDEN = re.compile(
@@ -201,8 +207,8 @@ def load(
         found = next((environ[v] for v in variables if environ.get(v)), None)
         if found is not None:
             values[name] = Secret(found) if name.endswith(_SECRET) else found
-    if "paths" in values:
-        values["paths"] = tuple(p.strip() for p in re.split(r"[,\n]", values["paths"]) if p.strip())
+    for name in _LISTS & values.keys():
+        values[name] = _listed(values[name])
     values["hidden"] = _hidden(environ)
     values.update(_from_file(config))
     values.update({k: v for k, v in options.items() if v not in (None, "", ())})
@@ -218,6 +224,11 @@ def load(
         )
         said = str(first["msg"]).removeprefix("Value error, ")
         raise UsageError(f"{name}: {said} {given}".rstrip()) from error
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """What stands between commas or on lines."""
+    return tuple(part.strip() for part in re.split(r"[,\n]", text) if part.strip())
 
 
 def _hidden(environ: Mapping[str, str]) -> tuple[Secret, ...]:
@@ -241,8 +252,9 @@ def from_process(
     except OSError as error:
         raise UsageError(f"--config {config}: {error.strerror}") from error
     given = dict(options)
-    if isinstance(listed := given.get("proposers"), str):
-        given["proposers"] = tuple(name.strip() for name in listed.split(",") if name.strip())
+    for name in ("proposers", "build_hosts"):
+        if isinstance(text := given.get(name), str):
+            given[name] = _listed(text)
     return load({**os.environ, **secrets}, data, given)
 
 

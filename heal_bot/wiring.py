@@ -190,7 +190,8 @@ def _workspace(
     python: Path | None,
 ) -> LocalWorkspace:
     return LocalWorkspace(
-        repository, scratch, cache=_cache(settings), builder=SandboxBuilder(sandbox),
+        repository, scratch, cache=_cache(settings),
+        builder=SandboxBuilder(sandbox, settings.build_hosts),
         given=python, candidates=_interpreters(settings, repository.source),
         folder=settings.working_directory,
     )  # fmt: skip

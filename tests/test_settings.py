@@ -57,6 +57,15 @@ def test_the_working_directory_is_a_folder_below_the_top(given: str, folder: str
     assert load({}, None, {"working_directory": given}).working_directory == folder
 
 
+def test_hosts_for_builds_are_named_by_a_person_and_by_name() -> None:
+    listed = load({"HEAL_BOT_BUILD_HOSTS": "github.com, files.example.org"}).build_hosts
+    assert listed == ("github.com", "files.example.org")
+    with pytest.raises(UsageError, match="build-hosts"):
+        load({"HEAL_BOT_BUILD_HOSTS": "https://github.com"})
+    with pytest.raises(UsageError, match="build_hosts"):
+        load({}, b"build-hosts: [github.com]")
+
+
 @pytest.mark.parametrize("given", ["/srv", "..", "a/../../b", "a\nb"])
 def test_a_working_directory_elsewhere_is_refused(given: str) -> None:
     with pytest.raises(UsageError, match=r"working-directory: .*relative to the top"):

@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     help="What runs the tests in the place of pytest: tox, nox, manage.py test, a script.",
 )
 @click.option(
+    "--build-hosts",
+    metavar="LIST",
+    help="Hosts that packages without a wheel may reach by https while they are built; none by"
+    " default.",
+)
+@click.option(
     "--working-directory",
     metavar="DIR",
     help="The folder below the top of the repository that the project lies in.",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Inputs that are options of `heal` too.
 HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "candidates",
            "sandbox", "python-version", "setup", "test-command",
-           "working-directory")  # fmt: skip
+           "working-directory", "build-hosts")  # fmt: skip
 _SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key",
                      "index-url"})  # fmt: skip
 _DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",
@@ -68,6 +68,7 @@ class Job:
         if given.get("allow", "write") not in admission.LEVELS:
             raise UsageError(f"input allow is {given['allow']!r}; use one of {admission.LEVELS}")
         options["paths"] = _listed(given.get("paths", ""))
+        options["build_hosts"] = _listed(given.get("build-hosts", ""))
         options["loopback"] = _flag(given, "loopback")
         known = {k: v for k, v in options.items() if k in Settings.model_fields}
         run = Run(lambda event: click.echo(console.line(event)))

@@ -30,7 +30,7 @@ class Environment:
     absolute folders the sandbox may read and execute from. Hashes are of the lock file and of the
     manifest of installed files; `seal` names these as they lie there, and changes when one does.
     `added` are packages, with versions, that nothing declares and the failing run or its report
-    showed to be needed.
+    showed to be needed; `network` are the hosts that builds of packages could reach.
     """
 
     python: str
@@ -44,6 +44,7 @@ class Environment:
     notes: tuple[str, ...] = ()
     seal: str = ""
     added: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

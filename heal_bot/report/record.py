@@ -213,6 +213,7 @@ def _certificate(certificate: Certificate | None, text: Clean) -> dict[str, Any]
             "python": environment.version,
             "lock_hash": environment.lock_hash,
             "manifest_hash": environment.manifest_hash,
+            "network": tuple(text(host, _NAME) for host in environment.network),
             "added": tuple(text(package, _NAME) for package in environment.added),
         },
         "isolation": {

@@ -194,6 +194,8 @@ def verification(record: OutcomeRecord, *, claimed: bool) -> str:
     ]
     added = ", ".join(certificate.environment.added[:_LAYERS])
     lines += [f"- added to the environment: {for_markdown(added, 400)}"] if added else []
+    hosts = ", ".join(certificate.environment.network[:_LAYERS])
+    lines += [f"- packages were built with network to: {for_markdown(hosts, 400)}"] if hosts else []
     missing = isolation.missing[:_LAYERS]
     lines += [f"- isolation layer missing: {for_markdown(layer)}" for layer in missing]
     lines += [

@@ -1,4 +1,4 @@
-"""The Builder port: a source archive becomes a wheel in a sandbox slot, without network."""
+"""The Builder port: a source archive becomes a wheel in a sandbox slot, without open network."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ _WHEEL_CAP = 256 << 20
 
 
 class SandboxBuilder:
-    """Builds one archive after the other; what comes out was written by the enemy."""
+    """Builds one archive after the other; what comes out was written by the enemy.
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    A build reaches `hosts` through the sandbox's proxy, and nothing else.
+    """
+
+    def __init__(self, sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> None:
         self._sandbox = sandbox
+        self.hosts = hosts
 
     def build(
         self, run: Run, env: Environment, sdist: bytes, backend: str, backend_path: Sequence[str]
@@ -45,6 +49,7 @@ class SandboxBuilder:
                 read=(driver, *map(Path, env.roots)),
                 limits=Limits(wall=wall, cpu=int(wall) + 1),
                 profile="setup",
+                hosts=self.hosts,
             )  # fmt: skip
             ended = self._sandbox.execute(job, slot)
             if ended.how == "sandbox_error":

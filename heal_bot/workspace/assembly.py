@@ -88,7 +88,12 @@ def assemble(
     made = replace(python, given=folder, venv=folder, packages=(folder / "site-packages",))
     env = provision(run, made, source, tree, cache)
     notes = [*([note] if note else []), *(f"built here: {b}" for b in wheels.built), *plan.notes]
-    return replace(env, notes=(*env.notes, *notes), added=versions(lock, plan.added))
+    return replace(
+        env,
+        notes=(*env.notes, *notes),
+        added=versions(lock, plan.added),
+        network=builder.hosts if wheels.built else (),
+    )
 
 
 def as_of(access: Access, started: float) -> Access:

@@ -140,7 +140,7 @@ def sandbox() -> Iterator[Sandbox]:
 def assembled(run, source, git, tmp_path, reachable, warehouse, sandbox):
     """Commits `files` and makes the environment of that commit; keywords are those of Wanted."""
 
-    def make(files: dict[str, str], hints: RunHints | None = None, **wanted):
+    def make(files: dict[str, str], hints: RunHints | None = None, hosts=(), **wanted):
         for path, text in files.items():
             (source / path).parent.mkdir(parents=True, exist_ok=True)
             (source / path).write_text(text)
@@ -151,7 +151,7 @@ def assembled(run, source, git, tmp_path, reachable, warehouse, sandbox):
         wanted.setdefault("access", Access(Secret(warehouse.url)))
         workspace = LocalWorkspace(
             Repository.of(run, source, scratch), scratch, reachable / "cache",
-            builder=SandboxBuilder(sandbox),
+            builder=SandboxBuilder(sandbox, hosts),
             wanted=Wanted(**wanted),
         )  # fmt: skip
         return workspace.provision(run, workspace.checkout(run, "HEAD"), hints or RunHints())

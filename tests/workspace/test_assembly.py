@@ -204,6 +204,31 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(assembled, warehouse,
     assert "built here: raw 1.0" in env.notes
 
 
+ASK = """
+    import socket
+    said = []
+    for host in ("localhost", "example.org"):
+        with socket.create_connection(("192.0.2.1", 1), 5) as peer:
+            peer.sendall(f"CONNECT {host}:443 HTTP/1.1\\r\\n\\r\\n".encode())
+            said.append(peer.recv(100).decode().split("\\r")[0][9:])
+    assert said == ["403 the name has no public address", "403 this host is not allowed"], said
+"""
+
+
+@pytest.mark.long
+def test_a_build_reaches_the_hosts_that_a_person_named_and_the_certificate_names_them(
+    assembled, warehouse, holds
+):
+    own = BACKEND.format(name="raw", before=ASK.strip())
+    warehouse.sdist("raw", files={"pyproject.toml": SYSTEM, "own.py": own})
+    env = assembled({"requirements.txt": "raw\n"}, hosts=("localhost",))
+    assert holds(env)["raw"] == "1.0"
+    assert env.network == ("localhost",)
+    with pytest.raises(ProvisionError, match=r"raw has no wheel .*PermissionError"):
+        assembled({"requirements.txt": "raw\n"})
+    assert assembled({"requirements.txt": ""}, hosts=("localhost",)).network == ()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("trick", "said"),
