@@ -21,10 +21,25 @@ _ACCIDENT, _MOST = 0.2, 0.5
 # More where nothing that worked is changed, less where no call could be compared.
 _UNTOUCHED, _UNSEEN = 1.0, 0.5
 # More where hardly a change passed the failing tests and little of what worked is changed: what is
-# hard to pass is seldom passed by accident.
-_HARD, _FEW_ACCIDENTS, _LITTLE = 0.5, 2, 0.3
+# hard to pass is seldom passed by accident. That shows only where so many were tried.
+_HARD, _FEW_ACCIDENTS, _LITTLE, _MANY = 0.5, 2, 0.3, 100
 # So many calls have to be compared before one may say that nothing was changed.
 _ENOUGH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How easily the failing tests of a cluster are passed.
+
+    `accidents` are the changes that made them pass and broke another one, of all that were `tried`.
+    """
+
+    tried: int
+    accidents: int = 0
+
+    def are_low(self) -> bool:
+        """Whether enough changes were tried, and hardly one passed by accident."""
+        return self.tried >= _MANY and self.accidents <= _FEW_ACCIDENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +63,20 @@ def together(costs: Sequence[float]) -> float:
     return sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
 
 
-def is_believed(grounds: Grounds, failures: int, accidents: int = 0) -> bool:
-    """Whether patches are likely enough for the number of tests that they repair.
-
-    `accidents` are the changes that made the failing tests pass and broke another one: they say
-    how easily the failing ones are passed.
-    """
+def is_believed(grounds: Grounds, failures: int, odds: Odds) -> bool:
+    """Whether patches are likely enough for the number of tests that they repair."""
     cost = grounds.penalty - math.log(together(grounds.costs))
     if grounds.changed is not None and grounds.changed > _MOST:
-        cost += _ACCIDENT * math.log2(1 + accidents)
-    return cost <= _FAR[min(failures, len(_FAR)) - 1] + _vouched(grounds, accidents)
+        cost += _ACCIDENT * math.log2(1 + odds.accidents)
+    return cost <= _FAR[min(failures, len(_FAR)) - 1] + _vouched(grounds, odds)
 
 
-def _vouched(grounds: Grounds, accidents: int) -> float:
+def _vouched(grounds: Grounds, odds: Odds) -> float:
     if grounds.changed is None:
         return -_UNSEEN
     doublings = math.log2(max(2, grounds.recorded) / 2)
     vouched = min(_CALLED, _PER_DOUBLING * doublings)
     if grounds.compared >= _ENOUGH:
         vouched += _UNTOUCHED if grounds.changed == 0 else 0.0
-        vouched += _HARD if grounds.changed <= _LITTLE and accidents <= _FEW_ACCIDENTS else 0.0
+        vouched += _HARD if grounds.changed <= _LITTLE and odds.are_low() else 0.0
     return vouched

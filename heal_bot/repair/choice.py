@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
-from heal_bot.repair.belief import Grounds, is_believed, together
+from heal_bot.repair import behaviour
+from heal_bot.repair.belief import Grounds, Odds, is_believed, together
 from heal_bot.repair.inertness import Omission, omissions
 from heal_bot.repair.vacuity import Probe, probes
 from heal_bot.text import one_line
@@ -30,9 +31,8 @@ _STRANGE = 2.0
 # What a patch loses that changes all that worked: much where the fault was a crash, since what
 # did not crash was right; less where results were wrong, since some of the others may be too.
 _NEW, _OTHER = 4.0, 1.0
-# And one that crashes on all varied calls as the tests did.
+# And one that crashes on all varied calls as the tests did, where no `raise` is meant to.
 _CRASH = 3.0
-_FEW = 1 / 3
 # A condition that told calls apart before, and does not any more.
 _VACUOUS = 2.0
 # An example of a docstring fails that held before, or that holds after another patch.
@@ -72,11 +72,11 @@ class _Group:
 
 
 def choose(
-    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure], accidents: int = 0
+    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure], odds: Odds
 ) -> Choice:
     """Rank the patches that pass all tests of a cluster, of which these failed before.
 
-    `accidents` counts the changes that made them pass and broke another test.
+    `odds` tell how easily they are passed.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
     asked, left_out = probes(few), omissions(few)
@@ -85,7 +85,7 @@ def choose(
     calls = session.call([*(fix.candidate for fix in few), *without])
     groups = _groups(few, asked, left_out, calls, failures)
     difference = _difference(groups, calls)
-    if why := _refused(groups, len(fixes), len(failures), accidents):
+    if why := _refused(groups, len(fixes), len(failures), odds):
         return Choice(tuple(m for group in groups for m in group.members), why, difference)
     others = len(fixes) - len(groups[0].members)
     doubts = _doubts(others, difference)
@@ -93,7 +93,7 @@ def choose(
     return Choice(offered, "", difference)
 
 
-def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int) -> str:
+def _refused(groups: Sequence[_Group], fixes: int, failures: int, odds: Odds) -> str:
     """Why none of the groups is offered; '' when the first one is."""
     best = groups[0].weight
     rivals = [group.weight for group in groups[1:]]
@@ -102,7 +102,7 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, accidents: int
     ahead = _AHEAD if groups[0].grounds.recorded > 1 else _FAR_AHEAD
     if close or (seen and best < ahead * rivals[0]):
         return f"{fixes} changes pass the same tests and behave in {len(groups)} ways"
-    if not is_believed(groups[0].grounds, failures + groups[0].mended, accidents):
+    if not is_believed(groups[0].grounds, failures + groups[0].mended, odds):
         tests = "one test" if failures == 1 else f"{failures} tests"
         return f"what passes is too far-fetched for {tests} to vouch for it"
     return ""
@@ -121,9 +121,10 @@ def _groups(
     """
     # Exceptions other than assertions that the tests failed with.
     crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
+    faults = crashes - behaviour.refusals(e.target.source for f in fixes for e in f.candidate.edits)
     count = 1 + len(fixes) + 2 * len(asked) + len(left_out)
     told = calls.rows if len(calls.rows) == count else ((),) * count
-    keys = _keys([*told[1:], told[0]])
+    keys = behaviour.keys([*told[1:], told[0]])
     shown = [row[len(row) - calls.examples :] for row in told[: 1 + len(fixes)]]
     unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(fixes)])
     vacuous = _vacuous(asked, keys, len(fixes))
@@ -131,26 +132,26 @@ def _groups(
     found: dict[object, list[int]] = {}
     for at in range(len(fixes)):
         found.setdefault(keys[at] or at, []).append(at)
-    known = _known(unchanged, rows, calls.recorded)
+    known = behaviour.known(unchanged, rows, calls.recorded)
     seen = any(result.how != "skipped" for result in unchanged)
-    least = min((_crashing(row, crashes) for row in rows), default=0.0)
+    least = min((behaviour.crashing(row, faults) for row in rows), default=0.0)
     groups = []
     for members in found.values():
         row = rows[members[0]]
-        changed = _share(unchanged, row, calls.recorded, len(failures))
-        bad = _CRASH * _felt(_crashing(row, crashes) - least)
+        changed = behaviour.share(unchanged, row, calls.recorded, len(failures))
+        bad = _CRASH * behaviour.felt(behaviour.crashing(row, faults) - least)
         bad += _VACUOUS if vacuous.issuperset(members) else 0.0
-        bad += _CONTRADICTED if _is_contradicted(shown, 1 + members[0]) else 0.0
-        apart = bad + (_NEW if crashes else _OTHER) * _felt(changed)
-        apart += _STRANGE if _is_strange(unchanged, row, calls.recorded) else 0.0
-        penalty = bad + (_OTHER * _felt(changed) if known else 0.0)
+        bad += _CONTRADICTED if behaviour.is_contradicted(shown, 1 + members[0]) else 0.0
+        apart = bad + (_NEW if crashes else _OTHER) * behaviour.felt(changed)
+        apart += _STRANGE if behaviour.is_strange(unchanged, row, calls.recorded) else 0.0
+        penalty = bad + (_OTHER * behaviour.felt(changed) if known else 0.0)
         costs = tuple(fixes[at].candidate.prior for at in members)
         share = changed if row and seen else None
         ended = sum(result.how in {"returned", "raised"} for result in row)
         grounds = Grounds(costs, share, calls.recorded, ended, penalty)
         # What does nothing agrees whatever is right: the cheapest speaks for all.
         weight = math.exp(-apart) * together(costs[:1] if inert & set(members) else costs)
-        mended = _mended(shown[0], shown[1 + members[0]])
+        mended = behaviour.mended(shown[0], shown[1 + members[0]])
         patches = tuple(fixes[at] for at in members)
         groups.append(_Group(patches, weight, told[1 + members[0]], grounds, mended))
     return sorted(groups, key=lambda group: -group.weight)
@@ -175,85 +176,6 @@ def _inert(
         for member in omission.members
         if keys[at] and keys[member] == keys[at]
     )
-
-
-def _is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
-    """Whether an example fails in a row that holds in another one."""
-    held = {n for row in shown for n, result in enumerate(row) if result.how == "held"}
-    return any(result.how == "broken" and n in held for n, result in enumerate(shown[at]))
-
-
-def _mended(before: Sequence[CallResult], after: Sequence[CallResult]) -> int:
-    """1 where an example holds that did not."""
-    pairs = zip(before, after, strict=False)
-    return int(("broken", "held") in {(one.how, other.how) for one, other in pairs})
-
-
-def _known(
-    before: Sequence[CallResult], rows: Sequence[Sequence[CallResult]], recorded: int
-) -> bool:
-    """Whether a call that tests make stays as it was: else nothing is known to have worked."""
-    return any(
-        one.mark == other.mark
-        for row in rows
-        for one, other in zip(before[:recorded], row, strict=False)
-    )
-
-
-def _keys(rows: Sequence[Sequence[CallResult]]) -> list[tuple[str, ...]]:
-    """What each row did, equal for equal behaviour; empty for one that had no time for most.
-
-    What one of the others had no time for tells nobody apart.
-    """
-    skipped = [{n for n, r in enumerate(row) if r.how == "skipped"} for row in rows]
-    usable = [2 * len(s) <= len(row) for s, row in zip(skipped, rows, strict=True)]
-    unknown = {n for s, ok in zip(skipped, usable, strict=True) if ok for n in s}
-    return [
-        tuple(r.mark for n, r in enumerate(row) if n not in unknown) if ok else ()
-        for row, ok in zip(rows, usable, strict=True)
-    ]
-
-
-def _felt(share: float) -> float:
-    """How bad a share of the calls is: a few are already much worse than none."""
-    return _FEW + (1 - _FEW) * share if share > 0 else 0.0
-
-
-def _share(
-    before: Sequence[CallResult], after: Sequence[CallResult], recorded: int, failures: int
-) -> float:
-    """Of the calls that returned before, the share that does something else now.
-
-    As many calls of the tests as there are failures had to change. What there was no time for says
-    nothing.
-    """
-    pairs = [
-        (at < recorded, _differs(one, other))
-        for at, (one, other) in enumerate(zip(before, after, strict=False))
-        if one.how == "returned" and other.how != "skipped"
-    ]
-    asked = min(failures, sum(test and changed for test, changed in pairs))
-    left = len(pairs) - asked
-    return (sum(changed for _, changed in pairs) - asked) / left if left else 0.0
-
-
-def _differs(one: CallResult, other: CallResult) -> bool:
-    """Whether a call does something else that counts: to leave its arguments alone does not."""
-    spared = bool(one.value) and one.value == other.value and other.kept
-    return one.mark != other.mark and not (spared and one.kind != "NoneType")
-
-
-def _crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
-    """The share of calls that still end as the tests did, or do not end."""
-    bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)
-    return bad / len(row) if row else 0.0
-
-
-def _is_strange(before: Sequence[CallResult], after: Sequence[CallResult], recorded: int) -> bool:
-    """Whether the tests' calls return a type now that none of them returned before."""
-    known = {result.kind for result in before[:recorded] if result.how == "returned"}
-    now = {result.kind for result in after[:recorded] if result.how == "returned"}
-    return bool(known) and bool(now - known)
 
 
 def _difference(groups: Sequence[_Group], calls: Calls) -> str:

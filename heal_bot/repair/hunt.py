@@ -10,7 +10,7 @@ from enum import Enum
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
-from heal_bot.repair.belief import Grounds, is_believed
+from heal_bot.repair.belief import Grounds, Odds, is_believed
 from heal_bot.repair.choice import choose
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.tally import Tally
@@ -164,7 +164,7 @@ def _chosen(
     run: Run, cluster: Cluster, session: Session, ledger: Ledger, tally: Tally
 ) -> Iterator[Attempt]:
     """Full fixes that behave differently, the best one first; none where no one stands out."""
-    choice = choose(session, tally.fixes, cluster.failures, tally.accidents)
+    choice = choose(session, tally.fixes, cluster.failures, tally.odds())
     if choice.refused:
         ledger.doubt(run, choice.ranked, f"{choice.refused}: {choice.difference}".rstrip(": "))
     else:
@@ -226,7 +226,7 @@ def _settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
     They have to be enough to vouch for the change.
     """
     fixed = set(attempt.verdict.fixed)
-    if not is_believed(Grounds((attempt.candidate.prior,), None, 0, 0), len(fixed)):
+    if not is_believed(Grounds((attempt.candidate.prior,), None, 0, 0), len(fixed), Odds(0)):
         return False
     kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
     same = {failure.test for failure in cluster.failures if failure.kind in kinds}

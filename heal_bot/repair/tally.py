@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from heal_bot.model import Attempt, Candidate, Verdict
+from heal_bot.repair.belief import Odds
 
 # Candidates and seconds to go on for other full fixes once there is one (and never more than that
 # share of the seconds left), how much dearer than the first one they may be, and after how many in
@@ -44,6 +45,10 @@ class Tally:
         self.accidents += verdict.status == "regression" and len(verdict.fixed) == failures
         if verdict.status == "timeout":
             self.late.append(candidate)
+
+    def odds(self) -> Odds:
+        """How easily the failing tests are passed, as far as this search shows."""
+        return Odds(self.tried, self.accidents)
 
     def ripe(self) -> Attempt | None:
         """The partial fix that looks like a cause of its own, when nothing better came for long."""

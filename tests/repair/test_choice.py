@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Failure, Target, Verdict
+from heal_bot.repair.belief import Odds
 from heal_bot.repair.choice import choose
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
 FAILURES = (Failure("t", "AssertionError", ""),)
+ODDS = Odds(500)
 
 
 class Called:
@@ -46,7 +48,7 @@ def _rows(*rows: str, recorded: int = 1, examples: int = 0) -> Calls:
 
 def _choose(priors: Sequence[float], *rows: str, **more: int) -> tuple[list[int], str, tuple]:
     fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
-    choice = choose(Called(_rows(*rows, **more)), fixes, FAILURES)  # type: ignore[arg-type]
+    choice = choose(Called(_rows(*rows, **more)), fixes, FAILURES, ODDS)  # type: ignore[arg-type]
     doubts = choice.ranked[0].doubts
     return [fix.number for fix in choice.ranked], choice.refused, doubts
 
@@ -110,7 +112,7 @@ def test_a_far_fetched_patch_needs_more_tests_to_vouch_for_it(
 ) -> None:
     calls, fixes = Called(_rows("x", "a")), [_fix(1, prior)]
     failures = tuple(Failure(f"t{n}", "AssertionError", "") for n in range(failing))
-    choice = choose(calls, fixes, failures)  # type: ignore[arg-type]
+    choice = choose(calls, fixes, failures, ODDS)  # type: ignore[arg-type]
     assert choice.ranked == tuple(fixes)
     assert (choice.refused == "") is offered
 
@@ -162,7 +164,7 @@ def test_where_tests_make_a_single_call_a_patch_has_to_be_far_ahead() -> None:
 def test_a_patch_of_a_crash_may_change_a_little_of_what_worked() -> None:
     calls = Called(_rows("xxxxxxxx", "xxxxxxxa", recorded=2))
     failures = (Failure("t", "IndexError", ""),)
-    assert choose(calls, [_fix(1, 2.7)], failures).refused == ""  # type: ignore[arg-type]
+    assert choose(calls, [_fix(1, 2.7)], failures, ODDS).refused == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("accidents", "offered"), [(0, True), (30, False)])
@@ -170,7 +172,7 @@ def test_what_changes_most_is_less_believed_where_others_passed_and_broke_someth
     accidents: int, offered: bool
 ) -> None:
     calls, fixes = Called(_rows("xxxx", "xaaa", recorded=2)), [_fix(1, 2.0)]
-    choice = choose(calls, fixes, FAILURES, accidents)  # type: ignore[arg-type]
+    choice = choose(calls, fixes, FAILURES, Odds(500, accidents))  # type: ignore[arg-type]
     assert (choice.refused == "") is offered
 
 
@@ -211,17 +213,46 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
     spoiling = [replace(result, kept=False) for result in after]
     for row, refused in ((after, False), (spoiling, True)):
         calls = Calls(tuple(map(str, range(10))), 2, (tuple(before), tuple(row)))
-        choice = choose(Called(calls), [_fix(1, 3.6)], FAILURES)  # type: ignore[arg-type]
+        choice = choose(Called(calls), [_fix(1, 3.6)], FAILURES, ODDS)  # type: ignore[arg-type]
         assert ("far-fetched" in choice.refused) is refused
 
 
 @pytest.mark.parametrize(
-    ("after", "accidents", "offered"),
-    [("aa" + "x" * 10, 2, True), ("aa" + "x" * 10, 3, False), ("a" * 6 + "x" * 6, 0, False)],
+    ("after", "odds", "offered"),
+    [
+        ("aa" + "x" * 10, Odds(500, 2), True),
+        ("aa" + "x" * 10, Odds(500, 3), False),
+        ("aa" + "x" * 10, Odds(99), False),
+        ("a" * 6 + "x" * 6, Odds(500), False),
+    ],
 )
 def test_what_is_hard_to_pass_is_believed_when_it_changes_little(
-    after: str, accidents: int, offered: bool
+    after: str, odds: Odds, offered: bool
 ) -> None:
     called = Called(_rows("x" * 12, after, recorded=2))
-    choice = choose(called, [_fix(1, 3.6)], FAILURES, accidents)  # type: ignore[arg-type]
+    choice = choose(called, [_fix(1, 3.6)], FAILURES, odds)  # type: ignore[arg-type]
     assert (choice.refused == "") is offered
+
+
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [("return names[name]", 2), ("if name not in names:\n        raise KeyError(name)", 1)],
+)
+def test_to_end_as_the_tests_did_speaks_against_a_patch_unless_the_code_says_raise(
+    body: str, first: int
+) -> None:
+    returned = [CallResult("returned", "int", f"{n}", f"{n}") for n in range(6)]
+    raised = CallResult("raised", "KeyError", "KeyError()", "raised")
+    failed = [raised, *returned[1:5], raised]
+    rows = tuple(tuple(row) for row in (failed, [*returned[:5], raised], returned))
+    target = replace(TARGET, source=f"def total(names, name):\n    {body}\n")
+    fixes = [_fix(1, 1.0), _fix(2, 1.3)]
+    edits = [Edit(target, f"def total(names, name):\n    return {n}\n") for n in (1, 2)]
+    fixes = [
+        replace(fix, candidate=replace(fix.candidate, edits=(edit,)))
+        for fix, edit in zip(fixes, edits, strict=True)
+    ]
+    calls = Calls(tuple(map(str, range(6))), 3, rows)
+    failures = (Failure("t", "KeyError", ""),)
+    choice = choose(Called(calls), fixes, failures, ODDS)  # type: ignore[arg-type]
+    assert choice.ranked[0].number == first

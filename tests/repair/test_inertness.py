@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Failure, Target, Verdict
+from heal_bot.repair.belief import Odds
 from heal_bot.repair.choice import choose
 from heal_bot.repair.inertness import omissions
 
@@ -68,7 +69,7 @@ def test_what_one_patch_changes_is_not_asked() -> None:
 def _chosen(*working: str) -> list[int]:
     fixes = [_fix(1, 1.2, '"%s+" % mark'), _fix(2, 1.5, "mark"), _fix(3, 1.5, "mark + mark")]
     failures = (Failure("t", "TypeError", ""),) * 15
-    choice = choose(Called('"%s+" % mark', *working), fixes, failures)  # type: ignore[arg-type]
+    choice = choose(Called('"%s+" % mark', *working), fixes, failures, Odds(500))  # type: ignore[arg-type]
     assert not choice.refused
     return [fix.number for fix in choice.ranked]
 

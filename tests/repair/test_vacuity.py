@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Failure, Target, Verdict
+from heal_bot.repair.belief import Odds
 from heal_bot.repair.choice import choose
 from heal_bot.repair.vacuity import probes
 
@@ -83,5 +84,5 @@ def test_a_condition_that_decides_nothing_any_more_is_not_believed(
     rows: str, offered: bool
 ) -> None:
     failures = (Failure("t", "AssertionError", ""),)
-    choice = choose(Called(rows), [_fix(1, TEST)], failures)  # type: ignore[arg-type]
+    choice = choose(Called(rows), [_fix(1, TEST)], failures, Odds(500))  # type: ignore[arg-type]
     assert (choice.refused == "") is offered

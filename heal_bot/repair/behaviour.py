@@ -1,0 +1,95 @@
+"""What patches do on calls, beside what the code does unchanged: row against row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from heal_bot.model import CallResult
+
+_FEW = 1 / 3
+_RAISE = re.compile(r"\braise\s+(?:\w+\.)*(\w+)")
+
+
+def refusals(sources: Iterable[str]) -> frozenset[str]:
+    """The exceptions that functions raise by a statement of their own: to end so may be right."""
+    return frozenset(name for source in sources for name in _RAISE.findall(source))
+
+
+def is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
+    """Whether an example fails in a row that holds in another one."""
+    held = {n for row in shown for n, result in enumerate(row) if result.how == "held"}
+    return any(result.how == "broken" and n in held for n, result in enumerate(shown[at]))
+
+
+def mended(before: Sequence[CallResult], after: Sequence[CallResult]) -> int:
+    """1 where an example holds that did not."""
+    pairs = zip(before, after, strict=False)
+    return int(("broken", "held") in {(one.how, other.how) for one, other in pairs})
+
+
+def known(
+    before: Sequence[CallResult], rows: Sequence[Sequence[CallResult]], recorded: int
+) -> bool:
+    """Whether a call that tests make stays as it was: else nothing is known to have worked."""
+    return any(
+        one.mark == other.mark
+        for row in rows
+        for one, other in zip(before[:recorded], row, strict=False)
+    )
+
+
+def keys(rows: Sequence[Sequence[CallResult]]) -> list[tuple[str, ...]]:
+    """What each row did, equal for equal behaviour; empty for one that had no time for most.
+
+    What one of the others had no time for tells nobody apart.
+    """
+    skipped = [{n for n, r in enumerate(row) if r.how == "skipped"} for row in rows]
+    usable = [2 * len(s) <= len(row) for s, row in zip(skipped, rows, strict=True)]
+    unknown = {n for s, ok in zip(skipped, usable, strict=True) if ok for n in s}
+    return [
+        tuple(r.mark for n, r in enumerate(row) if n not in unknown) if ok else ()
+        for row, ok in zip(rows, usable, strict=True)
+    ]
+
+
+def felt(share: float) -> float:
+    """How bad a share of the calls is: a few are already much worse than none."""
+    return _FEW + (1 - _FEW) * share if share > 0 else 0.0
+
+
+def share(
+    before: Sequence[CallResult], after: Sequence[CallResult], recorded: int, failures: int
+) -> float:
+    """Of the calls that returned before, the share that does something else now.
+
+    As many calls of the tests as there are failures had to change. What there was no time for says
+    nothing.
+    """
+    pairs = [
+        (at < recorded, differs(one, other))
+        for at, (one, other) in enumerate(zip(before, after, strict=False))
+        if one.how == "returned" and other.how != "skipped"
+    ]
+    asked = min(failures, sum(test and changed for test, changed in pairs))
+    left = len(pairs) - asked
+    return (sum(changed for _, changed in pairs) - asked) / left if left else 0.0
+
+
+def differs(one: CallResult, other: CallResult) -> bool:
+    """Whether a call does something else that counts: to leave its arguments alone does not."""
+    spared = bool(one.value) and one.value == other.value and other.kept
+    return one.mark != other.mark and not (spared and one.kind != "NoneType")
+
+
+def crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
+    """The share of calls that still end as the tests did, or do not end."""
+    bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)
+    return bad / len(row) if row else 0.0
+
+
+def is_strange(before: Sequence[CallResult], after: Sequence[CallResult], recorded: int) -> bool:
+    """Whether the tests' calls return a type now that none of them returned before."""
+    known = {result.kind for result in before[:recorded] if result.how == "returned"}
+    now = {result.kind for result in after[:recorded] if result.how == "returned"}
+    return bool(known) and bool(now - known)
