@@ -34,6 +34,12 @@ _KEYWORDS = {
     "replace": ("1",),
     "index": ("1",),
 }  # fmt: skip
+# Arguments that are often a name in scope, and how many arguments come before them.
+_NAMED = {
+    "deque": ("maxlen={}", 1), "split": ("{}", 0), "rsplit": ("{}", 0), "strip": ("{}", 0),
+    "lstrip": ("{}", 0), "rstrip": ("{}", 0), "round": ("{}", 1), "enumerate": ("start={}", 1),
+    "next": ("{}", 1), "get": ("{}", 1), "pop": ("{}", 1), "join": ("{}", 0), "sum": ("{}", 1),
+}  # fmt: skip
 
 
 def exchanges(scope: Scope) -> Iterator[Change]:
@@ -114,8 +120,21 @@ def additions(scope: Scope) -> Iterator[Change]:
         usual = [k for k in _KEYWORDS.get(name, ()) if k.partition("=")[0] not in given]
         options = [(k, 2.4) for k in usual]
         options += [(n, 3.0) for n in _missing(scope, node, name)]
+        options += _usual(scope, node, name)
         for text, cost in options:
             yield added(scope, node, text, cost)
+
+
+def _usual(scope: Scope, node: ast.Call, name: str) -> Iterator[tuple[str, float]]:
+    """A name in scope for what a builtin may be given, one that is not read yet first."""
+    text, position = _NAMED.get(name, ("", 0))
+    if not text or (len(node.args) > position) or node.keywords:
+        return
+    if len(node.args) < position and text == "{}":
+        return
+    own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    for found in (n for n in scope.visible(node) if n not in own):
+        yield text.format(found), 2.4 if found in scope.unused else 2.9
 
 
 def _passed_on(scope: Scope, node: ast.Call) -> Iterator[Change]:
@@ -180,7 +199,11 @@ def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
 
 
 def replaced(scope: Scope) -> Iterator[Change]:
-    """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`, 2.8."""
+    """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`, 2.8.
+
+    So does what an attribute is read from: `stay.begin.day` to `night.day`. A name that nothing
+    reads is meant to be read somewhere.
+    """
     site = scope.site
     for node in site.nodes:
         if isinstance(node, ast.Name | ast.Constant | ast.Starred):
@@ -193,10 +216,13 @@ def replaced(scope: Scope) -> Iterator[Change]:
                 cost = 2.9
             case ast.Assign() | ast.Return() | ast.Compare() | ast.For() | ast.BinOp():
                 cost = 3.2
+            case ast.Attribute() if isinstance(node, ast.Attribute | ast.Subscript):
+                cost = 3.4
             case _:
                 continue
         if isinstance(getattr(node, "ctx", None), ast.Store):
             continue
         inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         for name in scope.visible(node):
-            yield site.put(node, Text(name), cost - (0.5 if name in inside else 0.0))
+            meant = 0.9 if name in scope.idle else 0.5 if name in inside else 0.0
+            yield site.put(node, Text(name), cost - meant)

@@ -114,9 +114,22 @@ def accumulations(scope: Scope) -> Iterator[Change]:
                     if cut:
                         yield Change((cut,), cost, line, says("=", new, line))
                 own, value = site.text(target), site.text(node.value)
+                yield from _kept(scope, target, node.value)
                 for name in ("max", "min"):
                     both = Text(f"{name}({own.code}, {value.at(1)})")
                     yield site.put(node.value, both, 2.9)
+
+
+def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
+    """What a key holds already counts too: `d[k] = n` to `d[k] = d.get(k, 0) + n`, 2.5."""
+    site = scope.site
+    match target:
+        case ast.Subscript(value=head, slice=ast.Name() | ast.Attribute() | ast.Constant() as key):
+            if isinstance(value, ast.Dict | ast.Set | ast.Compare | ast.BoolOp):
+                return
+            empty = {ast.List: "[]", ast.JoinedStr: '""'}.get(type(value), "0")
+            had = Text(f"{site.text(head).at(16)}.get({site.segment(key)}, {empty})")
+            yield site.put(value, binary(had, "+", site.text(value)), 2.5)
 
 
 def operands(scope: Scope) -> Iterator[Change]:

@@ -16,7 +16,10 @@ from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.surroundings import BUILTINS
 from heal_bot.repair.rules.text import SUM, Change, Text, level
+from heal_bot.repair.rules.units import unit
 
+# A sum of what is counted differently.
+_MIXED = 2.0
 _VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise)
 
@@ -112,7 +115,10 @@ def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def sums(scope: Scope) -> Iterator[Change]:
-    """A term is added or taken away, or a factor: `n` to `n - k`, 3.0 for numbers and 3.8."""
+    """A term is added or taken away, or a factor: `n` to `n - k`, 3.0 for numbers and 3.8.
+
+    2.0 more where the module counts the two differently.
+    """
     site = scope.site
     for node in site.nodes:
         if not _replaceable(site, node) or isinstance(node, ast.Compare | ast.BoolOp | ast.Lambda):
@@ -125,13 +131,14 @@ def sums(scope: Scope) -> Iterator[Change]:
             if isinstance(node, ast.Name) and node.id == name:
                 continue
             alike = 0.0 if "number" in kinds else 0.5 if not kinds else 0.9
-            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + alike)
-            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + alike)
+            near = alike + (_MIXED if scope.around.units.differ(unit(node), name) else 0.0)
+            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + near)
+            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + near)
             yield site.put(node, Text(f"{value.at(12)} * {name}", 12), 3.6 + alike)
             if "number" not in kinds:
                 yield site.put(node, Text(f"{name} + {value.at(12)}", SUM), 3.9 + alike)
             for word in ("max", "min"):
-                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + alike)
+                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + near)
             if isinstance(node, ast.Name | ast.Attribute):
                 yield site.put(node, Text(f"{value.at(3)} or {name}", 3), 3.9 + alike)
         for code, cost in (("2 *", 3.2), ("-", 3.0)):

@@ -13,6 +13,8 @@ from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
 
+# What the module counts differently is not added up.
+_MIXED = 2.0
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
@@ -27,7 +29,7 @@ def iterables(scope: Scope) -> Iterator[Change]:
         head = value.at(16)
         pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
         options = [(f"list({value.at(1)})", 2.4), (f"reversed({value.at(1)})", 2.4),
-                   (f"sorted({value.at(1)})", 2.3), (f"{head}[1:]", 2.4), (f"{head}[:-1]", 2.6),
+                   (f"sorted({value.at(1)})", 2.3), (f"{head}[1:]", 2.8), (f"{head}[:-1]", 3.0),
                    (f"range(len({value.at(1)}))", 2.6), (f"range({value.at(1)})", 2.4),
                    (f"set({value.at(1)})", 3.0), (f"{head}[::-1]", 3.0),
                    (f"{value.at(3)} or []", 3.0), (f"{head}.values()", 2.8),
@@ -62,6 +64,30 @@ def steps(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
+def remainders(scope: Scope) -> Iterator[Change]:
+    """What a loop divides and never sets goes on with the rest: `n %= size` after `n // size`."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.BinOp(
+                left=ast.Name(id=name), op=ast.FloorDiv() | ast.Mod() as sign, right=divisor
+            ):
+                loops = [a for a in scope.above(node) if isinstance(a, _LOOPS)]
+            case _:
+                continue
+        inside = {n.id for loop in loops for n in ast.walk(loop)
+                  if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}  # fmt: skip
+        statement = site.places[node].statement
+        if not loops or name in inside or statement in loops:
+            continue
+        rest = "%" if isinstance(sign, ast.FloorDiv) else "//"
+        code = f"{name} {rest}= {site.segment(divisor)}"
+        for anchor in dict.fromkeys((statement, loops[0].body[-1])):
+            change = after(site, anchor, (code,), 2.6) if "\n" not in code else None
+            if change:
+                yield change
+
+
 def accumulators(scope: Scope) -> Iterator[Change]:
     """A container or number of the function takes in another value: `result.append(item)`, 3.4."""
     site = scope.site
@@ -91,9 +117,10 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                             yield change
                 elif "mapping" in kinds:
                     codes += [f"{into}[{value}] = {o}" for o in names if o not in {into, value}]
+                mixed = _MIXED if scope.around.units.differ(into, value) else 0.0
                 for code in codes:
                     for put in (after, before):
-                        change = put(site, anchor, (code,), 3.8)
+                        change = put(site, anchor, (code,), 3.8 + mixed)
                         if change:
                             yield change
             if "number" in kinds:
@@ -109,7 +136,7 @@ def accumulators(scope: Scope) -> Iterator[Change]:
 
 
 def resets(scope: Scope) -> Iterator[Change]:
-    """What began empty before a loop and grows in it begins anew: `current = []` after its use."""
+    """What began empty and grows begins anew: `current = []` in a loop, `self.failed = 0`."""
     site = scope.site
     begun: dict[str, str] = {}
     for statement in site.statements:
@@ -132,6 +159,44 @@ def resets(scope: Scope) -> Iterator[Change]:
                 change = after(site, anchor, (f"{name} = {begun[name]}",), 2.8)
                 if change:
                     yield change
+            if isinstance(anchor, ast.If) and not anchor.orelse:
+                grown = {ast.unparse(n.target) for n in anchor.body if isinstance(n, ast.AugAssign)}
+                for name in (n for n in begun if n in grown):
+                    lines = ("else:", f"\t{name} = {begun[name]}")
+                    change = after(site, anchor, lines, 2.8)
+                    if change:
+                        yield change
+    for code in _only_grown(scope):
+        for anchor in site.statements:
+            for put in (before, after):
+                change = put(site, anchor, (code,), 2.4)
+                if change:
+                    yield change
+
+
+def _only_grown(scope: Scope) -> Iterator[str]:
+    """Numbers of the instance that a method compares and that only grow, begun anew."""
+    begin = scope.around.methods.get("__init__")
+    receiver = scope.receiver()
+    nodes = [n for method in scope.around.methods.values() for n in ast.walk(method)]
+    compared = {
+        ast.unparse(part)
+        for node in nodes
+        if isinstance(node, ast.Compare)
+        for part in (node.left, *node.comparators)
+    }
+    used = {ast.unparse(node) for node in scope.site.nodes if isinstance(node, ast.Attribute)}
+    grown = {ast.unparse(n.target) for n in nodes if isinstance(n, ast.AugAssign)}
+    stored = [ast.unparse(t) for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
+    for statement in begin.body if begin is not None else ():
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id=owner)) as target],
+                value=ast.Constant(value=int()),
+            ) if owner == receiver:
+                name = ast.unparse(target)
+                if name in compared & grown & used and stored.count(name) == 1:
+                    yield ast.unparse(statement)
 
 
 def _is_first(value: ast.expr) -> bool:
@@ -186,7 +251,7 @@ def _flushed(scope: Scope, loop: ast.stmt, taken: ast.AST, code: str) -> Iterato
     """A statement of a loop after it, where there is something; most likely what it takes in."""
     own = {n.id for n in ast.walk(taken) if isinstance(n, ast.Name)}
     for name in scope.visible(loop)[:7] if "\n" not in code else ():
-        cost = 3.0 if name in own else 3.6
+        cost = 3.0 if name in own else 3.9
         for test in (name, f"{name} is not None"):
             change = after(scope.site, loop, (f"if {test}:", f"\t{code}"), cost)
             if change:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from heal_bot.errors import HealBotError
 from heal_bot.model import Target
 from heal_bot.ports import Tree
+from heal_bot.repair.rules.units import Units, gather
 from heal_bot.source import guard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -36,6 +37,7 @@ class Surroundings:
     siblings: tuple[Function, ...] = ()
     lines: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    units: Units = field(default_factory=Units)
 
     def globals(self) -> tuple[str, ...]:
         """All module-level names, in order of definition by group."""
@@ -81,6 +83,7 @@ def explore(tree: Tree, target: Target) -> Surroundings:
         :300
     ]
     around.spelled = tuple(dict.fromkeys(_spelled(module)))[:_SPELLED]
+    around.units = gather(module)
     _enclose(around, module, target)
     return around
 

@@ -24,7 +24,9 @@ _VALUES = 6
 def fills(scope: Scope) -> Iterator[Change]:
     """Every statement's place, for every value visible there."""
     site = scope.site
+    yield from _frozen(scope)
     for name, code in _unfilled(scope):
+        beside = _beside(site, name)
         for anchor in site.statements:
             if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
@@ -33,6 +35,7 @@ def fills(scope: Scope) -> Iterator[Change]:
                 continue
             looped = any(isinstance(a, ast.For | ast.While) for a in scope.above(anchor))
             values = [value for value in visible if value != name][:_VALUES]
+            values.sort(key=lambda value: value not in beside)
             for rank, value in enumerate(values):
                 cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
                 if isinstance(anchor, ast.Pass):
@@ -63,15 +66,94 @@ def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
             filled.add(node.id)
         else:
             read.add(node.id)
+    for name, value in _assigned(site):
+        code = _filling(name, value)
+        if code and name in read - filled and stored[name] == 1:
+            yield name, code
+            if " += " in code and _is_looked_back_at(site, name):
+                yield name, f"{name} = {{}}"
+        elif _is_alias(value) and name not in read:
+            yield name, f"{name}({{}})"
+    yield from _worklists(site)
+
+
+def _assigned(site: Site) -> Iterator[tuple[str, ast.expr]]:
+    """The names that statements set, with their values, also side by side: `out, last = [], 0`."""
     for statement in site.statements:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                code = _filling(name, value)
-                if code and name in read - filled and stored[name] == 1:
-                    yield name, code
-                elif _is_alias(value) and name not in read:
-                    yield name, f"{name}({{}})"
-    yield from _worklists(site)
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = zip(names, values, strict=False)
+                yield from ((n.id, value) for n, value in pairs if isinstance(n, ast.Name))
+
+
+def _is_looked_back_at(site: Site, name: str) -> bool:
+    """Whether a loop compares or counts with a name that is set before it."""
+    for loop in site.statements:
+        if isinstance(loop, ast.For | ast.AsyncFor | ast.While):
+            inside = list(ast.walk(loop))
+            set_there = any(isinstance(n, ast.Name) and n.id == name
+                            and not isinstance(n.ctx, ast.Load) for n in inside)  # fmt: skip
+            if not set_there and any(name in _sides(node) for node in inside):
+                return True
+    return False
+
+
+def _beside(site: Site, code: str) -> set[str]:
+    """The names that a name or attribute is compared with, subtracted from or added to."""
+    return {
+        name
+        for node in site.nodes
+        if code in (sides := _sides(node))
+        for name in sides
+        if name.isidentifier() and name != code
+    }
+
+
+def _sides(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return ast.unparse(left), ast.unparse(right)
+        case ast.Compare(left=left, comparators=[right]):
+            return ast.unparse(left), ast.unparse(right)
+    return ()
+
+
+def _frozen(scope: Scope) -> Iterator[Change]:
+    """What an instance begins with, is counted with and is never set again: `self.last = now`."""
+    site = scope.site
+    for code in _begun(scope):
+        names = sorted(_beside(site, code))
+        for anchor in site.statements:
+            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            for name in (n for n in names if n in scope.visible(anchor)):
+                for put in (after, before):
+                    change = put(site, anchor, (f"{code} = {name}",), 2.4)
+                    if change:
+                        yield change
+
+
+def _begun(scope: Scope) -> list[str]:
+    """The attributes that `__init__` sets to a constant and nothing in the module sets again."""
+    begin, receiver = scope.around.methods.get("__init__"), scope.receiver()
+    trees = [scope.site.root, *scope.around.functions.values(), *scope.around.classes.values()]
+    written = [
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    ]
+    return [
+        ast.unparse(target)
+        for statement in (begin.body if begin is not None else ())
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+        for target in statement.targets
+        if isinstance(target, ast.Attribute)
+        and ast.unparse(target.value) == receiver
+        and written.count(target.attr) == 1
+    ]
 
 
 def _worklists(site: Site) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """Names that are set and never read: `price, have = d[k]; d[k] = price, n` adds `have` to `n`.
 
 A parameter or local name that nothing reads was meant to count somewhere. It is added to (2.1),
-multiplied with (2.4) or taken from (2.6) each plain operand after it; more than three such names
-say nothing.
+multiplied with (2.4), taken from (2.6) or a bound of (2.5) each plain operand after it; more than
+three such names say nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change, Text, binary
+from heal_bot.repair.rules.text import Change, Text, binary, call
 
 _MOST = 3
 _OTHER_KINDS = {"text", "sequence", "mapping", "set", "callable", "boolean"}
@@ -33,6 +33,8 @@ def combined(scope: Scope) -> Iterator[Change]:
             other = Text(name)
             yield site.put(node, binary(other, "+", own), 2.1)
             yield site.put(node, binary(own, "*", other), 2.4)
+            for word in ("min", "max"):
+                yield site.put(node, call(word, own, other), 2.5)
             yield site.put(node, binary(own, "-", other), 2.6)
             yield site.put(node, binary(other, "-", own), 2.9)
 
@@ -56,5 +58,6 @@ def _operand(scope: Scope, node: ast.expr) -> bool:
         case ast.Name(id=name, ctx=ast.Load()):
             return not scope.kinds.get(name, set()) & _OTHER_KINDS
         case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-            return isinstance(place.parent, ast.Return | ast.Assign | ast.AugAssign | ast.BinOp)
+            number = ast.Return | ast.Assign | ast.AugAssign | ast.BinOp | ast.Call
+            return isinstance(place.parent, number)
     return False

@@ -13,6 +13,7 @@ from heal_bot.repair.rules.scope import Scope, value_kind
 from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Text, call
 
+_PLAIN_STRIP = 2.4
 _FUNCTIONS: dict[str, tuple[tuple[str, float], ...]] = {
     "number": (("abs", 2.0), ("int", 2.2), ("round", 2.3), ("str", 2.2), ("float", 2.5),
                ("range", 2.5)),
@@ -82,7 +83,7 @@ def _is_written(site: Site, node: ast.expr) -> bool:
 def insertions(scope: Scope) -> Iterator[Change]:
     """A usual function or method around every value that is read."""
     site = scope.site
-    inner = _inner(scope)
+    inner, marked = _inner(scope), _marked(scope)
     for node in site.nodes:
         if not _wrappable(site, node):
             continue
@@ -98,6 +99,10 @@ def insertions(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, call(name, value), cost + extra)
         for method, cost in _METHODS.get(known, ()):
             yield site.put(node, Text(f"{value.at(16)}.{method}"), cost + extra)
+        for method, cost in marked if known in {"text", ""} else ():
+            if known or cost == _PLAIN_STRIP:
+                doubt = 0.0 if known else 0.4
+                yield site.put(node, Text(f"{value.at(16)}.{method}"), cost + extra + doubt)
         if not chained:
             for name, function in scope.around.functions.items():
                 if len(function.args.args) == 1 and name != _own(scope):
@@ -109,6 +114,18 @@ def insertions(scope: Scope) -> Iterator[Change]:
             for name, function in scope.around.methods.items() if receiver else ():
                 if len(function.args.args) == 2 and name != _own(scope):
                     yield site.put(node, call(f"{receiver}.{name}", value), 3.4 + extra)
+
+
+def _marked(scope: Scope) -> list[tuple[str, float]]:
+    """The marks that a function writes or splits at, taken from the edges of a text."""
+    texts = (n.value for n in scope.site.nodes if isinstance(n, ast.Constant))
+    marks = dict.fromkeys(t for t in texts if isinstance(t, str) and 0 < len(t) < 3)
+    return [
+        (f"{method}({mark!r})".replace("'", '"'), cost)
+        for mark in list(marks)[:2]
+        if not any(c.isalnum() or c.isspace() or c in "\"'\\" for c in mark)
+        for method, cost in (("strip", _PLAIN_STRIP), ("rstrip", 2.6), ("lstrip", 2.7))
+    ]
 
 
 def _inner(scope: Scope) -> list[str]:

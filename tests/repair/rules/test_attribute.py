@@ -58,3 +58,22 @@ def test_a_plain_read_becomes_a_method_without_arguments_but_never_an_endless_ca
     made = [cut.text for change in attribute.methods(scope) for cut in change.cuts]
     assert expected <= set(made)
     assert f"self.{qualname.rpartition('.')[2]}()" not in made
+
+
+LISTING = """
+class Listing:
+    rows = ()
+
+    def get_rows(self):
+        return [row for row in self.rows if row.visible]
+
+    def count(self):
+        return len(self.rows)
+"""
+
+
+def test_what_a_method_narrows_is_asked_of_the_method(bench) -> None:
+    """As in web views that count `queryset` where `get_queryset()` filters it."""
+    right = LISTING.replace("len(self.rows)", "len(self.get_rows())")
+    place = bench.position(LISTING, right, 300, "Listing.count")
+    assert (place or 9999) < 150

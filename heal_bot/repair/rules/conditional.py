@@ -1,0 +1,140 @@
+"""A statement that should run only sometimes: `count += 1` becomes `if not seen: count += 1`.
+
+The condition is about what the statement takes in (`if x not in out: out.append(x)`), a flag that
+the function sets or reads, a name of the statement, or a condition written elsewhere: 2.9 to 3.5.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.insertion import block
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.text import Change, Cut, says
+from heal_bot.text import one_line
+
+_SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
+_TAKING = {"append", "add", "insert", "remove", "discard"}
+_FLAGS, _ELSEWHERE = 6, 8
+
+
+def conditions(scope: Scope) -> Iterator[Change]:
+    """A condition around every simple statement but the last `return`."""
+    site, function = scope.site, scope.site.function
+    if function is None:
+        return
+    flags, asked = _flags(scope), _asked(scope)
+    for node in site.statements:
+        span = site.whole(node)
+        last = isinstance(node, ast.Return) and node is function.body[-1]
+        if not isinstance(node, _SIMPLE) or span is None or last or _has_one(site, node):
+            continue
+        code, line = site.segment(node), site.line(node)
+        if "\n" in code:
+            continue
+        visible = {*scope.visible(node), "self", "cls"}
+        options: dict[str, float] = {}
+        for condition, cost in (*_taken(node), *flags, *_named(scope, node), *asked):
+            if {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)} <= visible:
+                options.setdefault(condition, cost)
+        for condition, cost in options.items():
+            text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(node))
+            if not site.source[: span[1]].endswith(b"\n"):
+                text = text.rstrip("\r\n")
+            why = f"`{one_line(code, 60)}` on line {line} runs only if `{condition}`"
+            yield Change((Cut(*span, text),), cost, line, why)
+
+
+def _has_one(site: Site, node: ast.stmt) -> bool:
+    """Whether a statement is all that an `if` is for: its condition is widened elsewhere."""
+    parent = site.places[node].parent
+    return isinstance(parent, ast.If) and parent.body == [node] and not parent.orelse
+
+
+def _taken(node: ast.stmt) -> Iterator[tuple[str, float]]:
+    """Whether something holds already what a statement puts into it, or takes out."""
+    match node:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=into, attr=attr), args=[value], keywords=[])
+        ) if attr in _TAKING:
+            yield f"{ast.unparse(value)} not in {ast.unparse(into)}", 2.9
+            yield f"{ast.unparse(value)} in {ast.unparse(into)}", 2.9
+            yield ast.unparse(value), 3.0
+            yield f"{ast.unparse(value)} is not None", 3.1
+        case (
+            ast.Assign(targets=[ast.Subscript(value=into, slice=key)])
+            | ast.Delete(targets=[ast.Subscript(value=into, slice=key)])
+        ) if not isinstance(key, ast.Slice):
+            yield f"{ast.unparse(key)} not in {ast.unparse(into)}", 2.9
+            yield f"{ast.unparse(key)} in {ast.unparse(into)}", 2.9
+
+
+def _flags(scope: Scope) -> list[tuple[str, float]]:
+    """Attributes and names that the function or its siblings set to True or False."""
+    found: dict[str, None] = {}
+    for tree in (scope.site.root, *scope.around.siblings):
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(
+                    targets=[ast.Name() | ast.Attribute(value=ast.Name()) as target],
+                    value=ast.Constant(value=bool()),
+                ):
+                    found[ast.unparse(target)] = None
+    codes = list(found)[:_FLAGS]
+    return [pair for code in codes for pair in ((f"not {code}", 2.9), (code, 3.0))]
+
+
+def _named(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
+    """Whether the names of a statement hold something."""
+    loaded = (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    for name in dict.fromkeys(n.id for n in loaded if n.id not in {"self", "cls"}):
+        if "callable" not in scope.kinds.get(name, set()):
+            yield name, 3.2
+            yield f"{name} is not None", 3.2
+            yield f"not {name}", 3.4
+
+
+def _asked(scope: Scope) -> list[tuple[str, float]]:
+    """Conditions that the function and its siblings ask."""
+    found: dict[str, None] = {}
+    for tree in (scope.site.root, *scope.around.siblings[:8]):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If | ast.While | ast.IfExp):
+                code = ast.unparse(node.test)
+                if len(code) < 50:
+                    found[code] = None
+    return [(code, 3.5) for code in list(found)[:_ELSEWHERE]]
+
+
+def repeated(scope: Scope) -> Iterator[Change]:
+    """`if old: old.pop()` becomes `while old: old.pop()` where the body changes what is asked."""
+    site = scope.site
+    for node in site.statements:
+        if not isinstance(node, ast.If) or node.orelse:
+            continue
+        begin, line = site.start(node), site.line(node)
+        if site.source[begin : begin + 3] != b"if " or not _asks_what_it_changes(node):
+            continue
+        yield Change((Cut(begin, begin + 2, "while"),), 2.2, line, says("if", "while", line))
+
+
+def _asks_what_it_changes(node: ast.If) -> bool:
+    """Whether a body sets or calls a method of what its condition reads, and goes on after it."""
+    asked = {
+        ast.unparse(part)
+        for part in ast.walk(node.test)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
+    inside = [part for statement in node.body for part in ast.walk(statement)]
+    if any(isinstance(part, ast.Return | ast.Raise | ast.Continue) for part in inside):
+        return False
+    changed: set[str] = set()
+    for part in inside:
+        match part:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
+                changed.add(ast.unparse(value))
+            case ast.Name() | ast.Attribute() if not isinstance(part.ctx, ast.Load):
+                changed.add(ast.unparse(part))
+    return bool(asked & changed)
