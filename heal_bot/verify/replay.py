@@ -118,6 +118,7 @@ def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
     totals = f"{suite.passed} passed, {suite.failed} failed, {suite.skipped} skipped"
     # What had no time for the whole suite claimed less than is found here.
     same = suite.complete or not mine.complete
+    place, here = claimed.environment, found.environment
     return (
         Row("commit", claimed.base_sha, found.base_sha),
         Row("tree", claimed.tree_sha, found.tree_sha),
@@ -132,8 +133,10 @@ def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
         Row("suite complete", str(suite.complete), str(mine.complete), counts=same),
         Row("methods", _methods(claimed.methods), _methods(dict(found.methods))),
         Row("undoes", claimed.undoes, found.undoes),
-        Row("python", claimed.environment.python, found.environment.version, counts=False),
-        Row("lock file", claimed.environment.lock_hash, found.environment.lock_hash, counts=False),
+        Row("python", place.python, here.version, counts=False),
+        Row("lock file", place.lock_hash, here.lock_hash, counts=False),
+        Row("added packages", _names(place.added), _names(here.added), counts=False),
+        Row("network of builds", _names(place.network), _names(here.network), counts=False),
         Row("isolation", claimed.isolation.mode, found.isolation.mode, counts=False),
     )
 

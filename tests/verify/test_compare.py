@@ -53,3 +53,15 @@ def test_a_claim_of_less_than_the_whole_suite_is_not_held_against_it(
     record = CLAIMED.model_copy(update={"full_suite": less})
     totals = replace(TOTALS, complete=found)
     assert _differ(record, replace(FOUND, full_suite=totals)) == differ
+
+
+def test_what_was_added_and_which_hosts_builds_reached_are_remarks() -> None:
+    there = CLAIMED.environment.model_copy(
+        update={"added": ("pytest-mock 3.1",), "network": ("github.com",)}
+    )
+    rows = compare(CLAIMED.model_copy(update={"environment": there}), FOUND)
+    told = {row.name: (row.claimed, row.found, row.counts) for row in rows if not row.equal}
+    assert told == {
+        "added packages": ("pytest-mock 3.1", "", False),
+        "network of builds": ("github.com", "", False),
+    }
