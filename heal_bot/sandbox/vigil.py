@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -15,12 +16,13 @@ class Vigil:
     """Has a look taken after every run; the look after one run is that before the next.
 
     What `changed` says cannot become false again, so a look stands for all runs that ended before
-    it: one that has not begun when another run ends serves that one too, and no run waits for it.
+    it: runs side by side share the one after the last of them, and no run waits for it.
     """
 
     def __init__(self, changed: Callable[[Environment], bool]) -> None:
         self._changed = changed
         self._thread = ThreadPoolExecutor(1, "vigil")
+        self._active: Counter[str] = Counter()
         self._waiting: dict[str, Future[bool]] = {}
         self._broken: set[str] = set()
         self._closed = False
@@ -34,6 +36,8 @@ class Vigil:
                 f"files of the environment {env.prefix} changed while tests ran: nothing they say"
                 " counts; see what else writes there, remove that folder and run again"
             )
+        with self._lock:
+            self._active[env.prefix] += 1
         try:
             yield
         finally:
@@ -47,8 +51,11 @@ class Vigil:
 
     def _due(self, env: Environment) -> None:
         with self._lock:
+            self._active[env.prefix] -= 1
+            if self._active[env.prefix] or self._closed:
+                return
             last = self._waiting.get(env.prefix)
-            if not self._closed and (last is None or last.running() or last.done()):
+            if last is None or last.running() or last.done():
                 self._waiting[env.prefix] = self._thread.submit(self._look, env)
 
     def _look(self, env: Environment) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.errors import SandboxError
+from heal_bot.model import Environment
 from heal_bot.sandbox.vigil import Vigil
 from tests.fakes import ENVIRONMENT
 
@@ -29,6 +30,23 @@ def test_runs_that_end_while_a_look_is_due_share_it() -> None:
     go.set()
     vigil.close()
     assert len(looks) <= 2
+
+
+def test_runs_side_by_side_share_the_look_after_the_last_of_them() -> None:
+    looks: list[str] = []
+
+    def changed(env: Environment) -> bool:
+        looks.append(env.prefix)
+        return False
+
+    vigil = Vigil(changed)
+    with vigil.during(ENVIRONMENT):
+        with vigil.during(ENVIRONMENT):
+            pass
+        with vigil.during(OTHER):
+            pass
+    vigil.close()
+    assert looks == [OTHER.prefix, ENVIRONMENT.prefix]
 
 
 def test_a_change_ends_the_next_run_in_that_environment_alone() -> None:

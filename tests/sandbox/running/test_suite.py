@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -351,10 +350,9 @@ def test_no_run_is_made_in_an_environment_that_changed(
     tree = project({"test_m.py": "def test_it(): pass\n"})
     assert runner.run(run, tree, env).ended == "finished"
     (place / "a.py").write_text("more")
-    ends = time.monotonic() + 10
 
     def until_refused() -> None:
-        while time.monotonic() < ends:
+        for _ in range(5):
             runner.run(run, tree, env)
 
     with pytest.raises(SandboxError, match="changed while tests ran"):
