@@ -330,7 +330,7 @@ def test_a_name_server_that_keeps_silent_ends_at_the_deadline(hasty, provider, m
 @pytest.mark.long
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_client_answers_again_after_a_call_was_left_behind(bench, provider, monkeypatch) -> None:
-    model = bench.client(provider, bench.server.url, timeout=0.5)
+    model = bench.client(provider, bench.server.url, timeout=2.0)
     silent, really = threading.Event(), socket.getaddrinfo
     monkeypatch.setattr(
         socket, "getaddrinfo", lambda *a, **k: really(*a, **k) if silent.wait(20) else []
