@@ -1,4 +1,4 @@
-"""Foreign text made safe for where it goes: clipped, redacted, escaped."""
+"""Foreign text made safe for where it goes: clipped, redacted, escaped; and numbers in words."""
 
 from __future__ import annotations
 
@@ -188,3 +188,8 @@ def _rejoined(text: str, folded: str) -> str:
         kept += [text[done : places[start]], "***"]
         done, start = places[end - 1] + 1, bare.find(folded, end)
     return "".join((*kept, text[done:]))
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 test`, `2 tests`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

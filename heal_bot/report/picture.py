@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from heal_bot.report.sections import count
-from heal_bot.text import one_line
+from heal_bot.text import count, one_line
 
 if TYPE_CHECKING:
     from heal_bot.outcome import AttemptRecord, OutcomeRecord

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
-from heal_bot.text import code_span, fence, for_markdown, one_line
+from heal_bot.text import code_span, count, fence, for_markdown, one_line
 
 if TYPE_CHECKING:
     from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord
@@ -17,11 +17,6 @@ _ROWS = 40
 _MESSAGE = 600
 _LAYERS = 20
 _REPEATED = 20
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """`1 test`, `2 tests`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from heal_bot.events import Noted, Run, SuiteFinished
 from heal_bot.model import Baseline, CaseResult, Environment, Failure, Reproduced, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.text import count
 from heal_bot.verify import cause, intent
 from heal_bot.verify.legs import on_legs
 from heal_bot.verify.repetition import FIRST, NOTHING, Beside, Trial, repeated
@@ -177,5 +178,5 @@ def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun
     named = {item.failure.test for item in reproduced}
     red = [r.test for r in suite.results if r.outcome in _RED and r.test not in named]
     if red:
-        message = f"{len(red)} tests fail here that the report does not name, first {red[0]}"
+        message = f"red here and not named by the report: {count(len(red), 'test')}, first {red[0]}"
         run.emit(Noted(stage="verify", message=message, level="warning"))

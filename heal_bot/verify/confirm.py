@@ -20,6 +20,7 @@ from heal_bot.model import (
 from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source import edit, rails
 from heal_bot.source.guard import SourceRejected
+from heal_bot.text import count
 from heal_bot.verify import intent, scope
 from heal_bot.verify.baseline import failure_of
 from heal_bot.verify.certificate import Findings, certify, protected_hash
@@ -105,7 +106,7 @@ def _judged(
     broken, unsteady = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline,
                                     suites)  # fmt: skip
     if broken:
-        detail = f"{len(broken)} tests that passed before fail in the cold run, first"
+        detail = f"the cold run breaks {count(len(broken), 'test')} that passed before, first"
         return Verdict(
             "unconfirmed",
             newly_failing=tuple(failure_of(result) for result in broken),
@@ -169,11 +170,11 @@ def _unusable(suites: Sequence[SuiteRun], baseline: Baseline) -> str:
         )
     expected = set(baseline.suite.collected)
     if lost := expected - collected[0]:
-        return f"{len(lost)} tests are no longer collected, first {min(lost)}"
+        return f"{count(len(lost), 'test')} no longer collected, first {min(lost)}"
     broken = {path for path, _ in baseline.suite.errors}
     new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
     if new and baseline.suite.ended == "finished" and baseline.whole:
-        return f"{len(new)} tests are collected that were not there before, first {min(new)}"
+        return f"{count(len(new), 'test')} collected that the base does not have, first {min(new)}"
     return ""
 
 
@@ -194,8 +195,7 @@ def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     """What a reviewer should know of the runs themselves."""
     doubts = []
     if not baseline.whole:
-        count = len(baseline.selected or ())
-        tests = "1 impacted test" if count == 1 else f"{count} impacted tests"
+        tests = count(len(baseline.selected or ()), "impacted test")
         cut = baseline.suite.ended in {"finished", "timeout"}
         why = "in the time given" if cut else "as the suite does not come to its end"
         doubts.append(
@@ -203,7 +203,7 @@ def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
             " is merged"
         )
     if len(suites) < _RUNS:
-        doubts.append(f"the suite was confirmed {len(suites)} times instead of {_RUNS}")
+        doubts.append(f"the suite was confirmed by {len(suites)} of {_RUNS} runs")
     if any(suite.isolation.missing for suite in suites):
         doubts.append("the tests ran with reduced isolation; see the certificate")
     if baseline.suite.ended != "finished":

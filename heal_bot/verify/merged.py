@@ -24,6 +24,7 @@ from heal_bot.model import (
 from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source import edit, functions
 from heal_bot.source.guard import SourceRejected
+from heal_bot.text import count
 from heal_bot.verify.baseline import failure_of
 
 GATE = "merge commit"
@@ -65,10 +66,10 @@ def held(
         return Verdict("unconfirmed", detail=detail)
     left = tuple(r for r in after.results if r.test in found.patch.fixed and r.outcome in _RED)
     if left:
-        detail = f"on the {name} {len(left)} tests still fail, first {left[0].test}"
+        detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"
         return Verdict("unconfirmed", still_failing=tuple(map(failure_of, left)), detail=detail)
     if broken := _broken(run, env, runner, fresh, before, after):
-        detail = f"on the {name} {len(broken)} tests newly fail, first {broken[0].test}"
+        detail = f"newly red on the {name}: {count(len(broken), 'test')}, first {broken[0].test}"
         return Verdict("unconfirmed", newly_failing=tuple(map(failure_of, broken)), detail=detail)
     there = {r.test for r in after.results} & set(found.patch.fixed)
     return _passed(found, f"{len(there)} of the fixed tests pass on {tested_sha[:12]} too")

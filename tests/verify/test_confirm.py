@@ -265,7 +265,7 @@ def test_a_file_that_could_not_be_collected_is_fixed_when_none_of_its_tests_fail
     ("runs", "reason"),
     [
         ([suite(passed(BAD))], "no longer collected"),
-        ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "not there before"),
+        ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "that the base does not have"),
         ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run"),
         ([replace(GREEN, ended="untrusted", detail="forged")], "forged"),
     ],
