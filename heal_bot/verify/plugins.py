@@ -125,6 +125,8 @@ def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
     red = sum(result.outcome in _RED for result in suite.results)
     if red > sum(case.outcome in _RED for case in report.cases):
         here.update((_KEYS[key], None) for key in suite.unknown if key in _KEYS)
+    if not here:
+        return ()
     there = {name for case in report.cases for name in named(f"{case.message}\n{case.text}")}
     return tuple(name for name in here if name not in there)
 
