@@ -69,11 +69,15 @@ def command(
 
 
 def _hints(record: OutcomeRecord) -> RunHints:
-    """The plugins that were added to the environment, which nothing else names."""
+    """The plugins that were added to the environment, as far as they are on our own list.
+
+    A bundle may be forged: what else it names is not installed here.
+    """
     from heal_bot.model import RunHints
+    from heal_bot.verify import plugins
 
     added = record.certificate.environment.added if record.certificate else ()
-    return RunHints(plugins=tuple(package.partition(" ")[0] for package in added))
+    return RunHints(plugins=plugins.listed(package.partition(" ")[0] for package in added))
 
 
 def _show(event: Event) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heal_bot.model import COMMAND, CaseResult, Report, SuiteRun
@@ -129,6 +130,11 @@ def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
         return ()
     there = {name for case in report.cases for name in named(f"{case.message}\n{case.text}")}
     return tuple(name for name in here if name not in there)
+
+
+def listed(names: Iterable[str]) -> tuple[str, ...]:
+    """Of the names those of the packages known here, which is a closed list."""
+    return tuple(dict.fromkeys(name for name in names if name in _PACKAGES))
 
 
 def of(result: CaseResult, tree: Tree) -> tuple[str, ...]:
