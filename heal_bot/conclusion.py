@@ -35,16 +35,20 @@ class Found:
     clusters: tuple[Cluster, ...]
 
 
-def unconfirmed(request: HealRequest, report: Report, baseline: Baseline) -> Outcome:
-    """The outcome when no failure is worth a repair: which kind, and why."""
+def unconfirmed(
+    request: HealRequest, report: Report, baseline: Baseline, remark: str = ""
+) -> Outcome:
+    """The outcome when no failure is worth a repair: which kind, and why, with the remark."""
     statuses = [item.status for item in baseline.reproduced]
     if not statuses:
         status, stopped, reason = _nothing(baseline.suite)
+        reason = f"{reason}; {remark}" if remark else reason
         return Outcome(request, status, stopped, reason, report, baseline)
     ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
     status = next(s for s in ranked if s in statuses)
     first = next(i for i in baseline.reproduced if i.status == status)
     reason = f"{first.failure.test}: {first.failure.reason or status}"
+    reason = f"{reason}; {remark}" if remark else reason
     names = {"environment": "environment_error", "order_dependent": "flaky"}
     return Outcome(request, names.get(status, status), "done", reason, report, baseline)
 

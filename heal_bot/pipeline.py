@@ -9,10 +9,9 @@ from pathlib import Path
 
 from heal_bot import conclusion
 from heal_bot.conclusion import Found
-from heal_bot.errors import ProvisionError, SandboxError, UsageError
+from heal_bot.errors import ProvisionError, SandboxError
 from heal_bot.events import Noted, Planned, Run
-from heal_bot.intake import junit, tests
-from heal_bot.intake.tests import Resolved
+from heal_bot.intake import asked, junit, tests
 from heal_bot.locate import ranking
 from heal_bot.model import (
     Baseline,
@@ -20,7 +19,6 @@ from heal_bot.model import (
     Collection,
     Confirmed,
     Environment,
-    Failure,
     HealRequest,
     Memory,
     Outcome,
@@ -40,8 +38,6 @@ from heal_bot.verify.confirm import CHANGED, confirm
 from heal_bot.verify.lab import SandboxLab, questioned
 from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
-
-_NAMED = "named in the request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +76,14 @@ def heal(
         return begun
     report, env, baseline = begun.report, begun.env, begun.baseline
     if not baseline.confirmed:
-        return conclusion.unconfirmed(request, report, baseline)
+        return conclusion.unconfirmed(request, report, baseline, begun.remark)
     _plan(run, report, baseline)
     clusters = _permitted(request, ranking.locate(run, baseline, tree, request.targets))
     lab = SandboxLab(run, runner, workspace, tree, env)
     ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab)
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
-    ledger.notes.extend(legs.unconfirmed(baseline, env))
+    ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
     found = Found(request, report, baseline, clusters)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
@@ -100,11 +96,15 @@ def heal(
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What fails before any change: the report with remarks, the environment, the baseline."""
+    """What fails before any change: the report with remarks, the environment, the baseline.
+
+    `remark` says what became of plugins that the environment lacked.
+    """
 
     report: Report
     env: Environment
     baseline: Baseline
+    remark: str = ""
 
 
 def _begun(
@@ -119,19 +119,63 @@ def _begun(
         if isinstance(begun, _Begun):
             lacking = plugins.missing(report, begun.baseline.suite, tree)
     except SandboxError as error:
-        lacking = plugins.named(str(error))
+        lacking = plugins.stopping(report, str(error))
         if not lacking:
             raise
     if not lacking and begun is not None:
         return begun
+    before = begun if isinstance(begun, _Begun) else None
     try:
         env = _completed(run, report, tree, env, edges.workspace, lacking)
     except ProvisionError as error:
-        if begun is None:
+        if before is None:
             raise
         run.emit(Noted(stage="workspace", message=str(error), level="warning"))
-        return begun
-    return _reproduced(run, request, report, tree, env, edges.runner)
+        return replace(before, remark=str(error))
+    return _again(run, request, report, tree, env, edges.runner, lacking, before)
+
+
+def _again(
+    run: Run,
+    request: HealRequest,
+    report: Report,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    added: tuple[str, ...],
+    before: _Begun | None,
+) -> _Begun | Outcome:
+    """The failures with the plugins added; as they were `before` where these stop the tests."""
+    names = ", ".join(added)
+    kept = before if before is not None and before.baseline.confirmed else None
+    try:
+        begun = _reproduced(run, request, report, tree, env, runner)
+        why = _stopped(begun, kept)
+    except SandboxError as error:
+        if kept is None:
+            raise
+        begun, why = kept, str(error)
+    if kept is None or not why:
+        if isinstance(begun, Outcome):
+            return begun
+        return replace(begun, remark=f"{names} was added to the environment and is there now")
+    message = f"with {names} added the tests do not run ({why}): what ran without counts"
+    run.emit(Noted(stage="workspace", message=message, level="warning"))
+    runner.preflight(run, kept.env)
+    return replace(kept, remark=message)
+
+
+def _stopped(begun: _Begun | Outcome, before: _Begun | None) -> str:
+    """What keeps tests that were confirmed before from running; '' where they run."""
+    if before is None or isinstance(begun, Outcome):
+        return begun.reason if isinstance(begun, Outcome) else ""
+    if begun.baseline.confirmed:
+        return ""
+    if begun.baseline.suite.ended != "finished":
+        return begun.baseline.suite.detail or begun.baseline.suite.ended
+    known = {failure.test for failure in before.baseline.confirmed}
+    items = (i for i in begun.baseline.reproduced if i.failure.test in known)
+    return next((i.failure.reason for i in items if i.status == "environment"), "")
 
 
 def _completed(
@@ -167,11 +211,11 @@ def _reproduced(
 ) -> _Begun | Outcome:
     """The failures of the report, or those of a run without one, as they are in an environment."""
     runner.preflight(run, env)
-    meant = _meant(request, report, tree)
+    meant = asked.meant(request, report, tree)
     look = Look(Collection(()))
     if request.reports:
         look = scope.look(run, report, tree, env, runner, meant)
-    wanted = _wanted(run, request, report, tree, look.collection)
+    wanted = asked.wanted(run, request, report, tree, look.collection)
     report = tests.remarked(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
@@ -225,54 +269,6 @@ def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
     return report
-
-
-def _meant(request: HealRequest, report: Report, tree: Tree) -> tuple[str, ...]:
-    """What the report seems to name, before pytest has said which tests there are."""
-    found = tests.guessed(report, tree.paths(), tree.read)
-    return tuple(test for test in found if not request.only or _is_meant(test, request.only))
-
-
-def _wanted(
-    run: Run,
-    request: HealRequest,
-    report: Report,
-    tree: Tree,
-    collection: Collection,
-) -> Resolved:
-    """The failing tests as runnable ids; without a report those that the request names.
-
-    A report without failures that is not whole is no proof: it counts as none.
-    """
-    named = tuple(Failure(test, "", "", reason=_NAMED) for test in request.only)
-    if not request.reports:
-        return Resolved(named, whole=not named)
-    try:
-        resolved = tests.resolve(run, report, collection, tree.paths(), tree.read)
-    except UsageError as error:
-        if not request.test_command:
-            raise
-        message = f"{error}; what is red in the test-command here is healed"
-        run.emit(Noted(stage="intake", message=message, level="warning"))
-        return Resolved(named, whole=not named)
-    if resolved.whole:
-        message = f"the report is {tests.doubt(report)}: the tests are run to see what fails"
-        run.emit(Noted(stage="intake", message=message, level="warning"))
-        return replace(resolved, failures=named, whole=not named)
-    if not request.only or resolved.nothing:
-        return resolved
-    meant = tuple(f for f in resolved.failures if _is_meant(f.test, request.only))
-    if not meant:
-        raise UsageError(
-            f"--only {request.only[0]}: no failing test of the report is meant;"
-            f" it names {resolved.failures[0].test} among others"
-        )
-    return replace(resolved, failures=meant)
-
-
-def _is_meant(test: str, only: Sequence[str]) -> bool:
-    """Whether a node id is, or lies below, one of the names."""
-    return any(test == name or test.startswith((f"{name}::", f"{name}[")) for name in only)
 
 
 def _plan(run: Run, report: Report, baseline: Baseline) -> None:

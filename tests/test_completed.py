@@ -31,6 +31,7 @@ from tests.fakes import (
     FolderTree,
     FolderWorkspace,
     ScriptedRunner,
+    failed,
     passed,
     quiet_run,
     suite,
@@ -42,6 +43,9 @@ FULLER = replace(ENVIRONMENT, prefix="/fuller", added=("pytest-mock 3.1",))
 NO_MOCKER = "fixture 'mocker' not found"
 LACKS = suite(CaseResult(TEST, "error", "setup", kind="FixtureLookupError", message=NO_MOCKER))
 GREEN = suite(passed(TEST))
+TWO = "tests/test_a.py::test_two"
+BOTH = suite(*LACKS.results, failed(TWO))
+RED = '<failure message="assert 1 == 2">tests/test_a.py:1: AssertionError</failure>'
 
 
 @dataclass
@@ -52,7 +56,8 @@ class Workspace(FolderWorkspace):
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
     def checkout(self, run: Any, sha: str) -> FolderTree:
-        return FolderTree.of(self.folder, {"tests/test_a.py": "def test_one(mocker): pass\n"})
+        text = "def test_one(mocker): pass\ndef test_two(): pass\n"
+        return FolderTree.of(self.folder, {"tests/test_a.py": text})
 
     def provision(self, run: Any, tree: object, hints: Any) -> Environment:
         self.asked.append(hints.plugins)
@@ -65,9 +70,10 @@ class Workspace(FolderWorkspace):
 
 @dataclass
 class Runner(ScriptedRunner):
-    """Cannot collect with `refusal` in the first environment."""
+    """Cannot run with `refusal` in the first environment, nor with `stop` in the fuller one."""
 
     refusal: str = ""
+    stop: str = ""
     environments: list[Environment] = field(default_factory=list)
 
     def preflight(self, run: Any, env: Environment) -> Any:
@@ -77,10 +83,12 @@ class Runner(ScriptedRunner):
     def run(self, run: Any, tree: Any, env: Environment, *rest: Any, **options: Any) -> SuiteRun:
         if self.refusal and env == ENVIRONMENT:
             raise SandboxError(self.refusal)
+        if self.stop and env == FULLER:
+            raise SandboxError(self.stop)
         return super().run(run, tree, env, *rest, **options)
 
     def collect(self, run: Any, tree: Any, env: Environment) -> Collection:
-        raise AssertionError("there is no report")
+        raise AssertionError("a short suite is run at once")
 
 
 class NoStore:
@@ -88,17 +96,26 @@ class NoStore:
         raise AssertionError("nothing is verified in these runs")
 
 
-def healed(tmp_path: Path, workspace: Workspace, runner: Runner) -> tuple[Outcome, str]:
+def case(name: str) -> str:
+    return f'<testcase classname="tests.test_a" name="test_{name}" time="0.1">{RED}</testcase>'
+
+
+def healed(
+    tmp_path: Path, workspace: Workspace, runner: Runner, cases: str = case("one")
+) -> tuple[Outcome, str]:
+    (tmp_path / "r.xml").write_text(f"<testsuite>{cases}</testsuite>")
     run, events = quiet_run()
     edges = Edges(workspace, runner, (), NoStore())  # type: ignore[arg-type]
-    outcome = heal(run, HealRequest("octo/shop", SHA), edges, tmp_path, Memory(), Limits())
+    request = HealRequest("octo/shop", SHA, reports=("r.xml",) if cases else ())
+    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
     return outcome, "\n".join(getattr(event, "message", "") for event in events)
 
 
 def test_a_plugin_that_is_missing_is_added_once_and_the_suite_runs_again(tmp_path: Path) -> None:
     workspace, runner = Workspace(tmp_path / "tree"), Runner([LACKS] * 3 + [GREEN])
     outcome, said = healed(tmp_path, workspace, runner)
-    assert (outcome.status, outcome.reason) == ("nothing_to_do", "every test passes here")
+    assert outcome.status == "not_reproduced"
+    assert outcome.reason.endswith("; pytest-mock was added to the environment and is there now")
     assert workspace.asked == [(), ("pytest-mock",)]
     assert runner.environments == [ENVIRONMENT, FULLER]
     assert "the tests need pytest-mock: the environment has it now, and they run again" in said
@@ -122,13 +139,55 @@ def test_where_it_cannot_be_added_the_reason_names_it_and_the_remedy(
 ) -> None:
     outcome, said = healed(tmp_path, Workspace(tmp_path / "tree", fuller=fuller), Runner([LACKS]))
     assert outcome.status == "environment_error"
-    assert "pytest-mock" in outcome.reason
+    assert "; the tests need pytest-mock, which" in outcome.reason
+    assert why in outcome.reason
     assert why in said
     lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --cov=a -q")
     with pytest.raises(ProvisionError, match="the tests need pytest-cov, which") as caught:
         healed(tmp_path, Workspace(tmp_path / "tree", fuller=fuller), lost)
     assert why in str(caught.value)
     assert "install it" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "runner",
+    [
+        Runner([BOTH], stop="INTERNALERROR: no Qt binding"),
+        Runner([BOTH] * 3 + [replace(GREEN, results=(), ended="crashed", detail="no Qt binding")]),
+        Runner([BOTH] * 3 + [replace(BOTH, results=(LACKS.results[0], replace(LACKS.results[0],
+                                                                             test=TWO)))]),
+    ],
+    ids=["refused", "stopped", "every test lacks something else"],
+)  # fmt: skip
+def test_what_was_confirmed_stays_where_a_plugin_keeps_the_tests_from_running(
+    tmp_path: Path, runner: Runner
+) -> None:
+    outcome, said = healed(
+        tmp_path, Workspace(tmp_path / "tree"), runner, case("one") + case("two")
+    )
+    assert outcome.baseline is not None
+    assert [failure.test for failure in outcome.baseline.confirmed] == [TWO]
+    assert runner.environments == [ENVIRONMENT, FULLER, ENVIRONMENT]
+    assert "with pytest-mock added the tests do not run (" in said
+    assert any(note.startswith("with pytest-mock added") for note in outcome.notes)
+
+
+def test_what_passes_with_the_plugin_is_not_confirmed(tmp_path: Path) -> None:
+    whole = suite(passed(TEST), passed(TWO))
+    cases = case("one") + case("two")
+    runner = Runner([BOTH] * 3 + [whole])
+    outcome, _ = healed(tmp_path, Workspace(tmp_path / "tree"), runner, cases)
+    assert outcome.status == "not_reproduced"
+
+
+def test_without_a_report_only_what_pytest_cannot_start_without_is_added(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "tree")
+    outcome, _ = healed(tmp_path, workspace, Runner([LACKS]), "")
+    assert (outcome.status, workspace.asked) == ("environment_error", [()])
+    assert "pytest's plugin pytest-mock, which the test asks for, is missing" in outcome.reason
+    lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --cov=a -q")
+    outcome, _ = healed(tmp_path, workspace, lost, "")
+    assert (outcome.status, workspace.asked[1:]) == ("nothing_to_do", [(), ("pytest-cov",)])
 
 
 def test_a_suite_that_does_not_start_for_another_reason_ends_the_run(tmp_path: Path) -> None:
@@ -190,8 +249,14 @@ def test_the_certificate_names_what_was_added(tmp_path: Path, given: bool) -> No
         base = Path(sys.executable).resolve()
         subprocess.run([base, "-m", "venv", "--without-pip", tmp_path / "own"], check=True)
         python = ("--python", "own")
+    cases = "".join(
+        f'<testcase classname="tests.test_price" name="test_total[{name}]" time="0.1">{RED}'
+        "</testcase>" for name in ("given1-5", "given2-6", "given3-7")
+    )  # fmt: skip
+    (tmp_path / "r.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    asked = ("--repo", "repo", "--junit", "r.xml", "--proposers", "rules", "--out", "bundle")
     try:
-        said = program("heal", "--repo", "repo", "--proposers", "rules", "--out", "bundle", *python)
+        said = program("heal", *asked, *python)
     finally:
         index.close()
     outcome = json.loads((tmp_path / "bundle/outcome.json").read_text())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from heal_bot.model import COMMAND, CaseResult, Report, SuiteRun
@@ -99,6 +99,7 @@ _SAID = (
 )
 _ARGUMENTS = re.compile(r"unrecognized arguments: (.+)")
 _REQUIRED = re.compile(r"Missing required plugins: (.+)")
+_LOADED = re.compile(r"Error importing plugin \"[^\"]*\": No module named '(\w+)")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
 _ASYNC = re.compile(r"async def functions? (?:are not natively supported|and no async plugin)")
 _RUNNERS = (
@@ -111,9 +112,12 @@ _RUNNERS = (
 def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
     """The packages that the suite lacks here and that the failing run had, as its report tells.
 
-    What the report complains about as well was missing there too. A key of the configuration that
+    What the report complains about as well was missing there too. Without a case that tells,
+    only what pytest does not start without was there for sure. A key of the configuration that
     pytest does not know counts only where more tests fail than the report names.
     """
+    if not report.cases:
+        return stopping(report, suite.detail) if suite.ended == "crashed" else ()
     here: dict[str, None] = {}
     for result in suite.results:
         # Older versions of pytest skip a test that no plugin can await.
@@ -130,6 +134,11 @@ def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
         return ()
     there = {name for case in report.cases for name in named(f"{case.message}\n{case.text}")}
     return tuple(name for name in here if name not in there)
+
+
+def stopping(report: Report, text: str) -> tuple[str, ...]:
+    """The packages without which pytest does not start, as it says in `text`."""
+    return named(text) if report.cases else tuple(dict.fromkeys(_unstarted(text)))
 
 
 def listed(names: Iterable[str]) -> tuple[str, ...]:
@@ -153,13 +162,19 @@ def of(result: CaseResult, tree: Tree) -> tuple[str, ...]:
 def named(text: str, source: str = "") -> tuple[str, ...]:
     """The packages whose absence a message of pytest shows; `source` is that of the test."""
     found = [known[word] for said, known in _SAID for word in said.findall(text) if word in known]
-    for words in _ARGUMENTS.findall(text):
-        found += [package for word in words.split() for package in _of_option(word)]
-    for words in _REQUIRED.findall(text):
-        found += [_PACKAGES[name] for name in _NAME.findall(words.lower()) if name in _PACKAGES]
+    found += _unstarted(text)
     if _ASYNC.search(text):
         found.append(next((p for mark, p in _RUNNERS if mark in source), _RUNNERS[0][1]))
     return tuple(dict.fromkeys(found))
+
+
+def _unstarted(text: str) -> Iterator[str]:
+    """The packages that the command line and `required_plugins` ask for, which ends pytest."""
+    for words in _ARGUMENTS.findall(text):
+        yield from (package for word in words.split() for package in _of_option(word))
+    for words in _REQUIRED.findall(text):
+        yield from listed(_NAME.findall(words.lower()))
+    yield from (_MODULES[name] for name in _LOADED.findall(text) if name in _MODULES)
 
 
 def _of_option(word: str) -> list[str]:

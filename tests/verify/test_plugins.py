@@ -17,6 +17,9 @@ ASYNC = "async def functions are not natively supported.\nYou need to install a 
 SKIPPED = "Skipped: async def function and no async plugin installed (see warnings)"
 
 
+REPORT = Report((ReportedCase("test_z", "test_z", "failed", message="assert 1 == 2"),))
+
+
 def broken(test: str, message: str) -> CaseResult:
     """A test whose fixtures cannot be set up."""
     return CaseResult(test, "error", "setup", kind="FixtureLookupError", message=message)
@@ -62,9 +65,9 @@ def test_what_pytest_says_names_the_package(text: str, packages: tuple[str, ...]
 
 def test_the_mark_of_an_asynchronous_test_names_the_plugin_that_runs_it(tree) -> None:
     red = suite(failed("test_a.py::test_it", ASYNC), passed("test_b.py::test_other"))
-    assert missing(Report(()), red, tree) == ("anyio",)
+    assert missing(REPORT, red, tree) == ("anyio",)
     idle = suite(CaseResult("test_b.py::test_it", "skipped", message=SKIPPED))
-    assert missing(Report(()), idle, tree) == ("pytest-asyncio",)
+    assert missing(REPORT, idle, tree) == ("pytest-asyncio",)
 
 
 def test_what_the_failing_run_lacked_as_well_is_not_missing_here(tree) -> None:
@@ -76,16 +79,31 @@ def test_what_the_failing_run_lacked_as_well_is_not_missing_here(tree) -> None:
 def test_files_and_suites_that_do_not_start_are_read_too(tree) -> None:
     lost = suite(ended="crashed", detail="pytest stopped with code 4: x: error: unrecognized"
                  " arguments: --cov=a")  # fmt: skip
-    assert missing(Report(()), lost, tree) == ("pytest-cov",)
+    assert missing(REPORT, lost, tree) == ("pytest-cov",)
     half = replace(suite(), errors=(("test_a.py", "No module named 'pytest_asyncio'"),))
-    assert missing(Report(()), half, tree) == ("pytest-asyncio",)
+    assert missing(REPORT, half, tree) == ("pytest-asyncio",)
+
+
+def test_without_a_report_only_what_pytest_does_not_start_without_was_there(tree) -> None:
+    red = suite(broken("test_b.py::test_it", MOCKER), failed("test_b.py::test_other", ASYNC))
+    silent = Report(())
+    assert missing(silent, replace(red, unknown=("env",)), tree) == ()
+    assert missing(silent, suite(ended="crashed", detail=f"{MOCKER} No module named 'xdist'"),
+                   tree) == ()  # fmt: skip
+    for text in (
+        "error: unrecognized arguments: --timeout=3",
+        "ERROR: Missing required plugins: pytest-timeout>=2",
+        "ImportError: Error importing plugin \"pytest_timeout\": No module named 'pytest_timeout'",
+    ):
+        lost = suite(ended="crashed", detail=text)
+        assert missing(silent, lost, tree) == ("pytest-timeout",)
 
 
 def test_what_a_test_quotes_of_pytest_is_its_own_failure(tree) -> None:
     quoted = f"assert {MOCKER!r} in 'collected 1 item'"
-    assert missing(Report(()), suite(failed("test_b.py::test_it", quoted)), tree) == ()
+    assert missing(REPORT, suite(failed("test_b.py::test_it", quoted)), tree) == ()
     asked = suite(failed("test_b.py::test_it", "No module named 'xdist'", "ModuleNotFoundError"))
-    assert missing(Report(()), asked, tree) == ("pytest-xdist",)
+    assert missing(REPORT, asked, tree) == ("pytest-xdist",)
 
 
 @pytest.mark.parametrize(("reported", "packages"), [(0, ("pytest-env",)), (1, ())])
@@ -94,8 +112,9 @@ def test_an_unknown_key_counts_where_more_fails_than_is_reported(
 ) -> None:
     red = replace(suite(failed("test_b.py::test_it")), unknown=("env", "our_own"))
     cases = (ReportedCase("test_b", "test_it", "failed"),) * reported
-    assert missing(Report(cases), red, tree) == packages
-    assert missing(Report(()), replace(red, results=()), tree) == ()
+    told = (*cases, ReportedCase("test_b", "test_other", "skipped"))
+    assert missing(Report(told), red, tree) == packages
+    assert missing(REPORT, replace(red, results=()), tree) == ()
 
 
 def test_a_test_without_its_plugin_fails_for_its_environment(tree) -> None:
