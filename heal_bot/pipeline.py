@@ -117,9 +117,9 @@ def _begun(
     try:
         begun = _reproduced(run, request, report, tree, env, edges.runner)
         if isinstance(begun, _Begun):
-            lacking = plugins.missing(report, begun.baseline.suite, tree)
+            lacking = plugins.missing(report, begun.baseline.suite, tree, env)
     except SandboxError as error:
-        lacking = plugins.stopping(report, str(error))
+        lacking = plugins.stopping(report, str(error), tree, env)
         if not lacking:
             raise
     if not lacking and begun is not None:

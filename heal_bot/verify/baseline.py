@@ -82,7 +82,9 @@ def reproduce(
     trials = repeated(run, tree, env, runner, suite, known, selected, seen.beside)
     reproduced = tuple(
         on_legs(
-            f, _classified(f, results.get(f.test), trials.by_test.get(f.test), suite, tree), env
+            f,
+            _classified(f, results.get(f.test), trials.by_test.get(f.test), suite, tree, env),
+            env,
         )
         for f in failures
     )
@@ -97,17 +99,22 @@ def failure_of(result: CaseResult, reason: str = "") -> Failure:
 
 
 def _classified(
-    failure: Failure, seen: CaseResult | None, trial: Trial | None, suite: SuiteRun, tree: Tree
+    failure: Failure,
+    seen: CaseResult | None,
+    trial: Trial | None,
+    suite: SuiteRun,
+    tree: Tree,
+    env: Environment,
 ) -> Reproduced:
     """What the runs say of a reported failure."""
     if seen is None or trial is None:
-        return _absent(failure, suite, tree)
+        return _absent(failure, suite, tree, env)
     if trial.lost:
         here = "pytest collects no test of this id when it is asked for"
         reason = f"{here}: give its parameters fixed values and a fixed order"
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
     if all(trial.all):
-        return _firm(failure, seen, tree)
+        return _firm(failure, seen, tree, env)
     if not any(trial.all):
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         reason = f"{failure.reason}; {here}" if failure.reason else here
@@ -117,10 +124,10 @@ def _classified(
     return Reproduced(replace(failure, reason=_flaky(trial)), "flaky", trial.rate)
 
 
-def _firm(failure: Failure, seen: CaseResult, tree: Tree) -> Reproduced:
+def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> Reproduced:
     """A test that is red whenever it runs."""
     found = failure_of(seen, failure.reason)
-    if reason := cause.environment(seen, failure, tree):
+    if reason := cause.environment(seen, failure, tree, env):
         return Reproduced(replace(found, reason=reason), "environment")
     if reason := cause.stale(seen):
         return Reproduced(replace(found, reason=reason), "stale_test")
@@ -152,7 +159,7 @@ def _flaky(trial: Trial) -> str:
     return shown
 
 
-def _absent(failure: Failure, suite: SuiteRun, tree: Tree) -> Reproduced:
+def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> Reproduced:
     """A reported test that did not run here: its file could not be imported, or it is gone."""
     path = failure.test.partition("::")[0]
     for broken, message in suite.errors:
@@ -160,7 +167,7 @@ def _absent(failure: Failure, suite: SuiteRun, tree: Tree) -> Reproduced:
             kind = failure.kind or message.partition(":")[0]
             seen = replace(failure, kind=kind, message=message or failure.message)
             result = CaseResult(failure.test, "error", kind=kind, message=seen.message)
-            if reason := cause.environment(result, failure, tree):
+            if reason := cause.environment(result, failure, tree, env):
                 return Reproduced(replace(seen, reason=reason), "environment")
             return Reproduced(seen, "confirmed")
     if suite.ended != "finished":

@@ -6,7 +6,7 @@ import difflib
 import re
 import sys
 
-from heal_bot.model import COMMAND, CaseResult, Failure
+from heal_bot.model import COMMAND, CaseResult, Environment, Failure
 from heal_bot.ports import Tree
 from heal_bot.verify import plugins
 
@@ -36,14 +36,14 @@ _SERVICE = re.compile(
 )
 
 
-def environment(seen: CaseResult, reported: Failure, tree: Tree) -> str:
+def environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> str:
     """What the environment lacks, with the remedy; '' when the failure is not its fault."""
     return (
         _not_started(seen)
         or _service(seen, reported)
         or _program(seen, tree)
         or _library(seen)
-        or _plugin(seen, tree)
+        or _plugin(seen, tree, env)
         or _package(seen.kind, seen.message, tree)
     )
 
@@ -99,9 +99,9 @@ def _library(seen: CaseResult) -> str:
     )
 
 
-def _plugin(seen: CaseResult, tree: Tree) -> str:
+def _plugin(seen: CaseResult, tree: Tree, env: Environment) -> str:
     """A plugin of pytest that gives what the test asks for."""
-    lacking = plugins.of(seen, tree)
+    lacking = plugins.of(seen, tree, env)
     if not lacking:
         return ""
     return (

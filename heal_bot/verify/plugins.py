@@ -6,8 +6,9 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from heal_bot.model import COMMAND, CaseResult, Report, SuiteRun
+from heal_bot.model import COMMAND, CaseResult, Environment, Report, SuiteRun
 from heal_bot.ports import Tree
 
 _RED = frozenset({"failed", "error"})
@@ -95,11 +96,11 @@ _SAID = (
     (re.compile(r"fixture '(\w+)' not found"), _FIXTURES),
     (re.compile(r"Unknown config option: (\w+)"), _KEYS),
     (re.compile(r"'(\w+)' not found in `markers` configuration option"), _MARKS),
-    (re.compile(r"No module named '(\w+)"), _MODULES),
+    (re.compile(r"No module named '(\w+)'"), _MODULES),
 )
 _ARGUMENTS = re.compile(r"unrecognized arguments: (.+)")
 _REQUIRED = re.compile(r"Missing required plugins: (.+)")
-_LOADED = re.compile(r"Error importing plugin \"[^\"]*\": No module named '(\w+)")
+_LOADED = re.compile(r"Error importing plugin \"[^\"]*\": No module named '(\w+)'")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
 _ASYNC = re.compile(r"async def functions? (?:are not natively supported|and no async plugin)")
 _RUNNERS = (
@@ -109,7 +110,7 @@ _RUNNERS = (
 )
 
 
-def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
+def missing(report: Report, suite: SuiteRun, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages that the suite lacks here and that the failing run had, as its report tells.
 
     What the report complains about as well was missing there too. Without a case that tells,
@@ -117,12 +118,12 @@ def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
     pytest does not know counts only where more tests fail than the report names.
     """
     if not report.cases:
-        return stopping(report, suite.detail) if suite.ended == "crashed" else ()
+        return stopping(report, suite.detail, tree, env) if suite.ended == "crashed" else ()
     here: dict[str, None] = {}
     for result in suite.results:
         # Older versions of pytest skip a test that no plugin can await.
         if result.outcome in _RED or _ASYNC.search(result.message):
-            here.update(dict.fromkeys(of(result, tree)))
+            here.update(dict.fromkeys(of(result, tree, env)))
     said = [message for _, message in suite.errors]
     if suite.ended == "crashed":
         said.append(suite.detail)
@@ -133,12 +134,13 @@ def missing(report: Report, suite: SuiteRun, tree: Tree) -> tuple[str, ...]:
     if not here:
         return ()
     there = {name for case in report.cases for name in named(f"{case.message}\n{case.text}")}
-    return tuple(name for name in here if name not in there)
+    return tuple(name for name in here if name not in there and _lacks(name, tree, env))
 
 
-def stopping(report: Report, text: str) -> tuple[str, ...]:
+def stopping(report: Report, text: str, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages without which pytest does not start, as it says in `text`."""
-    return named(text) if report.cases else tuple(dict.fromkeys(_unstarted(text)))
+    found = named(text) if report.cases else dict.fromkeys(_unstarted(text))
+    return tuple(name for name in found if _lacks(name, tree, env))
 
 
 def listed(names: Iterable[str]) -> tuple[str, ...]:
@@ -146,7 +148,7 @@ def listed(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name in _PACKAGES))
 
 
-def of(result: CaseResult, tree: Tree) -> tuple[str, ...]:
+def of(result: CaseResult, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages that a result complains about; not what the test itself quotes of pytest."""
     source = ""
     awaits = _ASYNC.match(result.message.removeprefix("Skipped: "))
@@ -156,7 +158,7 @@ def of(result: CaseResult, tree: Tree) -> tuple[str, ...]:
     if awaits:
         with contextlib.suppress(KeyError):
             source = tree.read(result.test.partition("::")[0]).decode(errors="replace")
-    return named(result.message, source)
+    return tuple(n for n in named(result.message, source) if _lacks(n, tree, env))
 
 
 def named(text: str, source: str = "") -> tuple[str, ...]:
@@ -166,6 +168,14 @@ def named(text: str, source: str = "") -> tuple[str, ...]:
     if _ASYNC.search(text):
         found.append(next((p for mark, p in _RUNNERS if mark in source), _RUNNERS[0][1]))
     return tuple(dict.fromkeys(found))
+
+
+def _lacks(package: str, tree: Tree, env: Environment) -> bool:
+    """Whether the package is neither installed nor the repository's own."""
+    module = next(module for module, name in _MODULES.items() if name == package)
+    own = re.compile(rf"(?:.*/)?src/{module}(?:/|\.py)|{module}(?:/|\.py)")
+    record = f"lib/python3*/site-packages/{package.replace('-', '_')}-*-info"
+    return not any(map(own.match, tree.paths())) and not any(Path(env.prefix).glob(record))
 
 
 def _unstarted(text: str) -> Iterator[str]:

@@ -180,7 +180,9 @@ def _plan(
             plan.notes.append(f"versions are those of {left} of the failing run")
     plan.requirements = [r for r in plan.requirements if _canonical(own) not in _names([r])]
     known = _names(plan.requirements)
-    plan.added = [name for name in plugins.reported(hints.plugins) if name not in known]
+    # The project itself is in the checkout, also where it is a plugin.
+    own_or_known = {*known, _canonical(own)}
+    plan.added = [name for name in plugins.reported(hints.plugins) if name not in own_or_known]
     programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
     pytest = ["pytest"] if "pytest" not in known else []
     plan.requirements += [*plan.added, *programs, *pytest]

@@ -6,6 +6,7 @@ import pytest
 
 from heal_bot.model import CaseResult, Failure
 from heal_bot.verify.cause import environment
+from tests.fakes import ENVIRONMENT
 
 
 class Tree:
@@ -31,7 +32,7 @@ def test_a_shared_library_that_is_missing_is_named_with_the_remedy(
     kind: str, message: str, named: str
 ) -> None:
     seen = CaseResult("tests/test_a.py", "error", kind=kind, message=message)
-    said = environment(seen, Failure("tests/test_a.py", kind, message), Tree())  # type: ignore[arg-type]
+    said = environment(seen, Failure("tests/test_a.py", kind, message), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
     if named:
         assert f"the shared library {named} is missing here" in said
         assert "system-packages, or run `heal-bot heal` in the test job" in said

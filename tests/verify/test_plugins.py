@@ -9,8 +9,8 @@ import pytest
 
 from heal_bot.model import CaseResult, Failure, Report, ReportedCase
 from heal_bot.verify.cause import environment
-from heal_bot.verify.plugins import missing, named
-from tests.fakes import FolderTree, failed, passed, suite
+from heal_bot.verify.plugins import missing, named, stopping
+from tests.fakes import ENVIRONMENT, FolderTree, failed, passed, suite
 
 MOCKER = "fixture 'mocker' not found"
 ASYNC = "async def functions are not natively supported.\nYou need to install a suitable plugin"
@@ -54,7 +54,8 @@ def tree(tmp_path: Path) -> FolderTree:
         ("ERROR: Missing required plugins: pytest-cov>=4, pytest-of-nobody", ("pytest-cov",)),
         ('ImportError: Error importing plugin "xdist": No module named \'xdist\'',
          ("pytest-xdist",)),
-        ("ModuleNotFoundError: No module named 'pytest_mock.plugin'", ("pytest-mock",)),
+        ("ModuleNotFoundError: No module named 'pytest_mock'", ("pytest-mock",)),
+        ("ModuleNotFoundError: No module named 'pytest_mock.plugin'", ()),
         ("No module named 'pytest_evil'", ()),
         ("assert 1 == 2", ()),
     ],
@@ -65,45 +66,45 @@ def test_what_pytest_says_names_the_package(text: str, packages: tuple[str, ...]
 
 def test_the_mark_of_an_asynchronous_test_names_the_plugin_that_runs_it(tree) -> None:
     red = suite(failed("test_a.py::test_it", ASYNC), passed("test_b.py::test_other"))
-    assert missing(REPORT, red, tree) == ("anyio",)
+    assert missing(REPORT, red, tree, ENVIRONMENT) == ("anyio",)
     idle = suite(CaseResult("test_b.py::test_it", "skipped", message=SKIPPED))
-    assert missing(REPORT, idle, tree) == ("pytest-asyncio",)
+    assert missing(REPORT, idle, tree, ENVIRONMENT) == ("pytest-asyncio",)
 
 
 def test_what_the_failing_run_lacked_as_well_is_not_missing_here(tree) -> None:
     red = suite(broken("test_b.py::test_it", MOCKER), failed("test_b.py::test_other", ASYNC))
     case = ReportedCase("test_b", "test_it", "error", message="failed on setup", text=MOCKER)
-    assert missing(Report((case,)), red, tree) == ("pytest-asyncio",)
+    assert missing(Report((case,)), red, tree, ENVIRONMENT) == ("pytest-asyncio",)
 
 
 def test_files_and_suites_that_do_not_start_are_read_too(tree) -> None:
     lost = suite(ended="crashed", detail="pytest stopped with code 4: x: error: unrecognized"
                  " arguments: --cov=a")  # fmt: skip
-    assert missing(REPORT, lost, tree) == ("pytest-cov",)
+    assert missing(REPORT, lost, tree, ENVIRONMENT) == ("pytest-cov",)
     half = replace(suite(), errors=(("test_a.py", "No module named 'pytest_asyncio'"),))
-    assert missing(REPORT, half, tree) == ("pytest-asyncio",)
+    assert missing(REPORT, half, tree, ENVIRONMENT) == ("pytest-asyncio",)
 
 
 def test_without_a_report_only_what_pytest_does_not_start_without_was_there(tree) -> None:
     red = suite(broken("test_b.py::test_it", MOCKER), failed("test_b.py::test_other", ASYNC))
     silent = Report(())
-    assert missing(silent, replace(red, unknown=("env",)), tree) == ()
+    assert missing(silent, replace(red, unknown=("env",)), tree, ENVIRONMENT) == ()
     assert missing(silent, suite(ended="crashed", detail=f"{MOCKER} No module named 'xdist'"),
-                   tree) == ()  # fmt: skip
+                   tree, ENVIRONMENT) == ()  # fmt: skip
     for text in (
         "error: unrecognized arguments: --timeout=3",
         "ERROR: Missing required plugins: pytest-timeout>=2",
         "ImportError: Error importing plugin \"pytest_timeout\": No module named 'pytest_timeout'",
     ):
         lost = suite(ended="crashed", detail=text)
-        assert missing(silent, lost, tree) == ("pytest-timeout",)
+        assert missing(silent, lost, tree, ENVIRONMENT) == ("pytest-timeout",)
 
 
 def test_what_a_test_quotes_of_pytest_is_its_own_failure(tree) -> None:
     quoted = f"assert {MOCKER!r} in 'collected 1 item'"
-    assert missing(REPORT, suite(failed("test_b.py::test_it", quoted)), tree) == ()
+    assert missing(REPORT, suite(failed("test_b.py::test_it", quoted)), tree, ENVIRONMENT) == ()
     asked = suite(failed("test_b.py::test_it", "No module named 'xdist'", "ModuleNotFoundError"))
-    assert missing(REPORT, asked, tree) == ("pytest-xdist",)
+    assert missing(REPORT, asked, tree, ENVIRONMENT) == ("pytest-xdist",)
 
 
 @pytest.mark.parametrize(("reported", "packages"), [(0, ("pytest-env",)), (1, ())])
@@ -113,11 +114,35 @@ def test_an_unknown_key_counts_where_more_fails_than_is_reported(
     red = replace(suite(failed("test_b.py::test_it")), unknown=("env", "our_own"))
     cases = (ReportedCase("test_b", "test_it", "failed"),) * reported
     told = (*cases, ReportedCase("test_b", "test_other", "skipped"))
-    assert missing(Report(told), red, tree) == packages
-    assert missing(REPORT, replace(red, results=()), tree) == ()
+    assert missing(Report(told), red, tree, ENVIRONMENT) == packages
+    assert missing(REPORT, replace(red, results=()), tree, ENVIRONMENT) == ()
 
 
 def test_a_test_without_its_plugin_fails_for_its_environment(tree) -> None:
     seen = CaseResult("test_b.py::test_it", "error", "setup", message=MOCKER)
-    said = environment(seen, Failure(seen.test, "", ""), tree)
+    said = environment(seen, Failure(seen.test, "", ""), tree, ENVIRONMENT)
     assert said.startswith("pytest's plugin pytest-mock, which the test asks for, is missing")
+
+
+@pytest.mark.parametrize(
+    "path", ["src/pytest_mock/plugin.py", "pytest_mock.py", "pytest_mock/a.py"]
+)
+def test_what_the_repository_is_itself_is_not_missing(tmp_path: Path, path: str) -> None:
+    tree = FolderTree.of(tmp_path, {path: "", "tests/respx/data.py": ""})
+    red = broken("test_b.py::test_it", MOCKER)
+    lost = failed("test_b.py::test_it", "No module named 'pytest_mock'", "ModuleNotFoundError")
+    other = broken("test_b.py::test_other", "fixture 'respx_mock' not found")
+    assert missing(REPORT, suite(red, lost, other), tree, ENVIRONMENT) == ("respx",)
+    ended = "ERROR: Missing required plugins: pytest-mock"
+    assert stopping(REPORT, ended, tree, ENVIRONMENT) == ()
+    for seen in (red, lost):
+        assert environment(seen, Failure(seen.test, "", ""), tree, ENVIRONMENT) == ""
+
+
+def test_what_is_installed_is_not_missing(tree, tmp_path: Path) -> None:
+    env = replace(ENVIRONMENT, prefix=str(tmp_path / "env"))
+    red = broken("test_b.py::test_it", MOCKER)
+    assert missing(REPORT, suite(red), tree, env) == ("pytest-mock",)
+    (tmp_path / "env/lib/python3.12/site-packages/pytest_mock-3.1.dist-info").mkdir(parents=True)
+    assert missing(REPORT, suite(red), tree, env) == ()
+    assert environment(red, Failure(red.test, "", ""), tree, env) == ""

@@ -155,6 +155,14 @@ def test_plugins_of_the_failing_run_are_completed(assembled, warehouse, holds):
     assert holds(env).keys() == {"pytest", "pytest_mock", "pytest_cov"}
 
 
+@pytest.mark.long
+def test_a_project_that_is_a_plugin_is_not_installed_over_itself(assembled, warehouse, holds):
+    warehouse.wheel("respx", "9.0")
+    text = '[project]\nname = "respx"\nversion = "0.1"\n'
+    env = assembled({"pyproject.toml": text}, hints=RunHints(plugins=("respx",)))
+    assert (holds(env)["respx"], env.added) == ("0.1", ())
+
+
 def test_places_and_options_of_the_repository_are_passed_over_and_said(assembled, holds, events):
     env = assembled(
         {

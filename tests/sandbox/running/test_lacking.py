@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.errors import SandboxError
-from heal_bot.model import Report
+from heal_bot.model import Report, ReportedCase
 from heal_bot.verify import plugins
 
 pytestmark = pytest.mark.long
+REPORT = Report((ReportedCase("test_z", "test_z", "failed", message="assert 1 == 2"),))
 TEST = "def test_it(): assert 0\n"
 
 
@@ -37,7 +38,7 @@ def test_a_missing_plugin_is_read_off_the_run(
 ) -> None:
     tree = folder(tmp_path / "tree", files)
     suite = runner.run(run, tree, env)
-    assert plugins.missing(Report(()), suite, tree)[0] == package, suite
+    assert plugins.missing(REPORT, suite, tree, env)[0] == package, suite
     if suite.ended == "crashed":
         with pytest.raises(SandboxError) as caught:
             runner.collect(run, tree, env)
@@ -48,4 +49,4 @@ def test_a_fixture_that_nobody_brings_is_told_in_one_line(run, runner, env, fold
     tree = folder(tmp_path / "tree", {"test_a.py": "def test_it(stock): pass\n"})
     (result,) = runner.run(run, tree, env).results
     assert (result.outcome, result.message) == ("error", "fixture 'stock' not found")
-    assert plugins.missing(Report(()), runner.run(run, tree, env), tree) == ()
+    assert plugins.missing(REPORT, runner.run(run, tree, env), tree, env) == ()
