@@ -258,6 +258,13 @@ def from_process(
     return load({**os.environ, **secrets}, data, given)
 
 
+def closed(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """The settings without what code of an untrusted head never meets, and the names of that."""
+    lost = tuple(name for name in ("index_url", "build_hosts") if getattr(settings, name))
+    kept = settings.model_copy(update={"index_url": Secret(""), "build_hosts": ()})
+    return kept, tuple(name.replace("_", "-") for name in lost)
+
+
 def _from_file(config: bytes | None) -> dict[str, Any]:
     """The keys of `.heal-bot.yml`; only those a repository may decide."""
     if not config:

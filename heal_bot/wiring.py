@@ -27,7 +27,7 @@ from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.command import CommandRunner
 from heal_bot.sandbox.run import Launch, Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
-from heal_bot.settings import Settings
+from heal_bot.settings import Settings, closed
 from heal_bot.text import Secret, redact
 from heal_bot.tiers import NOTHING, Own, tiers
 from heal_bot.workspace import sessions, system
@@ -123,13 +123,13 @@ def connected(
         )
         system.install(run, system.named(settings.system_packages), system.PATH, os.environ)
         chosen = tiers(settings, repository.source, job.replies, own)
-        workspace = _workspace(settings, sandbox, repository, Path(scratch), job.python)
-        wanted = _wanted(run, settings, repository.source, request.trust)
+        places = repository, Path(scratch), job.python
+        workspace = _workspace(run, settings, request.trust, sandbox, *places)
         yield Connected(
             run=run,
             request=request,
             root=repository.source,
-            workspace=replace(workspace, wanted=wanted),
+            workspace=workspace,
             runner=_runner(settings, sandbox, workspace),
             proposers=chosen.proposers,
             critics=chosen.critics,
@@ -160,9 +160,8 @@ def bench(
         run = Run(sink)
         run = replace(run, deadline=run.clock() + settings.max_minutes * 60)
         repository = Repository.of(run, repo, Path(scratch))
-        workspace = _workspace(settings, sandbox, repository, Path(scratch), python)
-        wanted = _wanted(run, settings, repository.source, Trust.KEYLESS)
-        workspace = replace(workspace, wanted=wanted)
+        places = repository, Path(scratch), python
+        workspace = _workspace(run, settings, Trust.KEYLESS, sandbox, *places)
         yield Bench(run, workspace, _runner(settings, sandbox, workspace))
 
 
@@ -183,17 +182,24 @@ def _paths(patterns: tuple[str, ...], command: str) -> tuple[str, ...]:
 
 
 def _workspace(
+    run: Run,
     settings: Settings,
+    trust: Trust,
     sandbox: Sandbox,
     repository: Repository,
     scratch: Path,
     python: Path | None,
 ) -> LocalWorkspace:
+    """Where tests run; code of an untrusted head meets neither credentials nor a host."""
+    settings, lost = (settings, ()) if trust is Trust.TRUSTED else closed(settings)
+    for name in lost:
+        message = f"{name} is not used: what is verified, or of an untrusted head, never meets it"
+        run.emit(Noted(stage="workspace", message=message, level="warning"))
     return LocalWorkspace(
         repository, scratch, cache=_cache(settings),
         builder=SandboxBuilder(sandbox, settings.build_hosts),
         given=python, candidates=_interpreters(settings, repository.source),
-        folder=settings.working_directory,
+        folder=settings.working_directory, wanted=_wanted(run, settings, repository.source),
     )  # fmt: skip
 
 
@@ -267,12 +273,9 @@ def _interpreters(settings: Settings, source: Path) -> tuple[Path, ...]:
     return (*active, *dict.fromkeys(places))
 
 
-def _wanted(run: Run, settings: Settings, source: Path, trust: Trust) -> Wanted:
-    """What is said of the environment; code of an untrusted head never meets credentials."""
+def _wanted(run: Run, settings: Settings, source: Path) -> Wanted:
+    """What is said of the environment."""
     top = Path(settings.workspace) if settings.workspace else source
-    if settings.index_url and trust is not Trust.TRUSTED:
-        message = "index-url is not used: what is verified, or of an untrusted head, never meets it"
-        run.emit(Noted(stage="workspace", message=message, level="warning"))
     return Wanted(
         python=settings.python_version,
         setup=settings.setup,
@@ -280,11 +283,7 @@ def _wanted(run: Run, settings: Settings, source: Path, trust: Trust) -> Wanted:
         # Where the failing run may have left its environment: in the project, then at the top.
         folders=tuple(dict.fromkeys((top / settings.working_directory, top))),
         programs=sessions.programs(settings.test_command),
-        access=Access(
-            settings.index_url if trust is Trust.TRUSTED else Secret(""),
-            settings.ca_file,
-            settings.proxy,
-        ),
+        access=Access(settings.index_url, settings.ca_file, settings.proxy),
     )
 
 

@@ -21,7 +21,6 @@ _ENVIRONMENT = (
     click.option("--setup", metavar="TEXT", help="As for `heal`."),
     click.option("--freeze", metavar="GLOB", help="As for `heal`."),
     click.option("--test-command", metavar="TEXT", help="As for `heal`."),
-    click.option("--build-hosts", metavar="LIST", help="As for `heal`."),
     click.option("--working-directory", metavar="DIR", help="As for `heal`."),
     click.option("--sandbox", type=click.Choice(["strict", "reduced"]), help="As for `heal`."),
 )

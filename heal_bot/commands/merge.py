@@ -32,6 +32,7 @@ _RED = frozenset({"fixed", "still_failing", "not_attempted"})
 @click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
 @click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
 @given.environment
+@click.option("--build-hosts", metavar="LIST", help="As for `heal`.")
 @click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
 def command(
     bundles: tuple[Path, ...],

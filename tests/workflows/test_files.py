@@ -223,7 +223,7 @@ def test_what_runs_tests_in_a_container_step_is_told_of_their_environment(path: 
 
 def test_the_shards_and_their_union_are_told_what_the_action_takes_as_inputs() -> None:
     path = ROOT / ".github/workflows/heal-matrix.yml"
-    names = ("paths", "verify-command", "system-packages")
+    names = ("paths", "verify-command", "system-packages", "build-hosts")
     given = {
         variable: said(name)
         for name in names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
@@ -146,10 +147,13 @@ def test_an_origin_has_the_port_of_its_scheme(one, other, same):
 
 
 @pytest.mark.parametrize(("trust", "given"), [(Trust.TRUSTED, True), (Trust.KEYLESS, False)])
-def test_the_code_of_an_untrusted_head_never_meets_the_index(tmp_path, trust, given):
-    settings = Settings(index_url=Secret(f"https://{SECRET}@index.invalid/simple"))
+def test_the_code_of_an_untrusted_head_meets_neither_the_index_nor_a_host(tmp_path, trust, given):
+    url = Secret(f"https://{SECRET}@index.invalid/simple")
+    settings = Settings(index_url=url, build_hosts=("files.invalid",))
     said: list[Event] = []
-    wanted = wiring._wanted(Run(said.append), settings, tmp_path, trust)
-    assert bool(wanted.access.url) == given
-    assert ["index-url is not used" in str(event) for event in said] == [True] * (not given)
+    places = SimpleNamespace(source=tmp_path), tmp_path, None
+    made = wiring._workspace(Run(said.append), settings, trust, None, *places)
+    assert bool(made.wanted.access.url) == bool(made.builder.hosts) == given
+    names = [event.message.partition(" is not used: ")[0] for event in said]
+    assert names == ([] if given else ["index-url", "build-hosts"])
     assert SECRET not in repr(said)
