@@ -89,8 +89,11 @@ class LocalWorkspace:
         return replace(provision(run, python, source, project, self.cache), added=added)
 
     def changed(self, env: Environment) -> bool:
-        """Whether a file of the environment is another than when it was laid out."""
-        return env.seal not in {"", seal_of(Path(env.prefix))}
+        """Whether a file of the environment is another than when it was laid out, or is gone."""
+        try:
+            return env.seal != seal_of(Path(env.prefix))
+        except ProvisionError:
+            return True
 
 
 def _minor(version: str) -> str:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from heal_bot.errors import ProvisionError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Environment
 from heal_bot.ports import Tree
@@ -67,12 +68,15 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
 
 
 def seal_of(installation: Path) -> str:
-    """What names the files of an installation as they lie there; '' where it is gone."""
+    """What names the files of an installation as they lie there; ProvisionError without it."""
     try:
         # The record's time is that of its last use.
         return signature(installation, leave=RECORD)
-    except OSError:
-        return ""
+    except OSError as error:
+        raise ProvisionError(
+            f"the files of the environment {installation} cannot be looked at ({error.strerror}):"
+            " see what else writes there, and run again"
+        ) from error
 
 
 def place(python: Interpreter, source: Path, store: Store) -> tuple[Path, Path]:

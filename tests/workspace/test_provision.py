@@ -12,7 +12,7 @@ from heal_bot.errors import ProvisionError
 from heal_bot.model import RunHints
 from heal_bot.workspace.interpreter import find
 from heal_bot.workspace.local import LocalWorkspace
-from heal_bot.workspace.provision import must_copy
+from heal_bot.workspace.provision import must_copy, seal_of
 from heal_bot.workspace.repository import Repository
 
 STRANGER = 64001
@@ -70,6 +70,11 @@ def test_a_file_of_the_environment_that_is_another_than_before_is_seen(
         case "gone":
             shutil.rmtree(env.prefix)
     assert workspace.changed(env)
+
+
+def test_an_environment_whose_files_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProvisionError, match=r"gone cannot be looked at \(No such file"):
+        seal_of(tmp_path / "gone")
 
 
 def inside(env, code: str, user: int | None = None) -> str:
