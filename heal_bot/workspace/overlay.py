@@ -11,7 +11,6 @@ from heal_bot.errors import ProvisionError
 from heal_bot.events import Noted, Run
 from heal_bot.model import RunHints
 from heal_bot.workspace import pins, plugins
-from heal_bot.workspace.assembly import as_of
 from heal_bot.workspace.index import Index
 from heal_bot.workspace.installation import leave_package
 from heal_bot.workspace.interpreter import Interpreter
@@ -36,7 +35,8 @@ def laid(
     wanted = [n for n in ("pytest", *plugins.reported(hints.plugins)) if n not in there]
     short = ".".join(python.version.split(".")[:2])
     try:
-        index = Index.at(scratch / "index", short, as_of(access, hints.started))
+        # What is installed may be newer than the report, and every version of it is a bound.
+        index = Index.at(scratch / "index", short, access)
         bounds = [f"{name}=={version}" for name, version in there.items() if version]
         whole = index.resolve(run, wanted, bounds)
     except ProvisionError as error:
