@@ -132,6 +132,7 @@ def _failures(
         resolved = tests.resolve(run, report, Collection(()), paths, tree.read)
     if resolved.failures or not chosen.test_command or tests.is_green(report):
         return resolved.failures, request
-    message = f"{resolved.nothing}; one job heals what is red in the test-command"
+    said = resolved.nothing or f"the report is {tests.doubt(report)}"
+    message = f"{said}; one job heals what is red in the test-command"
     run.emit(Noted(stage="intake", message=message, level="warning"))
     return None, request

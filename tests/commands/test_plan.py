@@ -129,6 +129,9 @@ def test_tests_that_only_the_test_command_knows_are_one_job(tmp_path: Path) -> N
     assert done.stdout == '{"shard": [0]}\n'
     assert "one job heals what is red in the test-command" in done.stderr
     assert json.loads((tmp_path / "plan/shard-0.json").read_text())["only"] == []
+    (tmp_path / "r.xml").write_text("<testsuite></testsuite>")
+    said = program(*PLAN, cwd=tmp_path, HEAL_BOT_TEST_COMMAND="sh check.sh").stderr
+    assert "the report is empty; one job heals" in said
 
 
 def test_bundles_of_nothing_are_one_line(tmp_path: Path) -> None:

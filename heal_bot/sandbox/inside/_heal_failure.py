@@ -49,7 +49,8 @@ def _text(error):
     # Code under test wrote __str__: it may raise anything.
     try:
         if type(error).__name__ == "FixtureLookupError" and hasattr(error, "argname"):
-            return getattr(error, "msg", None) or "fixture '" + error.argname + "' not found"
+            said = getattr(error, "msg", None) or "fixture '" + str(error.argname) + "' not found"
+            return str(said)
         notes = getattr(error, "__notes__", None) or ()
         return "\n".join([str(error), *(note for note in notes if isinstance(note, str))])
     except Exception as broken:

@@ -36,3 +36,8 @@ def test_an_exception_that_cannot_say_itself_is_described(
 
     kind = type("Odd", (Exception,), {broken: property(fail) if broken == "__notes__" else fail})
     assert inside.describe(kind(), "/repo")["m"] == "<str() of it raised ZeroDivisionError>"
+
+
+def test_a_class_of_the_name_of_pytests_own_is_described(inside: types.ModuleType) -> None:
+    kind = type("FixtureLookupError", (Exception,), {"argname": "stock", "msg": ["no text"]})
+    assert inside.describe(kind(), "/repo")["m"] == "['no text']"
