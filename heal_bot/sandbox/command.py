@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heal_bot.errors import ProvisionError, SandboxError
@@ -39,6 +39,17 @@ _TOX = re.compile(r"(?<![\w.-])tox(?![\w.-])")
 _NO_ORACLE = "the tests run by a command and not by pytest"
 
 
+@dataclass(slots=True)
+class _Shown:
+    """What runs in one environment showed: pytest's ids, the tests both know, the baseline."""
+
+    known: tuple[str, ...] | None = None
+    shared: frozenset[str] = frozenset()
+    passing: tuple[str, ...] = ()
+    seconds: float = 0.0
+    observed: tuple[Path, SuiteRun] | None = None
+
+
 class CommandRunner:
     """The Runner port: `command` decides, `pytest` only helps to find and to search.
 
@@ -52,15 +63,13 @@ class CommandRunner:
         self._pytest = pytest
         self._command = command
         self._told = told
-        self._known: tuple[str, ...] | None = None
-        self._shared: frozenset[str] = frozenset()
-        self._passing: tuple[str, ...] = ()
-        self._seconds = 0.0
-        self._observed: tuple[Path, SuiteRun] | None = None
+        self._shown = _Shown()
+        self._shown_in: dict[str, _Shown] = {}
 
     def preflight(self, run: Run, env: Environment) -> Isolation:
         """Prove that the layers hold and the interpreter inside is the one outside."""
-        self._known = self._observed = None  # what another environment showed
+        # What another environment showed says nothing of this one.
+        self._shown = self._shown_in.setdefault(env.prefix, _Shown())
         return self._pytest.preflight(run, env)
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
@@ -73,7 +82,7 @@ class CommandRunner:
                 f"the test-command did not come to its end: {suite.ended}: {suite.detail};"
                 " raise --max-minutes, or give a command that ends by itself"
             )
-        self._observed = (tree.root, suite)
+        self._shown.observed = (tree.root, suite)
         return Collection(suite.collected)
 
     def run(
@@ -109,15 +118,15 @@ class CommandRunner:
         guards: Sequence[str],
     ) -> Session:
         """A session of pytest's where it knows all of the failing tests, else cold runs."""
-        if all(failure.test in self._shared for failure in failing):
-            known = [guard for guard in guards if guard in frozenset(self._known or ())]
+        if all(failure.test in self._shown.shared for failure in failing):
+            known = [guard for guard in guards if guard in frozenset(self._shown.known or ())]
             return self._pytest.warm(run, tree, env, failing, known)
 
         def judge(files: Sequence[PatchedFile]) -> SuiteRun:
-            seconds = 10 + 3 * self._seconds
+            seconds = 10 + 3 * self._shown.seconds
             return self._cold(run, env, Ask(tree, seconds=seconds), files)[0]
 
-        return ColdSession(run, tree, judge, failing, self._passing)
+        return ColdSession(run, tree, judge, failing, self._shown.passing)
 
     def snippet(
         self, run: Run, tree: Tree, env: Environment, code: str, *, seconds: float = 20.0
@@ -135,41 +144,41 @@ class CommandRunner:
                 f" here ({unmade[0]}): let it use what is there: with tox, install"
                 f" tox-current-env; with nox, say nox --no-venv --no-install; or install nothing"
             )
-        self._passing = tuple(r.test for r in suite.results if r.outcome == "passed")
-        self._seconds = suite.seconds
+        self._shown.passing = tuple(r.test for r in suite.results if r.outcome == "passed")
+        self._shown.seconds = suite.seconds
         shown = self._beside(run, env, ask, red)
         if red and not (places or shown):
             message = "no Python that the test-command starts could be observed"
             run.emit(Noted(stage="sandbox", message=message, level="warning"))
-        alone = [test for test in red if test not in self._shared]
+        alone = [test for test in red if test not in self._shown.shared]
         recorded = shown.spectrum if shown else None
-        kept = {*self._shared, *self._passing}
+        kept = {*self._shown.shared, *self._shown.passing}
         return replace(suite, spectrum=lines.joined(recorded, places, alone, kept))
 
     def _beside(self, run: Run, env: Environment, ask: Ask, red: Sequence[str]) -> SuiteRun | None:
         """What pytest shows where it knows a red test by the same name, and finds it red too."""
-        if not frozenset(red).intersection(self._known or ()):
+        if not frozenset(red).intersection(self._shown.known or ()):
             return None
         shown = self._pytest.run(run, ask.tree, env, spectrum=True, seconds=ask.seconds)
         there = {result.test for result in shown.results if result.outcome in _RED}
-        self._shared = frozenset(there.intersection(red))
-        return shown if self._shared else None
+        self._shown.shared = frozenset(there.intersection(red))
+        return shown if self._shown.shared else None
 
     def _collect(self, run: Run, tree: Tree, env: Environment) -> None:
         """The ids that pytest knows; none where it is not there or cannot collect."""
-        if self._known is None:
+        if self._shown.known is None:
             try:
-                self._known = self._pytest.collect(run, tree, env).tests
+                self._shown.known = self._pytest.collect(run, tree, env).tests
             except SandboxError:
-                self._known = ()
+                self._shown.known = ()
 
     def _asked(self, run: Run, env: Environment, ask: Ask) -> SuiteRun:
         """One run of the command, or of pytest for what only that can show of shared tests."""
         if ask.spectrum and ask.tests is None:
-            kept, self._observed = self._observed, None
+            kept, self._shown.observed = self._shown.observed, None
             same = kept is not None and kept[0] == ask.tree.root
             return kept[1] if kept is not None and same else self._observe(run, env, ask)
-        shared = self._shared.issuperset(ask.tests or ("",))
+        shared = self._shown.shared.issuperset(ask.tests or ("",))
         if ask.oracle is not None:
             return self._pytest.run_many(run, env, [ask])[0] if shared else self._without_oracle()
         if ask.spectrum and shared:
@@ -201,7 +210,7 @@ class CommandRunner:
             done = Observed(ended.how, ended.code, ended.output.decode(errors="replace"))
             over = ended.how not in {"exited", "signalled"}
             known = () if over else self._told(
-                run, ask.tree, slot.repo, since, self._known or (), done
+                run, ask.tree, slot.repo, since, self._shown.known or (), done
             )  # fmt: skip
             wanted = None if ask.tests is None else frozenset(ask.tests)
             results = tuple(r for r in known if wanted is None or r.test in wanted)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from heal_bot.errors import SandboxError
 from heal_bot.events import Run
 from heal_bot.intake import ran
 from heal_bot.model import COMMAND, Environment
@@ -139,3 +141,19 @@ def test_ids_and_collection_errors_begin_at_the_top_where_the_project_lies_below
     with runner.warm(run, tree, env, [failure_of(red)], [f"{top}::test_unused"]) as session:
         candidate = tree.candidate("total", RIGHT, path="services/api/m.py")
         assert [v.status for v in session.judge([candidate])] == ["fixed"]
+
+
+def test_what_one_environment_showed_is_kept_apart_from_another(
+    run: Run, env: Environment, project_with: Callable[[str], Any]
+) -> None:
+    tree, runner = project_with(JUNIT.replace("python", env.python))
+    runner.preflight(run, env)
+    suite = runner.run(run, tree, env, spectrum=True)
+    red = [failure_of(r) for r in suite.results if r.test == "test_m.py::test_total"]
+    runner.preflight(run, env)
+    with runner.warm(run, tree, env, red, ()) as session:
+        assert isinstance(session, WarmSession)
+    with pytest.raises(SandboxError):
+        runner.preflight(run, replace(env, prefix="/another"))
+    with runner.warm(run, tree, env, red, ()) as session:
+        assert isinstance(session, ColdSession)
