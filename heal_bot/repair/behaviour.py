@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import re
+import ast
+import contextlib
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from heal_bot.model import CallResult
 
 _FEW = 1 / 3
-_RAISE = re.compile(r"\braise\s+(?:\w+\.)*(\w+)")
 
 
 def refusals(sources: Iterable[str]) -> frozenset[str]:
     """The exceptions that functions raise by a statement of their own: to end so may be right."""
-    return frozenset(name for source in sources for name in _RAISE.findall(source))
+    found: set[str] = set()
+    for source in set(sources):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+            found.update(filter(None, map(_raised, ast.walk(ast.parse(textwrap.dedent(source))))))
+    return frozenset(found)
+
+
+def _raised(node: ast.AST) -> str:
+    """The name of what a statement raises; '' for any other node."""
+    match node:
+        case ast.Raise(exc=ast.Call(func=kind)) | ast.Raise(exc=ast.expr() as kind):
+            return str(getattr(kind, "attr", getattr(kind, "id", "")))
+    return ""
 
 
 def is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:

@@ -34,6 +34,8 @@ _KEYWORDS = {
     "replace": ("1",),
     "index": ("1",),
 }  # fmt: skip
+# What an attribute is read from, and the least that another expression costs.
+_READ_FROM, _LEAST = 3.4, 2.2
 # Arguments that are often a name in scope, and how many arguments come before them.
 _NAMED = {
     "deque": ("maxlen={}", 1), "split": ("{}", 0), "rsplit": ("{}", 0), "strip": ("{}", 0),
@@ -217,7 +219,7 @@ def replaced(scope: Scope) -> Iterator[Change]:
             case ast.Assign() | ast.Return() | ast.Compare() | ast.For() | ast.BinOp():
                 cost = 3.2
             case ast.Attribute() if isinstance(node, ast.Attribute | ast.Subscript):
-                cost = 3.4
+                cost = _READ_FROM
             case _:
                 continue
         if isinstance(getattr(node, "ctx", None), ast.Store):
@@ -225,4 +227,11 @@ def replaced(scope: Scope) -> Iterator[Change]:
         inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         for name in scope.visible(node):
             meant = 0.9 if name in scope.idle else 0.5 if name in inside else 0.0
-            yield site.put(node, Text(name), cost - meant)
+            if cost != _READ_FROM or name in scope.idle or name in _looped(scope, node):
+                yield site.put(node, Text(name), max(_LEAST, cost - meant))
+
+
+def _looped(scope: Scope, node: ast.AST) -> set[str]:
+    """The names that the loops around a node go through."""
+    loops = (a for a in scope.above(node) if isinstance(a, ast.For | ast.AsyncFor))
+    return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}

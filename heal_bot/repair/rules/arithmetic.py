@@ -127,7 +127,8 @@ def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
         case ast.Subscript(value=head, slice=ast.Name() | ast.Attribute() | ast.Constant() as key):
             if isinstance(value, ast.Dict | ast.Set | ast.Compare | ast.BoolOp):
                 return
-            empty = {ast.List: "[]", ast.JoinedStr: '""'}.get(type(value), "0")
+            text = isinstance(value, ast.Constant) and isinstance(value.value, str)
+            empty = {ast.List: "[]", ast.JoinedStr: '""'}.get(type(value), '""' if text else "0")
             had = Text(f"{site.text(head).at(16)}.get({site.segment(key)}, {empty})")
             yield site.put(value, binary(had, "+", site.text(value)), 2.5)
 

@@ -31,20 +31,34 @@ def conditions(scope: Scope) -> Iterator[Change]:
         last = isinstance(node, ast.Return) and node is function.body[-1]
         if not isinstance(node, _SIMPLE) or span is None or last or _has_one(site, node):
             continue
-        code, line = site.segment(node), site.line(node)
-        if "\n" in code:
+        # With the comment that stands behind it.
+        code, line = site.source[site.start(node) : span[1]].decode().rstrip(), site.line(node)
+        if "\n" in code or "\t" in code or _begins(scope, node):
             continue
         visible = {*scope.visible(node), "self", "cls"}
         options: dict[str, float] = {}
-        for condition, cost in (*_taken(node), *flags, *_named(scope, node), *asked):
-            if {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)} <= visible:
+        for condition, cost in (*_taken(site, node), *flags, *_named(scope, node), *asked):
+            if _read(condition) <= visible:
                 options.setdefault(condition, cost)
         for condition, cost in options.items():
             text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(node))
             if not site.source[: span[1]].endswith(b"\n"):
                 text = text.rstrip("\r\n")
-            why = f"`{one_line(code, 60)}` on line {line} runs only if `{condition}`"
+            why = f"`{one_line(site.segment(node), 60)}` on line {line} runs only if `{condition}`"
             yield Change((Cut(*span, text),), cost, line, why)
+
+
+def _read(condition: str) -> set[str]:
+    """The names that a condition reads."""
+    return {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)}
+
+
+def _begins(scope: Scope, node: ast.stmt) -> bool:
+    """Whether a statement binds a name first: others read it whatever a condition says."""
+    if not isinstance(node, ast.Assign):
+        return False
+    names = {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return bool(names - {name for name, line, _ in scope.bindings if line < node.lineno})
 
 
 def _has_one(site: Site, node: ast.stmt) -> bool:
@@ -53,22 +67,37 @@ def _has_one(site: Site, node: ast.stmt) -> bool:
     return isinstance(parent, ast.If) and parent.body == [node] and not parent.orelse
 
 
-def _taken(node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _taken(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
     """Whether something holds already what a statement puts into it, or takes out."""
     match node:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=into, attr=attr), args=[value], keywords=[])
-        ) if attr in _TAKING:
-            yield f"{ast.unparse(value)} not in {ast.unparse(into)}", 2.9
-            yield f"{ast.unparse(value)} in {ast.unparse(into)}", 2.9
-            yield ast.unparse(value), 3.0
-            yield f"{ast.unparse(value)} is not None", 3.1
+        ) if attr in _TAKING and _is_plain(value) and _is_plain(into):
+            new, held = site.segment(value), site.segment(into)
+            yield f"{new} not in {held}", 2.9
+            yield f"{new} in {held}", 2.9
+            yield new, 3.0
+            yield f"{new} is not None", 3.1
         case (
             ast.Assign(targets=[ast.Subscript(value=into, slice=key)])
             | ast.Delete(targets=[ast.Subscript(value=into, slice=key)])
-        ) if not isinstance(key, ast.Slice):
-            yield f"{ast.unparse(key)} not in {ast.unparse(into)}", 2.9
-            yield f"{ast.unparse(key)} in {ast.unparse(into)}", 2.9
+        ) if _is_plain(key) and _is_plain(into):
+            yield f"{site.segment(key)} not in {site.segment(into)}", 2.9
+            yield f"{site.segment(key)} in {site.segment(into)}", 2.9
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether to ask for a value once more costs nothing and changes nothing, in any place."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Constant()):
+            return _is_plain(inner)
+        case ast.Subscript(value=inner, slice=ast.Name()):
+            return _is_plain(inner)
+        case ast.Tuple(elts=parts):
+            return bool(parts) and all(map(_is_plain, parts))
+    return False
 
 
 def _flags(scope: Scope) -> list[tuple[str, float]]:
@@ -128,7 +157,7 @@ def _asks_what_it_changes(node: ast.If) -> bool:
         if isinstance(part, ast.Name | ast.Attribute)
     }
     inside = [part for statement in node.body for part in ast.walk(statement)]
-    if any(isinstance(part, ast.Return | ast.Raise | ast.Continue) for part in inside):
+    if any(isinstance(part, ast.Return | ast.Raise | ast.Continue | ast.Break) for part in inside):
         return False
     changed: set[str] = set()
     for part in inside:

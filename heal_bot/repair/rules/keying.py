@@ -28,8 +28,9 @@ def ties(scope: Scope) -> Iterator[Change]:
                 case ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)]), body=body):
                     yield from _joined(scope, name, body)
                 case ast.Name() | ast.Attribute():
-                    code = f"lambda one: ({site.segment(key)}(one), one)"
-                    yield site.put(key, Text(code, 1), 2.6)
+                    if not any(isinstance(n, ast.Name) and n.id == "one" for n in ast.walk(key)):
+                        code = f"lambda one: ({site.segment(key)}(one), one)"
+                        yield site.put(key, Text(code, 1), 2.6)
 
 
 def _joined(scope: Scope, name: str, body: ast.expr) -> Iterator[Change]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
@@ -70,15 +71,19 @@ def remainders(scope: Scope) -> Iterator[Change]:
     for node in site.nodes:
         match node:
             case ast.BinOp(
-                left=ast.Name(id=name), op=ast.FloorDiv() | ast.Mod() as sign, right=divisor
-            ):
-                loops = [a for a in scope.above(node) if isinstance(a, _LOOPS)]
+                left=ast.Name(id=name),
+                op=ast.FloorDiv() | ast.Mod() as sign,
+                right=ast.Name() | ast.Attribute() | ast.Constant(value=int()) as divisor,
+            ) if "text" not in scope.kinds.get(name, set()):
+                loops = _loops_within(scope, node)
             case _:
                 continue
         inside = {n.id for loop in loops for n in ast.walk(loop)
                   if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}  # fmt: skip
         statement = site.places[node].statement
-        if not loops or name in inside or statement in loops:
+        if not loops or name in inside or statement in loops or isinstance(statement, ast.Return):
+            continue
+        if name not in scope.visible(statement):
             continue
         rest = "%" if isinstance(sign, ast.FloorDiv) else "//"
         code = f"{name} {rest}= {site.segment(divisor)}"
@@ -86,6 +91,13 @@ def remainders(scope: Scope) -> Iterator[Change]:
             change = after(site, anchor, (code,), 2.6) if "\n" not in code else None
             if change:
                 yield change
+
+
+def _loops_within(scope: Scope, node: ast.AST) -> list[ast.For | ast.While | ast.AsyncFor]:
+    """The loops around a node in the function or lambda it stands in, innermost first."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    within = takewhile(lambda above: not isinstance(above, inner), scope.above(node))
+    return [above for above in within if isinstance(above, _LOOPS)]
 
 
 def accumulators(scope: Scope) -> Iterator[Change]:
@@ -120,7 +132,7 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                 mixed = _MIXED if scope.around.units.differ(into, value) else 0.0
                 for code in codes:
                     for put in (after, before):
-                        change = put(site, anchor, (code,), 3.8 + mixed)
+                        change = put(site, anchor, (code,), 3.8 + (mixed if "+=" in code else 0.0))
                         if change:
                             yield change
             if "number" in kinds:

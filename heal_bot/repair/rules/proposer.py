@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 
 from heal_bot.events import Noted, Run
 from heal_bot.model import Attempt, Candidate, Cost, Edit, Suspect, Target
@@ -18,8 +19,10 @@ from heal_bot.repair.rules.queue import Idea, order, rank_cost
 from heal_bot.repair.rules.scope import Scope, look
 from heal_bot.repair.rules.site import survey
 from heal_bot.repair.rules.surroundings import explore
+from heal_bot.repair.rules.table import Family
 from heal_bot.repair.rules.text import applied
 from heal_bot.source.guard import SourceRejected
+from heal_bot.text import one_line
 
 _SUSPECTS = 5
 _IMPROVERS = 30
@@ -66,7 +69,7 @@ class Rules:
                 scope.frame = _frame(suspect.target, suspects)
                 scopes.append((scope, rank_cost(rank, suspect.score, best)))
         holes = {id(scope): gaps(scope) for scope, _ in scopes}
-        for idea in order(scopes):
+        for idea in order(scopes, skipped=partial(_skipped, run)):
             edit = _realized(idea, seen)
             if edit is not None:
                 prior = idea.cost + doubt(idea) + elsewhere(idea, holes)
@@ -95,7 +98,7 @@ class Rules:
             for scope, extra in self._beside(run, brief, edit.target, rank):
                 first[id(scope)] = attempt
                 scopes.append((scope, extra))
-        for idea in order(scopes, roof=_SECOND_ROOF):
+        for idea in order(scopes, roof=_SECOND_ROOF, skipped=partial(_skipped, run)):
             start = first[id(idea.scope)].candidate
             (before,) = start.edits
             second = _realized(idea, seen, before)
@@ -118,6 +121,16 @@ class Rules:
                 yield scope, 0.15 * rank + 0.3 * (place + 1)
 
 
+def _skip(run: Run, target: Target, why: str) -> None:
+    where = f"{target.path}:{target.first_line} {target.qualname}"
+    run.emit(Noted(stage="repair", message=f"rules skip {where}: {why}", level="warning"))
+
+
+def _skipped(run: Run, scope: Scope, family: Family, error: Exception) -> None:
+    """One family is left out for a target."""
+    _skip(run, scope.site.target, f"{family.name}: {one_line(str(error), 100)}")
+
+
 def _scope(
     run: Run, brief: Brief, suspect: Suspect, source: str, lines: Mapping[int, float] | None
 ) -> Scope | None:
@@ -126,8 +139,7 @@ def _scope(
     try:
         site = survey(target, source, lines)
     except SourceRejected as error:
-        where = f"{target.path}:{target.first_line} {target.qualname}"
-        run.emit(Noted(stage="repair", message=f"rules skip {where}: {error}", level="warning"))
+        _skip(run, target, str(error))
         return None
     told = ast.get_docstring(site.function) if site.function is not None else None
     evidence = with_examples(gather(brief.cluster.failures), told or "")

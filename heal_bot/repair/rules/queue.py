@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from heal_bot.repair.rules.scope import Scope
@@ -42,12 +42,15 @@ def rank_cost(rank: int, score: float, best: float) -> float:
 
 
 def order(
-    scopes: list[tuple[Scope, float]], families: tuple[Family, ...] = FAMILIES, roof: float = 99.0
+    scopes: list[tuple[Scope, float]],
+    families: tuple[Family, ...] = FAMILIES,
+    roof: float = 99.0,
+    skipped: Callable[[Scope, Family, Exception], None] = lambda *_: None,
 ) -> Iterator[Idea]:
     """All changes by cost plus the extra cost of their suspect and line, up to `roof`.
 
     A family is opened when its least cost comes up, so a search that ends early never pays for
-    the dear families.
+    the dear families. One that a source is too odd for is left out there, and `skipped` is told.
     """
     heap: list[tuple[float, int, Scope, float, Family, Change | None]] = []
     count = 0
@@ -61,14 +64,18 @@ def order(
         if ready is not None:
             yield Idea(scope, family, ready, cost)
             continue
-        for change in family.changes(scope):
-            heat = _heat(scope, change)
-            if heat is None:
-                continue
-            total = change.cost + extra + heat
-            if total <= roof:
-                heapq.heappush(heap, (total, count, scope, extra, family, change))
-                count += 1
+        try:
+            for change in family.changes(scope):
+                heat = _heat(scope, change)
+                if heat is None:
+                    continue
+                total = change.cost + extra + heat
+                if total <= roof:
+                    heapq.heappush(heap, (total, count, scope, extra, family, change))
+                    count += 1
+        # What is made of a source is parsed and printed again: a long sum is too deep for that.
+        except (SyntaxError, ValueError, RecursionError) as error:
+            skipped(scope, family, error)
 
 
 def _heat(scope: Scope, change: Change) -> float | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
@@ -18,14 +19,14 @@ from heal_bot.repair.rules.text import Change, Cut, says
 
 _FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
 _TAKING = {"pop", "popleft"}
-_VALUES = 6
+_VALUES, _MOST = 6, 6
 
 
 def fills(scope: Scope) -> Iterator[Change]:
     """Every statement's place, for every value visible there."""
     site = scope.site
     yield from _frozen(scope)
-    for name, code in _unfilled(scope):
+    for name, code in islice(_unfilled(scope), _MOST):
         beside = _beside(site, name)
         for anchor in site.statements:
             if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -114,10 +115,20 @@ def _beside(site: Site, code: str) -> set[str]:
 def _sides(node: ast.AST) -> tuple[str, ...]:
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            return ast.unparse(left), ast.unparse(right)
+            return _code(left), _code(right)
         case ast.Compare(left=left, comparators=[right]):
-            return ast.unparse(left), ast.unparse(right)
+            return _code(left), _code(right)
     return ()
+
+
+def _code(node: ast.expr) -> str:
+    """A name, or an attribute of one; '' for anything else."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            return f"{name}.{attr}"
+    return ""
 
 
 def _frozen(scope: Scope) -> Iterator[Change]:
@@ -246,6 +257,6 @@ def _filling(name: str, value: ast.expr) -> str:
             return f"{name}.add({{}})"
         case ast.Constant(value=None | "" | False):
             return f"{name} = {{}}"
-        case ast.Constant(value=int()):
+        case ast.Constant(value=0 | 1 as number) if number is not True:
             return f"{name} += {{}}"
     return ""

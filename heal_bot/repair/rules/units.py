@@ -40,6 +40,11 @@ class Units:
 
 def unit(node: ast.expr) -> str:
     """The name or attribute that says what an expression counts; '' where none does."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        right = node.right
+        if isinstance(right, ast.Name | ast.Attribute):
+            return unit(right)
+        node = node.left
     match node:
         case ast.Name(id=name):
             return name
@@ -47,8 +52,6 @@ def unit(node: ast.expr) -> str:
             return f".{name}"
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             return unit(inner)
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            return unit(left) or unit(right)
         case ast.Call(func=ast.Name(id=name), args=args) if name in _KEPT:
             return next(filter(None, map(unit, args)), "")
     return ""
