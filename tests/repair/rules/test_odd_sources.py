@@ -25,7 +25,7 @@ ODD = {
     "walrus": "def f(out, xs):\n    out.append(k := len(xs))\n    return out, k\n",
     "a deep sum in the module": f"def f(a):\n    return a - 1\n\n\na = 1\nX = {DEEP}\n",
     "a long text": f"def f(x):\n    k = 0\n    if k < x:\n        return {WORDS}\n    return k\n",
-    "a lambda": "def f(out, r):\n    for z in r:\n        out.append(lambda z: z // 3)\n    return out\n",
+    "a lambda": "def f(out, r):\n    for z in r:\n        out.append(lambda z: z // 3)\n",
     "texts": 'def f(rows):\n    for r in rows:\n        print("%s %s" % (r, 1))\n    return rows\n',
     "non-ASCII": 'def f(ß, out):\n    out.append(ß)  # größer\n    return "ä"\n',
     "tabs": "def f(a, out):\n\tfor x in a:\n\t\tout.append(x)\n\treturn out\n",
