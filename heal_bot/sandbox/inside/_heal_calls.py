@@ -23,7 +23,6 @@ import _heal_code
 import _heal_examples
 import _heal_recorder
 import _heal_shape
-import _heal_state
 import _heal_swap
 import _heal_vary
 
@@ -41,7 +40,7 @@ class Late(BaseException):
     """A call took too long; no `except Exception` stops it."""
 
 
-def serve(rerun, swapper, order, records):
+def serve(rerun, swapper, state, order, records):
     """Record the calls that the tests make, and tell what each candidate does on them.
 
     The first candidate is known to pass the tests, so they are run with it: unchanged they may
@@ -54,7 +53,6 @@ def serve(rerun, swapper, order, records):
         if not isinstance(place, _heal_swap.Unsound):
             places.setdefault((place.filename, place.outer_first), place)
     roots = [place.roots[0][0] for place in places.values()]
-    state = _heal_state.State(swapper.repo)
     recorder = _recorded(rerun, swapper, candidates[0], roots)
     state.restore()
     recorded = recorder.calls

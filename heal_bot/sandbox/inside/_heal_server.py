@@ -20,6 +20,7 @@ import _heal_judge
 import _heal_record
 import _heal_session
 import _heal_sieve
+import _heal_state
 import _heal_swap
 
 
@@ -161,6 +162,8 @@ class Warm:
             _heal_canary.run(_heal_canary.make(session, [2, 2, product]))
         plugin.settle(session)
         swapper = _heal_swap.Swapper(self.order["repo"], self.log.codes)
+        # Taken here once: to look at all modules in a fork copies the memory they lie in.
+        state = _heal_state.State(self.order["repo"])
         gc.collect()
         gc.freeze()
         os.write(self.up, b"+")
@@ -179,10 +182,11 @@ class Warm:
                 os.close(self.up)
                 judge = _heal_judge.Judge(plugin, session, order, bell)
                 if order["kind"] == "calls":
-                    _heal_calls.serve(judge.rerun, swapper, order, self.records)
+                    _heal_calls.serve(judge.rerun, swapper, state, order, self.records)
                     self.records.send("judged")
                 elif order["kind"] == "sieve":
-                    _heal_sieve.serve(judge.first(), swapper, order, self.records, plugin.name)
+                    tests = judge.first()
+                    _heal_sieve.serve(tests, swapper, state, order, self.records, plugin.name)
                 elif self._swap(swapper, order["edits"]):
                     judge.run()
 

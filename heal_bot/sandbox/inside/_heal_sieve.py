@@ -20,7 +20,6 @@ from _pytest.outcomes import Failed
 
 import _heal_dressed
 import _heal_failure
-import _heal_state
 import _heal_swap
 
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
@@ -40,7 +39,7 @@ class Dressed(Exception):
     """A test needs more of pytest than being called."""
 
 
-def serve(items, swapper, order, records, name):
+def serve(items, swapper, state, order, records, name):
     """Tell of each candidate: `failed`, `late`, or `open` where another process must judge.
 
     The last record is `judged` where all this may be believed, else `unsound`.
@@ -53,7 +52,6 @@ def serve(items, swapper, order, records, name):
         records.send("unsound", m=str(reason)[:_CLIP])
         return
     limit = order["each"]
-    state = _heal_state.State(swapper.repo)
     before = _signatures(calls, limit)
     state.restore()
     alike = _as_under_pytest([name(item) for item in items], calls, order, swapper.repo)

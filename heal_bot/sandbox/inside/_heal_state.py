@@ -64,7 +64,8 @@ class State:
     def restore(self):
         """Put back what has changed; whether anything had."""
         changed = False
-        for name in [n for n in sys.modules if n not in self.loaded]:
+        new = len(sys.modules) != len(self.loaded)
+        for name in [n for n in sys.modules if n not in self.loaded] if new else ():
             if self._is_own(sys.modules[name]):
                 del sys.modules[name]
                 changed = True
