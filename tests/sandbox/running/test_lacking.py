@@ -10,7 +10,7 @@ from heal_bot.verify import plugins
 
 pytestmark = pytest.mark.long
 REPORT = Report((ReportedCase("test_z", "test_z", "failed", message="assert 1 == 2"),))
-TEST = "def test_it(): assert 0\n"
+TEST = "def test_it(): assert 0\n\n\ndef test_other(): assert 0\n"
 
 
 @pytest.mark.parametrize(
