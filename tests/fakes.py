@@ -17,6 +17,7 @@ from heal_bot.model import (
     Environment,
     Failure,
     Isolation,
+    Outcome,
     PatchedFile,
     SuiteRun,
     Verdict,
@@ -25,6 +26,7 @@ from heal_bot.ports import Ask
 from heal_bot.source.edit import patched
 
 SHA = "1" * 40
+RED = '<failure message="assert 1 == 2">tests/test_a.py:1: AssertionError</failure>'
 ISOLATION = Isolation("strict", ("landlock", "seccomp", "uid"))
 ENVIRONMENT = Environment("/usr/bin/python3", "3.11.2", "/usr", "/usr", ("/usr",))
 
@@ -192,3 +194,15 @@ def passed(test: str) -> CaseResult:
 
 def failed(test: str, message: str = "assert 1 == 2", kind: str = "AssertionError") -> CaseResult:
     return CaseResult(test, "failed", seconds=0.01, kind=kind, message=message)
+
+
+class NoStore:
+    """A store for runs in which nothing is verified."""
+
+    def save(self, outcome: Outcome) -> None:
+        raise AssertionError("nothing is verified in these runs")
+
+
+def case(name: str, inside: str = "") -> str:
+    """A test of `tests/test_a.py` in a report; `inside` is its failure, if it has one."""
+    return f'<testcase classname="tests.test_a" name="test_{name}" time="0.1">{inside}</testcase>'

@@ -27,10 +27,13 @@ from heal_bot.repair.hunt import Limits
 from tests.fakes import (
     ENVIRONMENT,
     ISOLATION,
+    RED,
     SHA,
     FolderTree,
     FolderWorkspace,
+    NoStore,
     ScriptedRunner,
+    case,
     failed,
     passed,
     quiet_run,
@@ -45,7 +48,6 @@ LACKS = suite(CaseResult(TEST, "error", "setup", kind="FixtureLookupError", mess
 GREEN = suite(passed(TEST))
 TWO = "tests/test_a.py::test_two"
 BOTH = suite(*LACKS.results, failed(TWO))
-RED = '<failure message="assert 1 == 2">tests/test_a.py:1: AssertionError</failure>'
 
 
 @dataclass
@@ -91,17 +93,8 @@ class Runner(ScriptedRunner):
         raise AssertionError("a short suite is run at once")
 
 
-class NoStore:
-    def save(self, outcome: Outcome) -> None:
-        raise AssertionError("nothing is verified in these runs")
-
-
-def case(name: str) -> str:
-    return f'<testcase classname="tests.test_a" name="test_{name}" time="0.1">{RED}</testcase>'
-
-
 def healed(
-    tmp_path: Path, workspace: Workspace, runner: Runner, cases: str = case("one")
+    tmp_path: Path, workspace: Workspace, runner: Runner, cases: str = case("one", RED)
 ) -> tuple[Outcome, str]:
     (tmp_path / "r.xml").write_text(f"<testsuite>{cases}</testsuite>")
     run, events = quiet_run()
@@ -163,7 +156,7 @@ def test_what_was_confirmed_stays_where_a_plugin_keeps_the_tests_from_running(
     tmp_path: Path, runner: Runner
 ) -> None:
     outcome, said = healed(
-        tmp_path, Workspace(tmp_path / "tree"), runner, case("one") + case("two")
+        tmp_path, Workspace(tmp_path / "tree"), runner, case("one", RED) + case("two", RED)
     )
     assert outcome.baseline is not None
     assert [failure.test for failure in outcome.baseline.confirmed] == [TWO]
@@ -174,7 +167,7 @@ def test_what_was_confirmed_stays_where_a_plugin_keeps_the_tests_from_running(
 
 def test_what_passes_with_the_plugin_is_not_confirmed(tmp_path: Path) -> None:
     whole = suite(passed(TEST), passed(TWO))
-    cases = case("one") + case("two")
+    cases = case("one", RED) + case("two", RED)
     runner = Runner([BOTH] * 3 + [whole])
     outcome, _ = healed(tmp_path, Workspace(tmp_path / "tree"), runner, cases)
     assert outcome.status == "not_reproduced"

@@ -23,10 +23,13 @@ from heal_bot.pipeline import Edges, heal
 from heal_bot.repair.hunt import Limits
 from tests.fakes import (
     ISOLATION,
+    RED,
     SHA,
     FolderTree,
     FolderWorkspace,
+    NoStore,
     ScriptedRunner,
+    case,
     failed,
     passed,
     quiet_run,
@@ -36,7 +39,6 @@ from tests.fakes import (
 FILES = {"tests/test_a.py": "def test_one(): pass\ndef test_two(): pass\ndef test_three(): pass\n"}
 ONE, TWO, THREE = (f"tests/test_a.py::test_{n}" for n in ("one", "two", "three"))
 MADE = 1_000_000.0
-RED = '<failure message="assert 1 == 2">tests/test_a.py:1: AssertionError</failure>'
 
 
 @dataclass
@@ -59,15 +61,6 @@ class Workspace(FolderWorkspace):
 
     def committed(self, run: Any, sha: str) -> float:
         return MADE
-
-
-class NoStore:
-    def save(self, outcome: Outcome) -> None:
-        raise AssertionError("nothing is verified in these runs")
-
-
-def case(name: str, inside: str = "") -> str:
-    return f'<testcase classname="tests.test_a" name="test_{name}" time="0.1">{inside}</testcase>'
 
 
 def healed(

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.rules.insertion import block
+from heal_bot.repair.rules.insertion import under
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Cut, says
-from heal_bot.text import one_line
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
@@ -27,13 +26,8 @@ def conditions(scope: Scope) -> Iterator[Change]:
         return
     flags, asked = _flags(scope), _asked(scope)
     for node in site.statements:
-        span = site.whole(node)
         last = isinstance(node, ast.Return) and node is function.body[-1]
-        if not isinstance(node, _SIMPLE) or span is None or last or _has_one(site, node):
-            continue
-        # With the comment that stands behind it.
-        code, line = site.source[site.start(node) : span[1]].decode().rstrip(), site.line(node)
-        if "\n" in code or "\t" in code or _begins(scope, node):
+        if not isinstance(node, _SIMPLE) or last or _has_one(site, node) or _begins(scope, node):
             continue
         visible = {*scope.visible(node), "self", "cls"}
         options: dict[str, float] = {}
@@ -41,11 +35,9 @@ def conditions(scope: Scope) -> Iterator[Change]:
             if _read(condition) <= visible:
                 options.setdefault(condition, cost)
         for condition, cost in options.items():
-            text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(node))
-            if not site.source[: span[1]].endswith(b"\n"):
-                text = text.rstrip("\r\n")
-            why = f"`{one_line(site.segment(node), 60)}` on line {line} runs only if `{condition}`"
-            yield Change((Cut(*span, text),), cost, line, why)
+            change = under(site, node, condition, cost)
+            if change:
+                yield change
 
 
 def _read(condition: str) -> set[str]:

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 
 from heal_bot.repair.rules.default import extra
 from heal_bot.repair.rules.guards import leaves
-from heal_bot.repair.rules.insertion import before, block
+from heal_bot.repair.rules.insertion import before, under
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.surroundings import BUILTINS
 from heal_bot.repair.rules.text import AND, OR, Change, Cut, Text, call, says
@@ -107,16 +107,10 @@ def _wrapped(scope: Scope, node: ast.expr, condition: str, cost: float) -> Itera
     """The statement of a node runs only under a condition."""
     site = scope.site
     statement = site.places[node].statement
-    span = site.whole(statement)
     simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete)
-    if span is None or not simple or "\n" in site.segment(statement) or "\n" in condition:
-        return
-    line = site.line(statement)
-    text = block(site, (f"if {condition}:", f"\t{site.segment(statement)}"), site.indent(statement))
-    if not site.source[: span[1]].endswith(b"\n"):
-        text = text.rstrip("\r\n")
-    why = f"line {line} runs only when `{condition}`"
-    yield Change((Cut(*span, text),), cost, line, why)
+    change = under(site, statement, condition, cost) if simple else None
+    if change:
+        yield change
 
 
 def keys(scope: Scope) -> Iterator[Change]:

@@ -49,6 +49,22 @@ def after(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> 
     return Change((Cut(at, at, end + text.removesuffix(end)),), cost, site.line(anchor), why)
 
 
+def under(site: Site, statement: ast.stmt, condition: str, cost: float) -> Change | None:
+    """The change that runs a statement of one line only under a condition, its comment with it."""
+    span = site.whole(statement)
+    if span is None:
+        return None
+    code = site.source[site.start(statement) : span[1]].decode().rstrip()
+    if "\n" in code or "\t" in code or "\n" in condition:
+        return None
+    text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(statement))
+    if not site.source[: span[1]].endswith(b"\n"):
+        text = text.rstrip("\r\n")
+    line = site.line(statement)
+    why = f"`{one_line(site.segment(statement), 60)}` on line {line} runs only if `{condition}`"
+    return Change((Cut(*span, text),), cost, line, why)
+
+
 def _begins(site: Site, statement: ast.stmt) -> bool:
     begin = site.starts[_first(statement) - 1]
     return not site.source[begin : site.start(statement)].strip()

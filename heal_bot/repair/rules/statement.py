@@ -249,10 +249,11 @@ def twins(scope: Scope) -> Iterator[Change]:
             continue
         own = dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
         names = [n for n in scope.visible(node) if n in _given(site, node, function)]
+        plain = ast.unparse(node)
         for one in (n for n in names if n in own):
             for other in (n for n in names if n != one and scope.clash(one, n) < 1):
-                twin = _renamed(node, {one: other, other: one})
-                if twin == ast.unparse(node):
+                twin = _renamed(plain, {one: other, other: one})
+                if twin == plain:
                     continue
                 for put in (after, before):
                     change = put(site, node, (twin,), 3.0)
@@ -272,9 +273,9 @@ def _given(site: Site, node: ast.stmt, function: Function) -> set[str]:
     return found
 
 
-def _renamed(node: ast.stmt, names: dict[str, str]) -> str:
-    """The source of a statement with other names."""
-    copy = ast.parse(ast.unparse(node))
+def _renamed(code: str, names: dict[str, str]) -> str:
+    """A statement with other names."""
+    copy = ast.parse(code)
     for name in ast.walk(copy):
         if isinstance(name, ast.Name):
             name.id = names.get(name.id, name.id)
