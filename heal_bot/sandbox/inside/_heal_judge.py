@@ -49,10 +49,12 @@ class Judge:
                 self.plugin.canaries(self.session, self.order["canaries"], 0)
         self.plugin.records.send("judged")
 
-    def rerun(self):
-        """Run every test of the order once, whatever comes of it."""
+    def rerun(self, enough):
+        """Run every test of the order once, whatever comes of it, until `enough()` says so."""
         for name in ("first", "rest", "guards"):
             for item in self._items(self.order[name]):
+                if enough():
+                    return
                 self._one(item, {})
 
     def first(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 
 import _heal_code
 import _heal_shape
@@ -18,7 +19,8 @@ class Recorder:
     """A profile function that keeps copies of the arguments some functions are called with.
 
     `calls` holds (number of the function, arguments), `inner` the arguments of the functions
-    inside it by their number and name.
+    inside it by their number and name. Where it has all that it keeps it takes itself out: of a
+    function that calls itself a million times each further call would be looked at.
     """
 
     def __init__(self, functions):
@@ -33,6 +35,13 @@ class Recorder:
         self.inner = {}
         self.seen = set()
         self.busy = False
+        self.rooms = dict.fromkeys(self.codes.values(), _RECORDED)
+        self.rooms.update(dict.fromkeys(self.inside.values(), _INNER))
+
+    @property
+    def full(self):
+        """Whether no call is kept any more."""
+        return not self.rooms
 
     def used(self, seed):
         """The calls to make of a returned function, by its number and name."""
@@ -47,17 +56,14 @@ class Recorder:
         if event != "call" or self.busy:
             return
         code = frame.f_code
-        if code in self.codes:
-            at = self.codes[code]
-            self._keep(frame, at, self._has_room(at), lambda kept: self.calls.append((at, kept)))
-        elif code in self.inside:
-            key = self.inside[code]
-            some = self.inner.setdefault(key, [])
-            self._keep(frame, key, len(some) < _INNER, some.append)
-
-    def _keep(self, frame, key, room, take):
-        if not room:
+        key = self.codes.get(code, self.inside.get(code))
+        if key not in self.rooms:
             return
+        self._keep(frame, key)
+        if not self.rooms:
+            sys.setprofile(None)
+
+    def _keep(self, frame, key):
         self.busy = True
         try:
             given = _arguments(frame)
@@ -65,15 +71,21 @@ class Recorder:
             if mark not in self.seen:
                 kept = copy.deepcopy(given)
                 self.seen.add(mark)
-                take(kept)
+                self._take(key, kept)
         except BaseException:
             # What cannot be read or copied is no call to repeat.
             return
         finally:
             self.busy = False
 
-    def _has_room(self, at):
-        return sum(where == at for where, _ in self.calls) < _RECORDED
+    def _take(self, key, kept):
+        if type(key) is int:
+            self.calls.append((key, kept))
+        else:
+            self.inner.setdefault(key, []).append(kept)
+        self.rooms[key] -= 1
+        if not self.rooms[key]:
+            del self.rooms[key]
 
 
 def _arguments(frame):
