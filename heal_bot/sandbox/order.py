@@ -23,9 +23,10 @@ class Order:
     `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
     `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
     for `first`, `longer` for what follows; seconds. With `candidates` (edits, the first of which
-    passes) nothing is judged: each is called on the arguments of the tests' calls. With `sieve`
-    the tests are called plainly after each of the candidates, `limit` is for all of them and
-    `sieve` for one; `known` is where the first tests fail: exception, path, line.
+    passes) nothing is judged: each is called on the arguments of the tests' calls, `width` of
+    them at a time. With `sieve` the tests are called plainly after each of the candidates,
+    `limit` is for all of them and `sieve` for one; `known` is where the first tests fail:
+    exception, path, line.
     """
 
     first: tuple[str, ...]
@@ -38,6 +39,7 @@ class Order:
     all_tests: bool = False
     candidates: tuple[tuple[dict[str, Any], ...], ...] = ()
     seed: int = 0
+    width: int = 1
     sieve: float = 0.0
     known: Mapping[str, tuple[str, str, int]] = field(default_factory=dict)
 
@@ -54,6 +56,7 @@ class Order:
             "each": self.sieve or CALL_SECONDS,
             "known": dict(self.known),
             "seed": self.seed,
+            "width": self.width,
             "files": dict(self.files or {}),
             "first": list(self.first),
             "rest": list(self.rest),
@@ -79,7 +82,7 @@ class Answer:
     errors: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     calls: Calls = field(default_factory=Calls)
-    sieved: Mapping[int, str] = field(default_factory=dict)
+    sieved: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -95,7 +98,7 @@ class OrderHearing:
     detail: str = ""
     garbled: str = ""
     calls: CallRecords = field(default_factory=CallRecords)
-    sieved: dict[int, str] = field(default_factory=dict)
+    sieved: tuple[str, ...] = ()
 
     def take(self, record: Mapping[str, Any]) -> None:
         kind = record["t"]
@@ -112,8 +115,8 @@ class OrderHearing:
         elif kind in {"calls", "observed"}:
             self.calls.take(record, 1 + len(self.order.candidates))
         elif kind == "sieved":
-            at = protocol.number(record.get("i"), len(self.order.candidates))
-            self.sieved[at] = protocol.text(record.get("v"), 10)
+            told = protocol.rows(record.get("v"))
+            self.sieved = tuple(protocol.text(came, 10) for came in told)
         elif kind == "errors":
             self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
         elif kind == "missing":

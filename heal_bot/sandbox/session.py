@@ -110,6 +110,8 @@ class WarmSession:
             limit=seconds,
             candidates=tuple(tuple(map(on_wire, c.edits)) for c in candidates),
             seed=seed,
+            # The other lanes wait for this one.
+            width=self._most,
         )
         return self._ask(order).calls
 

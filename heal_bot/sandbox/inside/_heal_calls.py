@@ -6,14 +6,11 @@ on what the tests gave to it. Coroutines are awaited and iterators read.
 
 from __future__ import annotations
 
-import contextlib
 import copy
+import functools
 import gc
 import itertools
-import json
-import os
 import random
-import select
 import signal
 import sys
 import time
@@ -21,6 +18,7 @@ import types
 
 import _heal_code
 import _heal_examples
+import _heal_forks
 import _heal_recorder
 import _heal_shape
 import _heal_swap
@@ -78,8 +76,8 @@ def serve(rerun, swapper, state, order, records):
         done = observed(roots, used, calls, began + 0.8 * order["each"], state.renew)
         return done + _heal_examples.held(examples, began + 0.9 * order["each"])
 
-    for number, edits in enumerate([[], *candidates]):
-        found = _forked(lambda edits=edits: told_of(edits), order["each"])
+    jobs = [functools.partial(told_of, edits) for edits in [[], *candidates]]
+    for number, found in _heal_forks.results(jobs, order["each"], order["width"]):
         records.send("observed", i=number, v=found)
 
 
@@ -92,7 +90,7 @@ def _recorded(rerun, swapper, edits, roots):
     recorder = _heal_recorder.Recorder(roots)
     sys.setprofile(recorder)
     try:
-        rerun()
+        rerun(lambda: recorder.full)
     finally:
         sys.setprofile(None)
         for function, code, defaults, keyed in undo:
@@ -235,32 +233,3 @@ def _used(value, inner):
             came = type(error)
         rows.append((given, _heal_shape.text(came), _heal_shape.digest((came, plain, keyed))))
     return _Used(rows, value)
-
-
-def _forked(work, seconds):
-    """The result of `work` in a child that is ended after some seconds; [] when it says nothing."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read)
-        try:
-            with os.fdopen(write, "w", encoding="utf-8") as told:
-                json.dump(work(), told)
-        finally:
-            os._exit(0)
-    os.close(write)
-    ends, parts = time.monotonic() + seconds, []
-    while time.monotonic() < ends:
-        if select.select([read], [], [], max(0.0, ends - time.monotonic()))[0]:
-            part = os.read(read, 1 << 16)
-            if not part:
-                break
-            parts.append(part)
-    os.close(read)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    try:
-        return json.loads(b"".join(parts))
-    except ValueError:
-        return []

@@ -57,9 +57,13 @@ def called(
     tree = folder(tmp_path_factory.mktemp("calls") / "tree", {"m.py": CODE, "test_m.py": TESTS})
     candidates = [tree.candidate("Cart.total", _source(body)) for body in TOTALS.values()]
     run = Run(lambda event: None)
-    with SuiteRunner(sandbox).warm(run, tree, env, FAILING, GUARDS) as session:
+    with SuiteRunner(sandbox, lanes=1).warm(run, tree, env, FAILING, GUARDS) as session:
+        assert [v.status for v in session.judge(candidates[:1])] == ["fixed"]
+        alone = session.call(candidates)
+    with SuiteRunner(sandbox, lanes=2).warm(run, tree, env, FAILING, GUARDS) as session:
         assert [v.status for v in session.judge(candidates[:1])] == ["fixed"]
         found = session.call(candidates)
+        assert found == alone
         assert session.call(candidates) == found
         assert session.call(candidates, seed=1).calls != found.calls
         table = [tree.candidate("drain", "def drain(items):\n    return items[::-1]\n")]
