@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from functools import lru_cache
 
 from heal_bot.repair.rules.evidence import literals
 from heal_bot.repair.rules.queue import Idea
@@ -68,9 +69,15 @@ def _is_fitted(idea: Idea) -> bool:
     shown = [value for value in idea.scope.evidence.constants if value not in _COMMON]
     if not shown:
         return False
-    known = {(type(value), value) for value in literals(idea.scope.site.source.decode())}
+    known = _written(idea.scope.site.source)
     new = [v for cut in idea.change.cuts for v in literals(cut.text) if (type(v), v) not in known]
     return any(type(value) is type(other) and value == other for value in new for other in shown)
+
+
+@lru_cache(maxsize=64)
+def _written(source: bytes) -> frozenset[tuple[type, object]]:
+    """The literals of a source, with their types."""
+    return frozenset((type(value), value) for value in literals(source.decode()))
 
 
 def _lost(site: Site, change: Change) -> float:
@@ -78,6 +85,8 @@ def _lost(site: Site, change: Change) -> float:
     function = site.function
     begin = site.start(function.body[0]) if function is not None else 0
     old = _names(b" ".join(site.source[cut.start : cut.end] for cut in change.cuts))
+    if not old:
+        return 0.0
     kept: set[str] = set()
     at = begin
     for cut in sorted(change.cuts, key=lambda cut: cut.start):

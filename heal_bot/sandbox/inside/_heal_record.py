@@ -12,7 +12,7 @@ import os
 import time
 
 _HIGH = 180
-_LATER = ("phase", "end", "lines", "hits")
+_LATER = ("phase", "end", "lines", "hits", "sieved")
 
 
 class Records:

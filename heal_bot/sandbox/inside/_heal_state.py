@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import operator
 import sys
 import types
 
@@ -83,7 +84,7 @@ class State:
                 cell.cell_contents = value
                 changed = True
         for base, container, mark, content in self.kept:
-            if _mark(base, container) != mark:
+            if _differs(base, container, mark, content):
                 _refill(base, container, mark, content)
                 changed = True
         return changed
@@ -155,7 +156,8 @@ class State:
         if base is not None:
             self._seen.add(id(value))
             content = _items(base, value) if base.__len__(value) <= _LONG else None
-            self.kept.append((base, value, _mark(base, value), content))
+            mark = base.__len__(value) if content is None else _mark(base, content)
+            self.kept.append((base, value, mark, content))
             self._left -= 1 + len(content or ())
             for item in content or ():
                 self._visit(item[1] if issubclass(base, dict) else item, depth - 1)
@@ -179,15 +181,25 @@ def _items(base, container):
     return list(base.items(container) if issubclass(base, dict) else base.__iter__(container))
 
 
-def _mark(base, container):
-    """Changes with the container; by identity, since comparing may run anybody's code."""
-    count = base.__len__(container)
-    if count > _LONG:
-        return count
-    items = _items(base, container)
+def _mark(base, content):
+    """What tells whether a container holds something else; by identity, see `_differs`."""
     if issubclass(base, dict):
-        return [(id(key), id(value)) for key, value in items]
-    return sorted(map(id, items)) if base is set else list(map(id, items))
+        return [key for key, _ in content], [value for _, value in content]
+    return sorted(map(id, content)) if base is set else content
+
+
+def _differs(base, container, mark, content):
+    """Whether a container holds something else; comparing its items may run anybody's code."""
+    count = base.__len__(container)
+    if content is None or count != len(content):
+        return count != (mark if content is None else len(content))
+    if base is set:
+        return sorted(map(id, base.__iter__(container))) != mark
+    if issubclass(base, dict):
+        keys, values = mark
+        same = all(map(operator.is_, base.keys(container), keys))
+        return not (same and all(map(operator.is_, base.values(container), values)))
+    return not all(map(operator.is_, base.__iter__(container), mark))
 
 
 def _refill(base, container, mark, content):
