@@ -14,6 +14,8 @@ from heal_bot.sandbox.protocol import Untrusted
 
 # What one candidate may take for all of its calls.
 CALL_SECONDS = 4.0
+# What may come of a candidate of a sieve.
+_CAME = frozenset({"failed", "late", "open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,10 @@ class OrderHearing:
         elif kind in {"calls", "observed"}:
             self.calls.take(record, 1 + len(self.order.candidates))
         elif kind == "sieved":
-            told = protocol.rows(record.get("v"))
-            self.sieved = tuple(protocol.text(came, 10) for came in told)
+            told = tuple(protocol.text(came, 10) for came in protocol.rows(record.get("v")))
+            if self.sieved or len(told) != len(self.order.candidates) or not _CAME.issuperset(told):
+                raise Untrusted("not what a sieve tells")
+            self.sieved = told
         elif kind == "errors":
             self.errors.update(protocol.pair(row) for row in protocol.rows(record.get("v")))
         elif kind == "missing":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -111,7 +112,7 @@ class WarmSession:
             candidates=tuple(tuple(map(on_wire, c.edits)) for c in candidates),
             seed=seed,
             # The other lanes wait for this one.
-            width=self._most,
+            width=min(self._most, os.cpu_count() or 1),
         )
         return self._ask(order).calls
 

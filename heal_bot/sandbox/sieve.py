@@ -91,7 +91,7 @@ class Sieve:
 
     def settle(self, batch: Batch, answer: Answer) -> list[tuple[Work, str]]:
         """(candidate, failed | late | open); all are open where the answer is not believed."""
-        if answer.how == "judged" and len(answer.sieved) == len(batch.works):
+        if answer.how == "judged" and answer.sieved:
             told = answer.sieved
             slow = len(told) - told.count("failed") > _SLOW * len(told)
             self._size = max(_LEAST, self._size // 2) if slow else min(_MOST, 2 * self._size)

@@ -54,9 +54,10 @@ def under(site: Site, statement: ast.stmt, condition: str, cost: float) -> Chang
     span = site.whole(statement)
     if span is None:
         return None
-    code = site.source[site.start(statement) : span[1]].decode().rstrip()
+    code = site.segment(statement)
     if "\n" in code or "\t" in code or "\n" in condition:
         return None
+    code += site.source[site.end(statement) : span[1]].decode().rstrip().replace("\t", " ")
     text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(statement))
     if not site.source[: span[1]].endswith(b"\n"):
         text = text.rstrip("\r\n")

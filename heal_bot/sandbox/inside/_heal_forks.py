@@ -20,7 +20,7 @@ def results(jobs, seconds, width):
     running = {}
     while True:
         for number, work in itertools.islice(waiting, width - len(running)):
-            pid, pipe = _begun(work)
+            pid, pipe = _begun(work, running)
             running[pipe] = _Fork(number, pid, pipe, time.monotonic() + seconds)
         if not running:
             return
@@ -32,12 +32,17 @@ def results(jobs, seconds, width):
                 yield fork.number, fork.result()
 
 
-def _begun(work):
-    """A child that writes what `work` returns: its number and the end to read from."""
+def _begun(work, others):
+    """A child that writes what `work` returns: its number and the end to read from.
+
+    It has none of the ends from which others are read.
+    """
     pipe, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
+            for fd in (pipe, *others):
+                os.close(fd)
             with os.fdopen(write, "w", encoding="utf-8") as told:
                 json.dump(work(), told)
         finally:

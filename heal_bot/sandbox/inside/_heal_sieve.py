@@ -27,7 +27,8 @@ import _heal_swap
 _TIMES, _WAIT = 8.0, 0.5
 # Seconds of processor time: twenty times the unchanged call, and no less than this. Under pytest a
 # test takes some milliseconds more, so the limit of a whole process lets a loop without end go on
-# for 0.36 s here, which was two thirds of all time for a program of QuixBugs.
+# for 0.36 s here, which was two thirds of all time for a program of QuixBugs. A call that crashes
+# does not tell how long a whole one takes.
 _OFTEN, _LEAST = 20.0, 0.05
 _CLIP = 300
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
@@ -67,14 +68,14 @@ def serve(items, swapper, state, order, records, name):
     told = []
     for edits in order["candidates"]:
         try:
-            told.append(_tried(calls, swapper, edits, limits))
+            told.append(_tried(calls, swapper, edits, limits, order["each"]))
         except _heal_dressed.Spoilt as reason:
             records.send("unsound", m=str(reason)[:_CLIP])
             return
         state.renew()
     # At once: a record for each candidate would wake its reader, who needs the processor himself.
     records.send("sieved", v=told)
-    if [_came(call, order["each"]) for call in calls] == before:
+    if [_came(call, order["each"], order["each"]) for call in calls] == before:
         records.send("judged")
     else:
         records.send("unsound", m="the tests leave something behind")
@@ -85,12 +86,14 @@ def _before(calls, most):
     came, limits = [], []
     for call in calls:
         began = time.process_time()
-        came.append(_came(call, most))
-        limits.append(min(most, max(_LEAST, _OFTEN * (time.process_time() - began))))
+        came.append(_came(call, most, most))
+        taken = time.process_time() - began
+        whole = type(came[-1]) is tuple and issubclass(came[-1][0], (AssertionError, Failed))
+        limits.append(min(most, max(_LEAST, _OFTEN * taken)) if whole else most)
     return came, limits
 
 
-def _tried(calls, swapper, edits, limits):
+def _tried(calls, swapper, edits, limits, most):
     """What came of all calls with the edits in place, which are taken back."""
     if any(edit["imports"] for edit in edits):
         return "open"
@@ -101,7 +104,7 @@ def _tried(calls, swapper, edits, limits):
     try:
         found = set()
         for call, limit in zip(calls, limits):
-            came = _came(call, limit)
+            came = _came(call, limit, most)
             if came == "late" and isinstance(call, _heal_dressed.Call):
                 call.recover()
             if came in (None, "late"):
@@ -119,7 +122,7 @@ def _as_under_pytest(names, calls, order, repo):
     for name, call in zip(names, calls):
         known = order["known"].get(name)
         found = []
-        came = _came(call, order["each"], found.append)
+        came = _came(call, order["each"], order["each"], found.append)
         if came is None or (came == "late") != (known is None):
             return False
         if known is not None:
@@ -129,19 +132,22 @@ def _as_under_pytest(names, calls, order, repo):
     return True
 
 
-def _came(call, limit, keep=None):
-    """How a call failed, `late`, or None where it did not fail as tests do."""
+def _came(call, limit, most, keep=None):
+    """How a call failed, `late`, or None where it did not fail as tests do.
+
+    It has `limit` seconds of the processor, and of the clock what `most` of them would have.
+    """
     try:
-        return _ended(call, limit, keep)
+        return _ended(call, limit, most, keep)
     except Late:
         # The bell rang after the call had ended, and before it was silenced.
         _silence()
         return "late"
 
 
-def _ended(call, limit, keep):
-    signal.setitimer(signal.ITIMER_VIRTUAL, limit, limit)
-    signal.setitimer(signal.ITIMER_REAL, _TIMES * limit + _WAIT, limit)
+def _ended(call, limit, most, keep):
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit, most)
+    signal.setitimer(signal.ITIMER_REAL, _TIMES * most + _WAIT, most)
     try:
         call()
     except (Exception, Failed) as error:

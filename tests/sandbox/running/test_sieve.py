@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -35,6 +35,7 @@ STUBBORN = (
     "def f(n):\n    while True:\n        try:\n            n += 1\n"
     "        except Exception:\n            pass\n"
 )
+SLOW = "def f(n):\n    for _ in range(20_000_000): pass\n    return n + 1\n"
 GONE = "def f(n):\n    return missing\n"
 BROKEN = "def f(n):\n    return n +\n"
 SKIPS = "def f(n):\n    import pytest\n    pytest.skip('no')\n"
@@ -125,17 +126,17 @@ INI = "[pytest]\nfilterwarnings = error\n"
 def sieved(
     sandbox: Sandbox, run: Run, env: Environment, project: Callable
 ) -> Callable[..., Answer]:
-    """The answer about TABLE for a test file."""
+    """The answer about some sources, those of TABLE, for a test file."""
 
-    def ask(tests: str, name: str = "f", each: float = 0.05) -> Answer:
+    def ask(tests: str, each: float = 0.05, sources: Iterable[str] = TABLE) -> Answer:
         tree = project({"m.py": CODE, "test_m.py": tests, "pytest.ini": INI})
         done = SuiteRunner(sandbox).run(run, tree, env)
         (failed,) = done.results
         known = {failed.test: (failed.kind, failed.frames[-1].path, failed.frames[-1].line)}
-        sources = [tree.candidate(name, source) for source in TABLE]
+        changed = [tree.candidate("f", source) for source in sources]
         order = Order(
             first=(failed.test,), limit=20.0, sieve=each, known=known,
-            candidates=tuple(tuple(map(on_wire, c.edits)) for c in sources),
+            candidates=tuple(tuple(map(on_wire, c.edits)) for c in changed),
         )  # fmt: skip
         zygote = Zygote(sandbox, tree, env, passes={}, profile="test", wall=60.0)
         try:
@@ -166,6 +167,21 @@ def test_a_loop_without_end_gets_what_the_call_of_its_test_took_not_what_pytest_
     answer = sieved(PLAIN["a function"], each=8.0)
     assert answer.sieved == tuple(TABLE.values())
     assert answer.seconds < 8
+
+
+def test_a_test_that_waits_is_waited_for(sieved: Callable[..., Answer]) -> None:
+    waits = "import m, time\ndef test_f():\n    n = m.f(1)\n    time.sleep(1)\n    assert n == 2\n"
+    assert sieved(waits, each=1.0).sieved == tuple(TABLE.values())
+
+
+@pytest.mark.parametrize(
+    ("asks", "came"), [("assert m.f(1) == 2", "late"), ("{2: 0}[m.f(1)]", "open")]
+)
+def test_a_crash_does_not_tell_how_long_a_whole_test_takes(
+    asks: str, came: str, sieved: Callable[..., Answer]
+) -> None:
+    tests = f"import m\ndef test_f(): {asks}\n"
+    assert sieved(tests, each=8.0, sources=(WRONG, SLOW)).sieved == ("failed", came)
 
 
 @pytest.mark.long
