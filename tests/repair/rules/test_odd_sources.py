@@ -9,7 +9,7 @@ import pytest
 
 from heal_bot.model import Failure, Target
 from heal_bot.repair.behaviour import refusals
-from heal_bot.repair.rules import queue
+from heal_bot.repair.rules import crash, queue
 from heal_bot.repair.rules.evidence import gather
 from heal_bot.repair.rules.scope import Scope, look
 from heal_bot.repair.rules.site import survey
@@ -82,6 +82,15 @@ def test_a_condition_keeps_the_comment_and_the_text_of_its_line() -> None:
     found = _texts(text, "missing condition")
     assert any("if x not in a:\n        a.append(x)  # keep: noqa\n" in each for each in found)
     assert all("# keep: noqa" in each for each in found)
+
+
+@pytest.mark.parametrize("gap", ["  ", "\t", " \t"])
+def test_a_line_that_crashed_keeps_its_comment_under_its_condition(gap: str) -> None:
+    text = f"def f(x, k):\n    x[k].run(){gap}# why\n    return x\n"
+    changes = crash.keys(_scope(text))
+    found = {applied(text.encode(), change.cuts).decode() for change in changes}
+    line = f"    if k in x:\n        x[k].run(){gap.replace(chr(9), ' ')}# why\n"
+    assert any(line in each for each in found)
 
 
 @pytest.mark.parametrize("value", ["x if y else 1", "lambda: x", "x.pop()", "x or y", "await_(x)"])
