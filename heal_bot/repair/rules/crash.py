@@ -113,6 +113,15 @@ def _wrapped(scope: Scope, node: ast.expr, condition: str, cost: float) -> Itera
         yield change
 
 
+def _taken_before(scope: Scope, node: ast.expr, condition: str) -> Iterator[Change]:
+    """The branch before an `else` is taken as well where the use in the `else` would crash."""
+    site = scope.site
+    statement = site.places[node].statement
+    owner = site.places[statement].parent
+    if isinstance(owner, ast.If) and statement in owner.orelse and "\n" not in condition:
+        yield site.put(owner.test, Text(f"{site.text(owner.test).at(OR)} or {condition}", OR), 1.9)
+
+
 def keys(scope: Scope) -> Iterator[Change]:
     """The use of a key that may be missing gets a test or a first value."""
     site = scope.site
@@ -121,6 +130,7 @@ def keys(scope: Scope) -> Iterator[Change]:
             case ast.Subscript(value=value, slice=ast.Name() | ast.Constant() as key):
                 head, inner = site.segment(value), site.segment(key)
                 yield from _wrapped(scope, node, f"{inner} in {head}", 2.4)
+                yield from _taken_before(scope, node, f"{inner} not in {head}")
                 statement = site.places[node].statement
                 for code in ("0", "[]", "{}", "set()", '""', "None"):
                     line = f"{head}.setdefault({inner}, {code})"

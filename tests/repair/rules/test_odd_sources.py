@@ -93,6 +93,12 @@ def test_a_line_that_crashed_keeps_its_comment_under_its_condition(gap: str) -> 
     assert any(line in each for each in found)
 
 
+def test_the_branch_before_takes_a_key_that_is_missing() -> None:
+    text = "def f(x, k, a):\n    if k is None:\n        a.add(k)\n    else:\n        x[k].add(a)\n"
+    found = {applied(text.encode(), change.cuts).decode() for change in crash.keys(_scope(text))}
+    assert text.replace("k is None", "k is None or k not in x") in found
+
+
 @pytest.mark.parametrize("value", ["x if y else 1", "lambda: x", "x.pop()", "x or y", "await_(x)"])
 def test_no_condition_asks_for_what_changes_or_binds_weaker(value: str) -> None:
     text = f"def f(a, x, y, await_):\n    a.append({value})\n    return a\n"
