@@ -75,7 +75,7 @@ def serve(items, swapper, state, order, records, name):
         state.renew()
     # At once: a record for each candidate would wake its reader, who needs the processor himself.
     records.send("sieved", v=told)
-    if [_came(call, order["each"], order["each"]) for call in calls] == before:
+    if [_came(call, order["each"]) for call in calls] == before:
         records.send("judged")
     else:
         records.send("unsound", m="the tests leave something behind")
@@ -86,7 +86,7 @@ def _before(calls, most):
     came, limits = [], []
     for call in calls:
         began = time.process_time()
-        came.append(_came(call, most, most))
+        came.append(_came(call, most))
         taken = time.process_time() - began
         whole = type(came[-1]) is tuple and issubclass(came[-1][0], (AssertionError, Failed))
         limits.append(min(most, max(_LEAST, _OFTEN * taken)) if whole else most)
@@ -104,7 +104,7 @@ def _tried(calls, swapper, edits, limits, most):
     try:
         found = set()
         for call, limit in zip(calls, limits):
-            came = _came(call, limit, most)
+            came = _came(call, most, limit)
             if came == "late" and isinstance(call, _heal_dressed.Call):
                 call.recover()
             if came in (None, "late"):
@@ -122,7 +122,7 @@ def _as_under_pytest(names, calls, order, repo):
     for name, call in zip(names, calls):
         known = order["known"].get(name)
         found = []
-        came = _came(call, order["each"], order["each"], found.append)
+        came = _came(call, order["each"], keep=found.append)
         if came is None or (came == "late") != (known is None):
             return False
         if known is not None:
@@ -132,20 +132,20 @@ def _as_under_pytest(names, calls, order, repo):
     return True
 
 
-def _came(call, limit, most, keep=None):
+def _came(call, most, limit=None, keep=None):
     """How a call failed, `late`, or None where it did not fail as tests do.
 
-    It has `limit` seconds of the processor, and of the clock what `most` of them would have.
+    It has `most` seconds of the processor, or `limit`; of the clock always what `most` would have.
     """
     try:
-        return _ended(call, limit, most, keep)
+        return _ended(call, most, limit or most, keep)
     except Late:
         # The bell rang after the call had ended, and before it was silenced.
         _silence()
         return "late"
 
 
-def _ended(call, limit, most, keep):
+def _ended(call, most, limit, keep):
     signal.setitimer(signal.ITIMER_VIRTUAL, limit, most)
     signal.setitimer(signal.ITIMER_REAL, _TIMES * most + _WAIT, most)
     try:
@@ -236,7 +236,7 @@ def _is_tree(value, seen):
 
 
 def _rebuilt(value):
-    """What `deepcopy` makes of a tree, in a third of its time."""
+    """What `deepcopy` makes of a tree, in a quarter of its time."""
     kind = type(value)
     if kind is list:
         return value[:] if _ATOMS.issuperset(map(type, value)) else [_rebuilt(v) for v in value]

@@ -191,8 +191,10 @@ def _mark(base, content):
 def _differs(base, container, mark, content):
     """Whether a container holds something else; comparing its items may run anybody's code."""
     count = base.__len__(container)
-    if content is None or count != len(content):
-        return count != (mark if content is None else len(content))
+    if content is None:
+        return count != mark
+    if count != len(content):
+        return True
     if base is set:
         return sorted(map(id, base.__iter__(container))) != mark
     if issubclass(base, dict):
