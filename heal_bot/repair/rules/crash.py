@@ -3,7 +3,8 @@
 KeyError: `d[k]` to `d.get(k)` (in `lookup`) or `if k in d:` around it. NameError: the closest name
 in scope. UnboundLocalError: the name gets a value first. ZeroDivisionError: `a / b if b else 0`.
 TypeError: `str(...)` around the operands of `+`. AttributeError: the closest attribute, or
-`x and x.y`. StopIteration: a default for `next`. Nothing is proposed for other failures; a missing
+`x and x.y`. StopIteration: a default for `next`. RuntimeError of a container that changed while it
+was gone through: a copy is. Nothing is proposed for other failures; a missing
 import, an attribute never set, UnicodeError and RecursionError are families of their own.
 """
 
@@ -22,6 +23,7 @@ from heal_bot.repair.rules.surroundings import BUILTINS
 from heal_bot.repair.rules.text import AND, OR, Change, Cut, Text, call, says
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
+_CHANGED = re.compile(r"(?:changed size|mutated|keys changed) during iteration")
 _ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
 
 
@@ -227,6 +229,16 @@ def iterators(scope: Scope) -> Iterator[Change]:
                         yield Change((cut,), 1.8, site.line(node), why)
 
 
+def changing(scope: Scope) -> Iterator[Change]:
+    """What changes while it is gone through is copied first: `for k in d` to `for k in list(d)`."""
+    site = scope.site
+    if not any(_CHANGED.search(message[:2000]) for message in scope.evidence.messages):
+        return
+    for node in site.nodes:
+        if site.places[node].field == "iter":
+            yield site.put(node, call("list", site.text(node)), 1.4)
+
+
 _BY_KIND: tuple[tuple[frozenset[str], Callable[[Scope], Iterator[Change]]], ...] = (
     (frozenset({"NameError", "UnboundLocalError", "ImportError"}), names),
     (frozenset({"UnboundLocalError", "NameError"}), unbound),
@@ -235,6 +247,7 @@ _BY_KIND: tuple[tuple[frozenset[str], Callable[[Scope], Iterator[Change]]], ...]
     (frozenset({"ZeroDivisionError"}), zeros),
     (frozenset({"TypeError"}), types),
     (frozenset({"StopIteration", "ValueError", "RuntimeError"}), iterators),
+    (frozenset({"RuntimeError"}), changing),
 )
 
 

@@ -7,40 +7,16 @@ moved past its neighbour 3.0; a copy of a statement elsewhere in the function 3.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from heal_bot.repair.rules.indentation import indented, is_multiline, named, outdented, step_of
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Function, Site
 from heal_bot.repair.rules.text import Change, Cut
-from heal_bot.text import one_line
 
-_ELSE = re.compile(rb"^[ \t]*(else[ \t]*:)", re.MULTILINE)
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
-
-
-def _what(site: Site, node: ast.stmt) -> str:
-    return one_line(site.segment(node).splitlines()[0], 60)
-
-
-def _step(site: Site, inner: ast.stmt, outer: ast.stmt) -> str | None:
-    """The white space that an inner block has more than the statement it belongs to."""
-    deep, shallow = site.indent(inner), site.indent(outer)
-    return deep[len(shallow) :] if deep.startswith(shallow) and deep != shallow else None
-
-
-def _lines(site: Site, span: tuple[int, int]) -> list[str]:
-    return site.source[span[0] : span[1]].decode().splitlines(keepends=True)
-
-
-def _multiline_text(node: ast.stmt) -> bool:
-    """Whether the statement holds text over several lines, which no indentation may touch."""
-    return any(
-        isinstance(n, ast.Constant | ast.JoinedStr) and n.lineno != n.end_lineno
-        for n in ast.walk(node)
-    )
 
 
 def dedents(scope: Scope) -> Iterator[Change]:
@@ -51,16 +27,15 @@ def dedents(scope: Scope) -> Iterator[Change]:
         if not isinstance(node, _BLOCKS) or block is None:
             continue
         last = block[-1]
-        span, step = site.whole(last), _step(site, last, node)
-        if span is None or step is None or _multiline_text(last):
+        span, step = site.whole(last), step_of(site, last, node)
+        if span is None or step is None or is_multiline(last):
             continue
         otherwise = getattr(node, "orelse", None)
         if otherwise and block is not otherwise:
             continue
-        moved = "".join(line.removeprefix(step) if line.strip() else line
-                        for line in _lines(site, span))  # fmt: skip
+        moved = outdented(site, span, step)
         cost = 2.2 if isinstance(last, ast.Return) else 2.6
-        why = f"`{_what(site, last)}` on line {site.line(last)} leaves its block"
+        why = f"`{named(site, last)}` on line {site.line(last)} leaves its block"
         yield Change((Cut(*span, moved),), cost, site.line(last), why)
 
 
@@ -77,14 +52,14 @@ def indents(scope: Scope) -> Iterator[Change]:
             if not isinstance(owner, _BLOCKS) or isinstance(owner, ast.Try):
                 continue
             inner = _own_blocks(owner)[0]
-            span, step = site.whole(node), _step(site, inner[-1], owner)
-            if span is None or step is None or _multiline_text(node):
+            span, step = site.whole(node), step_of(site, inner[-1], owner)
+            if span is None or step is None or is_multiline(node):
                 continue
             if site.whole(inner[-1]) is None:
                 continue
-            moved = "".join(step + line if line.strip() else line for line in _lines(site, span))
+            moved = indented(site, span, step)
             cost = 2.4 if isinstance(node, ast.Return | ast.AugAssign) else 2.8
-            why = f"`{_what(site, node)}` on line {site.line(node)} joins the block before it"
+            why = f"`{named(site, node)}` on line {site.line(node)} joins the block before it"
             yield Change((Cut(*span, moved),), cost, site.line(node), why)
 
 
@@ -97,7 +72,7 @@ def deletions(scope: Scope) -> Iterator[Change]:
             if span is None or isinstance(node, ast.Pass | ast.Global | ast.Nonlocal):
                 continue
             line = site.line(node)
-            why = f"`{_what(site, node)}` on line {line} goes"
+            why = f"`{named(site, node)}` on line {line} goes"
             if len(block) > 1:
                 yield Change((Cut(*span, ""),), 2.8, line, why)
             elif not isinstance(node, ast.Return):
@@ -108,12 +83,12 @@ def deletions(scope: Scope) -> Iterator[Change]:
 
 
 def _unwrapped(site: Site, node: ast.If | ast.While, span: tuple[int, int]) -> Iterator[Change]:
-    step = _step(site, node.body[0], node)
-    if step is None or _multiline_text(node) or site.whole(node.body[0]) is None:
+    step = step_of(site, node.body[0], node)
+    if step is None or is_multiline(node) or site.whole(node.body[0]) is None:
         return
     begin = site.starts[node.body[0].lineno - 1]
-    kept = "".join(line.removeprefix(step) for line in _lines(site, (begin, span[1])))
-    why = f"the body of `{_what(site, node)}` on line {site.line(node)} always runs"
+    kept = outdented(site, (begin, span[1]), step)
+    why = f"the body of `{named(site, node)}` on line {site.line(node)} always runs"
     yield Change((Cut(span[0], span[1], kept),), 3.0, site.line(node), why)
 
 
@@ -134,62 +109,27 @@ def exchanges(scope: Scope) -> Iterator[Change]:
             line = site.line(one)
             why = f"lines {line} and {site.line(other)} change places"
             cost = 2.8 if not isinstance(other, ast.Return) else 3.4
+            cost = 1.8 if _overwrites(scope, one, other) else cost
             cuts = (Cut(*a, second), Cut(*b, first))
             yield Change(cuts, cost, line, why)
             if isinstance(one, _BLOCKS) != isinstance(other, _BLOCKS):
                 yield Change(cuts, 2.8, site.line(other), why)
 
 
-def into_else(scope: Scope) -> Iterator[Change]:
-    """What follows an `if` becomes its `else`, `elif` becomes `if` and the other way round: 2.8."""
-    site = scope.site
-    for block in site.blocks():
-        for one, other in pairwise(block):
-            if isinstance(one, ast.If) and isinstance(other, ast.If) and not one.orelse:
-                begin, line = site.start(other), site.line(other)
-                if site.whole(other):
-                    why = f"`if` becomes `elif` on line {line}"
-                    yield Change((Cut(begin, begin + 2, "elif"),), 2.4, line, why)
-            span = site.whole(other)
-            if not isinstance(one, ast.If) or one.orelse or span is None:
-                continue
-            step, indent = _step(site, one.body[0], one), site.indent(one)
-            if step is None or _multiline_text(other):
-                continue
-            inner = "".join(step + x if x.strip() else x for x in _lines(site, span))
-            why = f"line {site.line(other)} runs only when line {site.line(one)} does not hold"
-            where = Cut(*span, f"{indent}else:\n{inner}")
-            yield Change((where,), 3.0, site.line(other), why)
-    for node in site.statements:
-        if isinstance(node, ast.If) and site.source[site.start(node) :][:4] == b"elif":
-            begin, line = site.start(node), site.line(node)
-            why = f"`elif` becomes `if` on line {line}"
-            yield Change((Cut(begin, begin + 4, "if"),), 2.4, line, why)
+def _overwrites(scope: Scope, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether a statement sets an attribute whose old value the next one was meant to read.
 
-
-def last_branches(scope: Scope) -> Iterator[Change]:
-    """The `else` of a comparison runs only when the opposite holds: `elif a > b` after `a < b`."""
-    site = scope.site
-    for node in site.statements:
-        match node:
-            case ast.If(
-                test=ast.Compare(left=left, ops=[ast.Lt() | ast.Gt() as sign], comparators=[right]),
-                body=[*_, last],
-                orelse=[first, *_],
-            ):
-                between = site.source[site.end(last) : site.start(first)]
-            case _:
-                continue
-        found = _ELSE.search(between)
-        if found is None:
-            continue
-        word = ">" if isinstance(sign, ast.Lt) else "<"
-        condition = f"elif {site.segment(left)} {word} {site.segment(right)}:"
-        at = site.end(last) + found.start(1)
-        # No test executes the line of an `else`.
-        line = site.line(first)
-        why = f"`else` becomes `{condition[:-1]}` before line {line}"
-        yield Change((Cut(at, at + len(found[1]), condition),), 2.4, line, why)
+    In `self.since = now; lasted = now - self.since` nothing reads what the attribute was. What
+    `__init__` sets had no value before.
+    """
+    match one, other:
+        case ast.Assign(targets=[ast.Attribute() as target]), ast.Assign(value=value):
+            read = [n for n in ast.walk(value) if isinstance(n, ast.BinOp)]
+            sides = [ast.unparse(side) for n in read for side in (n.left, n.right)]
+        case _:
+            return False
+    made = scope.site.function is not None and scope.site.function.name == "__init__"
+    return not made and ast.unparse(target) in sides
 
 
 def jumps(scope: Scope) -> Iterator[Change]:
@@ -211,7 +151,7 @@ def jumps(scope: Scope) -> Iterator[Change]:
                 for new in ("continue", "break"):
                     cut = Cut(site.start(node), site.end(node), new)
                     line = site.line(node)
-                    why = f"`{_what(site, node)}` becomes `{new}` on line {line}"
+                    why = f"`{named(site, node)}` becomes `{new}` on line {line}"
                     yield Change((cut,), 2.8, line, why)
 
 

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from heal_bot.model import Failure, Target
+from heal_bot.repair.rules.branching import last_branches
 from heal_bot.repair.rules.evidence import gather
 from heal_bot.repair.rules.scope import look
 from heal_bot.repair.rules.site import survey
-from heal_bot.repair.rules.statement import last_branches
 from heal_bot.repair.rules.surroundings import Surroundings, explore
 from heal_bot.repair.rules.table import FAMILIES
 from heal_bot.repair.rules.text import applied
@@ -118,6 +118,10 @@ EXAMPLES = [
     ("crash", "def f(a, b):\n    return a / b\n", "a / b", "a / b if b else 0",
      "ZeroDivisionError"),
     ("crash", 'def f(n):\n    return "n: " + n\n', "+ n", "+ str(n)", "TypeError: can only"),
+    ("crash", "def f(d):\n    for k in d.keys():\n        d.pop(k)\n", "d.keys()", "list(d.keys())",
+     "RuntimeError: dictionary changed size during iteration"),
+    ("crash", "def f(s):\n    for k in s:\n        s.add(-k)\n", "in s", "in list(s)",
+     "RuntimeError: Set changed size during iteration"),
     ("unpacking", "def f(a):\n    k, v = a.split('=')\n    return k, v\n", "split('=')",
      "split('=', 1)", "ValueError: too many values to unpack (expected 2)"),
     ("unpacking", "def f(a):\n    k, v = a.split('=')\n    return k, v\n", "split('=')",
@@ -141,6 +145,10 @@ EXAMPLES = [
      "KeyError", "IndexError", "IndexError: list index out of range"),
     ("handler", "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        h()\n",
      "KeyError", "(KeyError, IndexError)", "IndexError: list index out of range"),
+    ("handler", "def f(a):\n    if a:\n        raise TypeError(a)\n", "TypeError", "ValueError",
+     "TypeError: a must be none"),
+    ("handler", "def f(a):\n    if a:\n        raise KeyError\n", "KeyError", "IndexError",
+     "KeyError"),
     ("attempt", "def f(a):\n    n = int(a)\n    return n\n", "    n = int(a)\n",
      "    try:\n        n = int(a)\n    except ValueError:\n        return None\n",
      "ValueError: invalid literal"),
@@ -156,6 +164,8 @@ EXAMPLES = [
      "    a.sort()\n    b = a[0]\n", "    b = a[0]\n    a.sort()\n", ""),
     ("branch", "def f(a):\n    if a:\n        g()\n    if not a:\n        h()\n",
      "if not", "elif not", ""),
+    ("branch", "def f(a):\n    if a:\n        g()\n    else:\n        h()\n        i()\n",
+     "    else:\n        h()\n        i()\n", "    h()\n    i()\n", ""),
     ("step", "def f(n):\n    while n > 0:\n        g(n)\n", "g(n)\n", "g(n)\n        n -= 1\n", ""),
     ("last round", "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
      "    return", "    r.append(x)\n    return", ""),
@@ -339,6 +349,14 @@ def test_no_change_costs_less_than_the_floor_of_its_family(family) -> None:
         for cost, _ in _texts(name, source, _kind(message), message)
     ]
     assert all(cost >= family.floor for cost in costs)
+
+
+def test_a_value_that_is_overwritten_before_it_is_read_is_read_first_for_less() -> None:
+    lost = "def f(self, now):\n    self.since = now\n    lasted = now - self.since\n"
+    kept = "def f(self, now):\n    self.since = now\n    lasted = now - self.begun\n"
+    fresh = "def f(now):\n    since = now\n    lasted = now - since\n    return lasted\n"
+    costs = [min(cost for cost, _ in _texts("statement order", s)) for s in (lost, kept, fresh)]
+    assert costs == [1.8, 2.8, 2.8]
 
 
 def test_a_new_condition_of_an_else_is_about_a_line_that_tests_execute() -> None:
