@@ -22,7 +22,7 @@ def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int
     found: dict[tuple[Target, int], set[int]] = {}
     for number, fix in enumerate(fixes):
         for edit in fix.candidate.edits if len(fix.candidate.edits) == 1 else ():
-            old, new = _parsed(edit.target.source), _parsed(edit.new_source)
+            old, new = parsed(edit.target.source), parsed(edit.new_source)
             at = changed(old, new) if old is not None and new is not None else None
             if at is not None:
                 found.setdefault((edit.target, at), set()).add(number)
@@ -31,16 +31,17 @@ def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int
 
 
 def rewritten(
-    target: Target, change: Callable[[ast.Module], None], proposer: str, family: str, why: str
+    edit: Edit, change: Callable[[ast.Module], None], proposer: str, family: str, why: str
 ) -> Candidate:
-    """The target with `change` made to its tree."""
-    tree = ast.parse(textwrap.dedent(target.source))
+    """An edit with `change` made to the tree of its new source."""
+    tree = ast.parse(textwrap.dedent(edit.new_source))
     change(tree)
-    text = textwrap.indent(ast.unparse(tree), functions.indentation(target.source)) + "\n"
-    return Candidate((Edit(target, text),), proposer, family, why)
+    text = textwrap.indent(ast.unparse(tree), functions.indentation(edit.new_source)) + "\n"
+    return Candidate((Edit(edit.target, text, edit.imports),), proposer, family, why)
 
 
-def _parsed(source: str) -> ast.Module | None:
+def parsed(source: str) -> ast.Module | None:
+    """The tree of a function's source; None where it is long or no Python of ours."""
     if len(source) > _SIZE:
         return None
     try:

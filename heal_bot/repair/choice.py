@@ -17,8 +17,7 @@ from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
 from heal_bot.repair import behaviour
 from heal_bot.repair.belief import Grounds, Odds, is_believed, together
-from heal_bot.repair.inertness import Omission, omissions
-from heal_bot.repair.vacuity import Probe, probes
+from heal_bot.repair.scrutiny import Scrutiny, scrutiny
 from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
@@ -35,6 +34,8 @@ _NEW, _OTHER = 4.0, 1.0
 _CRASH = 3.0
 # A condition that told calls apart before, and does not any more.
 _VACUOUS = 2.0
+# Any larger sum would do what the patch's own does: the calls do not vouch for it.
+_INDIFFERENT = 2.0
 # An example of a docstring fails that held before, or that holds after another patch.
 _CONTRADICTED = 4.0
 _ASSERTIONS = {"AssertionError", "Failed", ""}
@@ -79,11 +80,9 @@ def choose(
     `odds` tell how easily they are passed.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    asked, left_out = probes(few), omissions(few)
-    without = [candidate for probe in asked for candidate in (probe.always, probe.never)]
-    without += [omission.without for omission in left_out]
-    calls = session.call([*(fix.candidate for fix in few), *without])
-    groups = _groups(few, asked, left_out, calls, failures)
+    asked = scrutiny(few)
+    calls = session.call([*(fix.candidate for fix in few), *asked.candidates])
+    groups = _groups(few, asked, calls, failures)
     difference = _difference(groups, calls)
     if why := _refused(groups, len(fixes), len(failures), odds):
         return Choice(tuple(m for group in groups for m in group.members), why, difference)
@@ -109,26 +108,21 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, odds: Odds) ->
 
 
 def _groups(
-    fixes: Sequence[Attempt],
-    asked: Sequence[Probe],
-    left_out: Sequence[Omission],
-    calls: Calls,
-    failures: Sequence[Failure],
+    fixes: Sequence[Attempt], asked: Scrutiny, calls: Calls, failures: Sequence[Failure]
 ) -> list[_Group]:
     """Patches by behaviour, the heaviest group first; without calls each is on its own.
 
-    After the patches, `calls` hold what was `asked`, and what comes of what was left out.
+    After the patches, `calls` hold what was `asked` about them.
     """
     # Exceptions other than assertions that the tests failed with.
     crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
     faults = crashes - behaviour.refusals(e.target.source for f in fixes for e in f.candidate.edits)
-    count = 1 + len(fixes) + 2 * len(asked) + len(left_out)
+    count = 1 + len(fixes) + len(asked.candidates)
     told = calls.rows if len(calls.rows) == count else ((),) * count
     keys = behaviour.keys([*told[1:], told[0]])
     shown = [row[len(row) - calls.examples :] for row in told[: 1 + len(fixes)]]
     unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(fixes)])
-    vacuous = _vacuous(asked, keys, len(fixes))
-    inert = _inert(left_out, keys, count - 1 - len(left_out))
+    findings = asked.found(keys)
     found: dict[object, list[int]] = {}
     for at in range(len(fixes)):
         found.setdefault(keys[at] or at, []).append(at)
@@ -140,42 +134,24 @@ def _groups(
         row = rows[members[0]]
         changed = behaviour.share(unchanged, row, calls.recorded, len(failures))
         bad = _CRASH * behaviour.felt(behaviour.crashing(row, faults) - least)
-        bad += _VACUOUS if vacuous.issuperset(members) else 0.0
+        bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
+        any_sum = not findings.indifferent.isdisjoint(members)
+        bad += _INDIFFERENT if any_sum else 0.0
         bad += _CONTRADICTED if behaviour.is_contradicted(shown, 1 + members[0]) else 0.0
         apart = bad + (_NEW if crashes else _OTHER) * behaviour.felt(changed)
         apart += _STRANGE if behaviour.is_strange(unchanged, row, calls.recorded) else 0.0
         penalty = bad + (_OTHER * behaviour.felt(changed) if known else 0.0)
         costs = tuple(fixes[at].candidate.prior for at in members)
-        share = changed if row and seen else None
+        # What does nothing agrees whatever is right: the cheapest speaks for all.
+        alone = any_sum or not findings.inert.isdisjoint(members)
+        weight = math.exp(-apart) * together(costs[:1] if alone else costs)
+        share = changed if row and seen and not any_sum else None
         ended = sum(result.how in {"returned", "raised"} for result in row)
         grounds = Grounds(costs, share, calls.recorded, ended, penalty)
-        # What does nothing agrees whatever is right: the cheapest speaks for all.
-        weight = math.exp(-apart) * together(costs[:1] if inert & set(members) else costs)
         mended = behaviour.mended(shown[0], shown[1 + members[0]])
         patches = tuple(fixes[at] for at in members)
         groups.append(_Group(patches, weight, told[1 + members[0]], grounds, mended))
     return sorted(groups, key=lambda group: -group.weight)
-
-
-def _vacuous(asked: Sequence[Probe], keys: Sequence[tuple[str, ...]], count: int) -> frozenset[int]:
-    """The patches after which a condition decides nothing that did; the last key is unchanged."""
-    found: set[int] = set()
-    for number, probe in enumerate(asked):
-        at = count + 2 * number
-        found |= probe.vacuous(keys[-1], keys, keys[at], keys[at + 1])
-    return frozenset(found)
-
-
-def _inert(
-    left_out: Sequence[Omission], keys: Sequence[tuple[str, ...]], first: int
-) -> frozenset[int]:
-    """The patches after which a program does what it does without the statement they change."""
-    return frozenset(
-        member
-        for at, omission in enumerate(left_out, first)
-        for member in omission.members
-        if keys[at] and keys[member] == keys[at]
-    )
 
 
 def _difference(groups: Sequence[_Group], calls: Calls) -> str:

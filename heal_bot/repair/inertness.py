@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import Attempt, Candidate, Target
+from heal_bot.model import Attempt, Candidate, Edit, Target
 from heal_bot.repair import agreed
 
 _MOST = 3
@@ -84,4 +84,6 @@ def _left_out(target: Target, at: int) -> Candidate:
     def change(tree: ast.Module) -> None:
         _statements(tree)[at].leave_out()
 
-    return agreed.rewritten(target, change, "inertness", "statement", "left out")
+    return agreed.rewritten(
+        Edit(target, target.source), change, "inertness", "statement", "left out"
+    )

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import Attempt, Candidate, Target
+from heal_bot.model import Attempt, Candidate, Edit, Target
 from heal_bot.repair import agreed
 
 _PROBES = 4
@@ -116,4 +116,6 @@ def _fixed(target: Target, at: int, value: bool) -> Candidate:
     def change(tree: ast.Module) -> None:
         _conditions(tree)[at].put(ast.Constant(value))
 
-    return agreed.rewritten(target, change, "vacuity", "condition", f"always {value}")
+    return agreed.rewritten(
+        Edit(target, target.source), change, "vacuity", "condition", f"always {value}"
+    )

@@ -27,7 +27,10 @@ def _fix(number: int, prior: float, new: str, old: str = PATTERN) -> Attempt:
 
 
 class Called:
-    """A session that knows what the texts of a pattern do; nothing matches any other one."""
+    """A session that knows what the texts of a pattern do; nothing matches any other one.
+
+    A number added to a text raises.
+    """
 
     def __init__(self, *working: str) -> None:
         self.working = working
@@ -38,6 +41,8 @@ class Called:
 
     def _of(self, candidate: Candidate) -> CallResult:
         source = candidate.edits[0].new_source
+        if "+ 1" in source:
+            return self._did("", at=0)
         return self._did(next((w for w in self.working if w in source), "nothing"))
 
     def _did(self, mark: str, at: int = 1) -> CallResult:

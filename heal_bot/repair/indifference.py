@@ -1,0 +1,95 @@
+"""Sums that a patch may get right or wrong without a difference: `owed + paid` for `due - paid`.
+
+A test that asks for 300 of what is left is passed by anything over 300. Such patches agree on every
+call, whatever is right, and the calls do not vouch for them. To see it, one is added to what the
+patch computes, and what that does is compared.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from heal_bot.model import Attempt, Candidate
+from heal_bot.repair import agreed
+
+_MOST = 6
+
+# A field of a node, and the place in it where it is a list.
+_Step = tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A patch, by number, that computes a sum in place of another value; and one more than that."""
+
+    member: int
+    shifted: Candidate
+
+
+def shifts(fixes: Sequence[Attempt]) -> tuple[Shift, ...]:
+    """The sums that patches compute, those of the first patches."""
+    every = ((number, _shifted(fix)) for number, fix in enumerate(fixes))
+    return tuple(Shift(number, found) for number, found in every if found is not None)[:_MOST]
+
+
+def _shifted(fix: Attempt) -> Candidate | None:
+    """The patch with one added to the value in which it differs, when that is all it changes."""
+    if len(fix.candidate.edits) != 1:
+        return None
+    (edit,) = fix.candidate.edits
+    old, new = agreed.parsed(edit.target.source), agreed.parsed(edit.new_source)
+    path = _apart(old, new) if old is not None and new is not None else None
+    if not path:
+        return None
+    (*above, (name, at)) = path
+
+    def change(tree: ast.Module) -> None:
+        owner: ast.AST = tree
+        for step in above:
+            owner = _at(owner, step)
+        more = ast.BinOp(_at(owner, (name, at)), ast.Add(), ast.Constant(1))  # type: ignore[arg-type]
+        if at is None:
+            setattr(owner, name, more)
+        else:
+            getattr(owner, name)[at] = more
+
+    return agreed.rewritten(edit, change, "indifference", "sum", "one more")
+
+
+def _apart(old: ast.AST, new: ast.AST) -> tuple[_Step, ...] | None:
+    """The way to the outermost sum, old or new, outside of which two trees are equal."""
+    path: list[_Step] = []
+    while not isinstance(old, ast.BinOp) and not isinstance(new, ast.BinOp):
+        if type(old) is not type(new):
+            return None
+        steps = list(_steps(old))
+        apart = [step for step in steps if ast.dump(_at(old, step)) != _dumped(new, step)]
+        if steps != list(_steps(new)) or len(apart) != 1:
+            return None
+        path += apart
+        old, new = _at(old, apart[0]), _at(new, apart[0])
+    return tuple(path) if isinstance(old, ast.expr) and isinstance(new, ast.expr) else None
+
+
+def _steps(node: ast.AST) -> Iterator[_Step]:
+    """The ways to the nodes right below one."""
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            yield name, None
+        elif isinstance(value, list):
+            yield from ((name, at) for at, one in enumerate(value) if isinstance(one, ast.AST))
+
+
+def _at(node: ast.AST, step: _Step) -> ast.AST:
+    name, at = step
+    found = getattr(node, name)
+    below = found if at is None else found[at]
+    assert isinstance(below, ast.AST)
+    return below
+
+
+def _dumped(node: ast.AST, step: _Step) -> str:
+    """The text of what stands below a node; nothing where there is no such thing."""
+    return ast.dump(_at(node, step)) if step in _steps(node) else ""

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from heal_bot.model import Attempt, CallResult, Calls, Candidate, Edit, Failure, Target, Verdict
+from heal_bot.repair.belief import Odds
+from heal_bot.repair.choice import choose
+from heal_bot.repair.indifference import shifts
+
+SOURCE = '''    def settle(self, owed, due):
+        """What is left of both."""
+        paid = min(owed, due)
+        left = [name for name in self.names if name]
+        return (left[0], owed - paid)
+'''
+TARGET = Target("m.py", "Group.settle", 0, "function", 2, 6, SOURCE)
+
+
+def _fix(number: int, prior: float, new: str, old: str = "owed - paid") -> Attempt:
+    assert old in SOURCE
+    edit = Edit(TARGET, SOURCE.replace(old, new))
+    candidate = Candidate((edit,), "rules", "operand", f"change {number}", prior=prior)
+    return Attempt(number, "c", candidate, Verdict("fixed", ("t",)))
+
+
+@pytest.mark.parametrize(
+    ("new", "more"),
+    [("owed + paid", "owed + paid + 1"), ("paid", "paid + 1"), ("due - paid", "due - paid + 1"),
+     ("len(owed) - paid", "len(owed) - paid + 1")],
+)  # fmt: skip
+def test_one_is_added_to_what_a_patch_computes(new: str, more: str) -> None:
+    (shift,) = shifts([_fix(1, 1.0, new)])
+    assert shift.member == 0
+    (edit,) = shift.shifted.edits
+    assert edit.target == TARGET
+    assert f"        return (left[0], {more})\n" in edit.new_source
+
+
+def test_a_sum_in_place_of_a_name_is_one() -> None:
+    (shift,) = shifts([_fix(1, 1.0, "min(owed, due + 2)", "min(owed, due)")])
+    assert "min(owed, due + 2 + 1)" in shift.shifted.edits[0].new_source
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [("max(", "min("), ("if not name", "if name"), ("left[1]", "left[0]"),
+     ("(due + 1, owed)", "(owed, due)"), ("paid = 2\n        paid += min(", "paid = min(")],
+    ids=["no sum", "a condition", "a number", "two places", "another statement"],
+)  # fmt: skip
+def test_what_is_no_change_of_one_sum_is_not_asked(new: str, old: str) -> None:
+    assert shifts([_fix(1, 1.0, new, old)]) == ()
+
+
+class Called:
+    """A session in which all that is more than the right sum does the same on two calls of three.
+
+    `asks` tells whether the third call looks at the sum itself.
+    """
+
+    def __init__(self, *, asks: bool) -> None:
+        self.asks = asks
+
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
+        sources = [candidate.edits[0].new_source for candidate in candidates]
+        rows = [self._row(SOURCE), *map(self._row, sources)]
+        return Calls(("settle(1, 2)", "settle(1, 3)", "settle(2, 3)"), 3, tuple(rows))
+
+    def _row(self, source: str) -> tuple[CallResult, ...]:
+        (told,) = [line for line in source.splitlines() if "left[0]" in line]
+        right, unchanged = "due - paid" in told, "owed - paid" in told
+        first = "wrong" if unchanged else "right"
+        last = "right" if right and "+ 1" not in told else "else"
+        marks = (first, "same", told if self.asks else last if right else "same")
+        return tuple(CallResult("returned", "tuple", mark, mark) for mark in marks)
+
+
+def _chosen(*sums: str, asks: bool) -> tuple[list[int], str]:
+    fixes = [_fix(n, 1.2 + 0.4 * n, new) for n, new in enumerate(sums)]
+    failures = (Failure("t", "AssertionError", ""),)
+    choice = choose(Called(asks=asks), fixes, failures, Odds(500))  # type: ignore[arg-type]
+    return [fix.number for fix in choice.ranked], choice.refused
+
+
+def test_sums_that_could_as_well_be_more_do_not_support_each_other() -> None:
+    assert _chosen("owed + paid", "owed", "paid", "due - paid", asks=False) == ([3, 0], "")
+
+
+def test_sums_that_calls_look_at_are_as_likely_as_they_cost() -> None:
+    assert _chosen("owed + paid", "due - paid", asks=True)[0] == [0, 1]
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_sum_that_could_as_well_be_more_is_not_believed_for_one_test(asks: bool) -> None:
+    _, refused = _chosen("owed + paid", asks=asks)
+    assert (refused == "") is asks
