@@ -221,6 +221,10 @@ def value_kind(value: ast.expr) -> str:
             return "boolean"
         case ast.BinOp(op=ast.Sub() | ast.FloorDiv() | ast.Div() | ast.Pow()):
             return "number"
+        case ast.BoolOp(op=ast.Or(), values=[*_, last]):
+            return value_kind(last)
+        case ast.IfExp(body=body, orelse=other):
+            return value_kind(body) if value_kind(body) == value_kind(other) else ""
         case ast.Call(func=ast.Name(id=name)):
             return RESULTS.get(name, "")
         case ast.Call(func=ast.Attribute(attr=attr)):

@@ -1,8 +1,8 @@
 """State that several calls, instances, rows or closures share by mistake.
 
 `def f(items=[])` gets `None` and a list of its own, 1.9; a list of the class one of each instance
-in `__init__`, 2.0; `[[0] * w] * h` a row for each, 1.8; a `lambda` in a loop takes the loop's name
-as it is then, 1.9.
+in `__init__`, 2.0; a list of the caller, which a method changes, becomes a copy of it, 2.0;
+`[[0] * w] * h` a row for each, 1.8; a `lambda` in a loop takes the loop's name as it is then, 1.9.
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.insertion import after, before
-from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change, Cut, Text
+from heal_bot.repair.rules.scope import Scope, value_kind
+from heal_bot.repair.rules.text import Change, Cut, Text, call
 from heal_bot.source import functions
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MADE = {"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"}
+_COPIES = {"sequence": "list", "mapping": "dict", "set": "set"}
+_CHANGING = {
+    **dict.fromkeys(("append", "extend", "insert", "remove", "sort", "reverse"), "list"),
+    **dict.fromkeys(("add", "discard"), "set"),
+    **dict.fromkeys(("setdefault", "popitem", "update"), "dict"),
+}
 
 
 def defaults(scope: Scope) -> Iterator[Change]:
@@ -38,7 +44,54 @@ def defaults(scope: Scope) -> Iterator[Change]:
 
 
 def attributes(scope: Scope) -> Iterator[Change]:
-    """A value of the class that its instances fill becomes one of each instance."""
+    """A value of the class, or of a caller, that an instance changes becomes its own."""
+    yield from _of_class(scope)
+    yield from _of_caller(scope)
+
+
+def _of_caller(scope: Scope) -> Iterator[Change]:
+    """What is passed to a method, kept and changed by one is copied before it is kept."""
+    site, function = scope.site, scope.site.function
+    if function is None or scope.receiver() != "self":
+        return
+    given = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
+    for statement in site.statements:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)],
+                value=(ast.Name() as passed)
+                | ast.BoolOp(op=ast.Or(), values=[ast.Name() as passed, _])
+                | ast.IfExp(body=ast.Name() as passed) as value,
+            ) if passed.id in given:
+                kind = value_kind(value)
+            case _:
+                continue
+        changed = _changed(scope, attr)
+        made = _COPIES.get(kind) or next(iter(sorted(changed)), "")
+        if changed and made:
+            yield site.put(value, call(made, site.text(value)), 2.0)
+
+
+def _changed(scope: Scope, attr: str) -> set[str]:
+    """What makes a copy of an attribute that methods change; nothing where none does."""
+    found: set[str] = set()
+    for node in (n for method in scope.around.methods.values() for n in ast.walk(method)):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=changing
+                )
+            ) if name == attr and changing in _CHANGING:
+                found.add(_CHANGING[changing])
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id="self"), attr=name),
+                ctx=ast.Store() | ast.Del(),
+            ) if name == attr:
+                found.add("dict")
+    return found
+
+
+def _of_class(scope: Scope) -> Iterator[Change]:
     function = scope.site.function
     if function is None or function.name != "__init__" or scope.receiver() != "self":
         return

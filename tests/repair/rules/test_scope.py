@@ -1,12 +1,14 @@
-"""Which names of a function nothing reads but what sets them."""
+"""Which names of a function nothing reads but what sets them, and the kinds of values."""
 
 from __future__ import annotations
+
+import ast
 
 import pytest
 
 from heal_bot.model import Target
 from heal_bot.repair.rules.evidence import gather
-from heal_bot.repair.rules.scope import look
+from heal_bot.repair.rules.scope import look, value_kind
 from heal_bot.repair.rules.site import survey
 from heal_bot.repair.rules.surroundings import Surroundings
 
@@ -26,3 +28,12 @@ def test_a_name_is_idle_when_only_its_own_setting_reads_it(body: str, idle: set[
     source = f"def f(a):\n    {body}\n"
     target = Target("m.py", "f", 0, "function", 1, source.count("\n"), source)
     assert look(survey(target, source, None), Surroundings(), gather([])).idle == idle
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [("a or {}", "mapping"), ("a or b or []", "sequence"), ("a and {}", ""), ("a or b", ""),
+     ("[a] if a else []", "sequence"), ("a if a else 0", ""), ("1 if a else 0", "number")],
+)  # fmt: skip
+def test_a_choice_is_of_the_kind_of_what_it_falls_back_on(code: str, kind: str) -> None:
+    assert value_kind(ast.parse(code, mode="eval").body) == kind

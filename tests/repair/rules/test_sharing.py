@@ -31,6 +31,37 @@ def test_a_value_that_cannot_change_stays_with_the_class(bench) -> None:
     assert bench.position(text, fixed, 600, "Log.put", "Log.__init__") is None
 
 
+KEPT = """class Basket:
+    def __init__(self, items, prices=None):
+        self.items = items
+        self.prices = prices or {}
+        self.seen = items if items else []
+
+    def put(self, item, price):
+        self.items.append(item)
+        self.prices[item] = price
+
+    def has(self, item):
+        return item in self.seen
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("self.items = items", "self.items = list(items)"),
+     ("prices or {}", "dict(prices or {})")],
+)  # fmt: skip
+def test_what_a_caller_passes_and_a_method_changes_is_copied(bench, old, new) -> None:
+    fixed = KEPT.replace(old, new, 1)
+    assert bench.position(KEPT, fixed, 60, "Basket.__init__") is not None
+
+
+def test_what_no_method_changes_is_kept_as_it_was_passed(bench) -> None:
+    fixed = KEPT.replace("items if items else []", "list(items if items else [])")
+    position = bench.position(KEPT, fixed, 600, "Basket.__init__")
+    assert position is None or position > 60
+
+
 @pytest.mark.parametrize(
     "text",
     [
