@@ -12,7 +12,8 @@ from heal_bot.model import Candidate, Edit, Verdict
 class Work:
     """A candidate on its way to a verdict; `files` once it is to be judged from changed files.
 
-    `sieved` once it was tried together with others.
+    `sieved` once it was tried together with others, `promising` once one of the first tests passed
+    after a collection of their files alone.
     """
 
     candidate: Candidate
@@ -21,6 +22,7 @@ class Work:
     verdict: Verdict | None = None
     lost: int = 0
     sieved: bool = False
+    promising: bool = False
 
 
 def on_wire(edit: Edit) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class Root:
         return answered
 
     def _fresh(self, order):
-        """Judge in a fork that imports the project with the changed files in place."""
+        """Judge in a fork that imports what its tests need, the changed files in place."""
         kept = {}
         for path in order["files"]:
             name = os.path.join(self.order["repo"], path)
@@ -119,7 +119,8 @@ class Root:
             _heal_judge.Judge(plugin, session, order, bell).run()
             return True
 
-        asked = {"mode": "run", "tests": self.order["tests"], "shuffle": None, "canaries": []}
+        tests = [*order["first"], *order["rest"], *order["guards"]]
+        asked = {"mode": "run", "tests": tests, "shuffle": None, "canaries": []}
         plugin = _heal_session.Plugin(asked, self.records, self.order["repo"], None, serve)
         code = int(pytest.main(_heal_driver.ARGUMENTS, plugins=plugin.all()))
         self.records.send("stopped", rc=code)

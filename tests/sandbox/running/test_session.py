@@ -409,6 +409,24 @@ def test_a_module_that_cannot_be_imported_is_judged_from_changed_files(
     assert Path(tree.root / "m.py").read_text() == files["m.py"]
 
 
+@pytest.mark.long
+def test_from_changed_files_the_other_modules_are_imported_once_a_test_passes(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    files = {"m.py": "LIMIT = 4\nODD = False\n",
+             "test_m.py": "import m\ndef test_limit(): assert m.LIMIT in (5, 6)\n",
+             "test_n.py": "import m\nassert m.LIMIT < 7\ndef test_n(): assert m.LIMIT != 6\n",
+             }  # fmt: skip
+    tree = project(files)
+    failing = (Failure("test_m.py::test_limit", "AssertionError", ""),)
+    candidates = [tree.candidate("LIMIT", f"LIMIT = {value}\n") for value in (8, 6, 5)]
+    with runner.warm(run, tree, env, failing, ("test_n.py::test_n",)) as session:
+        other, broken, fixed = session.judge(iter(candidates))
+    assert (other.status, other.newly_failing) == ("unchanged", ())
+    assert [f.test for f in broken.newly_failing] == ["test_n.py::test_n"]
+    assert (broken.status, fixed.status) == ("regression", "fixed")
+
+
 def test_nobody_renders_what_fails_after_a_candidate(
     tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
 ) -> None:
