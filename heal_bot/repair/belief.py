@@ -23,8 +23,9 @@ _UNTOUCHED, _UNSEEN = 1.0, 0.5
 # More where hardly a change passed the failing tests and little of what worked is changed: what is
 # hard to pass is seldom passed by accident. That shows only where so many were tried.
 _HARD, _FEW_ACCIDENTS, _LITTLE, _MANY = 0.5, 2, 0.3, 100
-# So many calls have to be compared before one may say that nothing was changed.
-_ENOUGH = 10
+# So many calls have to be compared before one may say that nothing was changed; and tests have to
+# make another call than the one that failed.
+_ENOUGH, _ANOTHER = 10, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _vouched(grounds: Grounds, odds: Odds) -> float:
         return -_UNSEEN
     doublings = math.log2(max(2, grounds.recorded) / 2)
     vouched = min(_CALLED, _PER_DOUBLING * doublings)
-    if grounds.compared >= _ENOUGH:
+    if grounds.compared >= _ENOUGH and grounds.recorded >= _ANOTHER:
         vouched += _UNTOUCHED if grounds.changed == 0 else 0.0
         vouched += _HARD if grounds.changed <= _LITTLE and odds.are_low() else 0.0
     return vouched

@@ -46,15 +46,18 @@ def _rows(*rows: str, recorded: int = 1, examples: int = 0) -> Calls:
     return Calls(names, recorded, tuple(tuple(map(result, row)) for row in rows), examples)
 
 
-def _choose(priors: Sequence[float], *rows: str, **more: int) -> tuple[list[int], str, tuple]:
+def _choose(
+    priors: Sequence[float], *rows: str, failing: int = 1, **more: int
+) -> tuple[list[int], str, tuple]:
     fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
-    choice = choose(Called(_rows(*rows, **more)), fixes, FAILURES, ODDS)  # type: ignore[arg-type]
+    failures = FAILURES * failing
+    choice = choose(Called(_rows(*rows, **more)), fixes, failures, ODDS)  # type: ignore[arg-type]
     doubts = choice.ranked[0].doubts
     return [fix.number for fix in choice.ranked], choice.refused, doubts
 
 
 def test_patches_that_agree_support_each_other() -> None:
-    ranked, refused, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac", recorded=2)
+    ranked, refused, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac", recorded=2, failing=2)
     assert (ranked, refused) == ([2, 1], "")
 
 
@@ -96,7 +99,8 @@ def test_what_there_was_no_time_for_tells_nobody_apart() -> None:
 
 
 def test_calls_there_was_no_time_for_are_not_held_against_a_patch() -> None:
-    ranked, refused, _ = _choose([1.0, 1.1], "xxxxxxxxxx", "axxxxx!!!!", "ayxxxxxxxx", recorded=2)
+    rows = ("xxxxxxxxxx", "axxxxx!!!!", "ayxxxxxxxx")
+    ranked, refused, _ = _choose([1.0, 1.1], *rows, recorded=2, failing=2)
     assert (ranked, refused) == ([1, 2], "")
 
 
@@ -150,10 +154,24 @@ def test_where_every_call_of_the_tests_was_wrong_changing_them_all_is_no_doubt()
 
 
 def test_two_behaviours_that_are_as_likely_are_both_withheld() -> None:
-    assert _choose([1.0, 1.02], "xxx", "xxa", "xxb", recorded=2)[1] == (
+    assert _choose([1.0, 1.02], "xxx", "xxa", "xxb", recorded=2, failing=2)[1] == (
         "2 changes pass the same tests and behave in 2 ways"
     )
-    assert _choose([1.0, 1.2], "xxx", "xxa", "xxb", recorded=2)[1] == ""
+    assert _choose([1.0, 1.2], "xxx", "xxa", "xxb", recorded=2, failing=2)[1] == ""
+
+
+def test_where_a_single_test_failed_a_patch_has_to_be_far_ahead() -> None:
+    assert "2 ways" in _choose([1.0, 1.6], "xxx", "xxa", "xxb", recorded=2)[1]
+    assert _choose([1.0, 1.8], "xxx", "xxa", "xxb", recorded=2)[1] == ""
+    assert _choose([1.0, 1.2], "xxx-", "xxa+", "xxb-", recorded=2, examples=1)[1] == ""
+
+
+def test_where_tests_make_no_other_call_than_the_one_that_failed_nothing_shows_what_worked() -> (
+    None
+):
+    many = "x" * 20
+    assert _choose([4.0], many, many, recorded=2)[1] == ""
+    assert "far-fetched" in _choose([4.0], many, many, recorded=1)[1]
 
 
 def test_where_tests_make_a_single_call_a_patch_has_to_be_far_ahead() -> None:

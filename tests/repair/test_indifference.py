@@ -77,7 +77,7 @@ class Called:
 
 
 def _chosen(*sums: str, asks: bool) -> tuple[list[int], str]:
-    fixes = [_fix(n, 1.2 + 0.4 * n, new) for n, new in enumerate(sums)]
+    fixes = [_fix(n, 1.2 + 0.2 * n, new) for n, new in enumerate(sums)]
     failures = (Failure("t", "AssertionError", ""),)
     choice = choose(Called(asks=asks), fixes, failures, Odds(500))  # type: ignore[arg-type]
     return [fix.number for fix in choice.ranked], choice.refused

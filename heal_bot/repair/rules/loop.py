@@ -30,7 +30,7 @@ def iterables(scope: Scope) -> Iterator[Change]:
         head = value.at(16)
         pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
         options = [(f"list({value.at(1)})", 2.4), (f"reversed({value.at(1)})", 2.4),
-                   (f"sorted({value.at(1)})", 2.3), (f"{head}[1:]", 2.8), (f"{head}[:-1]", 3.0),
+                   (f"sorted({value.at(1)})", 2.3), (f"{head}[1:]", 3.3), (f"{head}[:-1]", 3.4),
                    (f"range(len({value.at(1)}))", 2.6), (f"range({value.at(1)})", 2.4),
                    (f"set({value.at(1)})", 3.0), (f"{head}[::-1]", 3.0),
                    (f"{value.at(3)} or []", 3.0), (f"{head}.values()", 2.8),
