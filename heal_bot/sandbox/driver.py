@@ -27,7 +27,8 @@ class Driver:
     """A process in a slot of its own with a fresh copy of the tree at `root`.
 
     Nothing of the tree is loaded before the order comes, so one may be started before it is known
-    what it will run. One with a `desk` can ask a process that answers for the candidate.
+    what it will run. One with a `desk` can ask a process that answers for the candidate. `more`
+    are files that it finds beside its own.
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class Driver:
         below: str = "",
         asks: bool = False,
         nice: int = 0,
+        more: Mapping[str, bytes] = {},
     ) -> None:
         with contextlib.ExitStack() as stack:
-            self.files = stack.enter_context(scratch.driver_files(sandbox.scratch))
+            self.files = stack.enter_context(scratch.driver_files(sandbox.scratch, more))
             slot = stack.enter_context(sandbox.slot())
             scratch.fill(slot, root)
             self._repo = str(slot.repo)

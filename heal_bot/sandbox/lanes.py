@@ -10,6 +10,7 @@ from heal_bot.model import Environment
 from heal_bot.ports import Tree
 from heal_bot.sandbox.driver import Driver
 from heal_bot.sandbox.job import Profile
+from heal_bot.sandbox.rewriter import Rewriter
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.zygote import Zygote
 
@@ -27,9 +28,14 @@ class Lanes:
     """
 
     def __init__(
-        self, sandbox: Sandbox, passes: Mapping[str, str], profile: Profile, below: str
+        self,
+        sandbox: Sandbox,
+        passes: Mapping[str, str],
+        profile: Profile,
+        below: str,
+        rewriter: Rewriter,
     ) -> None:
-        self._sandbox = sandbox
+        self._sandbox, self._rewriter = sandbox, rewriter
         self._passes, self._profile, self._below = dict(passes), profile, below
         self._spare: tuple[Path, Environment, Zygote] | None = None
         self._asker: tuple[Path, Environment, Driver] | None = None
@@ -73,6 +79,7 @@ class Lanes:
             driver = Driver(
                 self._sandbox, tree.root, env, passes=self._passes, profile=self._profile,
                 wall=self._wall(run), below=self._below, asks=True,
+                more=self._rewriter.files(env),
             )  # fmt: skip
             self._asker = (tree.root, env, driver)
 
@@ -98,5 +105,5 @@ class Lanes:
     def _new(self, run: Run, tree: Tree, env: Environment) -> Zygote:
         return Zygote(
             self._sandbox, tree, env, passes=self._passes, profile=self._profile,
-            wall=self._wall(run), below=self._below,
+            wall=self._wall(run), below=self._below, more=self._rewriter.files(env),
         )  # fmt: skip

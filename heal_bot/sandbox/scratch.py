@@ -75,17 +75,19 @@ def environment(slot: Slot, env: Environment, passes: Mapping[str, str]) -> dict
 
 
 @contextlib.contextmanager
-def driver_files(parent: Path) -> Iterator[Path]:
+def driver_files(parent: Path, more: Mapping[str, bytes] = {}) -> Iterator[Path]:
     """A folder with the driver that every uid can read: our package may lie in a closed home.
 
+    `more` are files beside it, by name.
     Below a sandbox's scratch folder its supervisor removes it even when we are killed.
     """
     folder = Path(tempfile.mkdtemp(prefix="driver-", dir=parent))
     try:
         folder.chmod(0o755)
-        for source in _INSIDE.glob("*.py"):
-            copy = folder / source.name
-            copy.write_bytes(source.read_bytes())
+        files = {source.name: source.read_bytes() for source in _INSIDE.glob("*.py")}
+        for name, content in {**files, **more}.items():
+            copy = folder / name
+            copy.write_bytes(content)
             os.chmod(copy, 0o644)  # noqa: PTH101 - beside the write it belongs to
         yield folder
     finally:

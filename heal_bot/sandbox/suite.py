@@ -25,6 +25,7 @@ from heal_bot.sandbox.lanes import Lanes
 from heal_bot.sandbox.oracle import answering
 from heal_bot.sandbox.origin import Origins
 from heal_bot.sandbox.protocol import Tests
+from heal_bot.sandbox.rewriter import Rewriter
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.session import WarmSession
 from heal_bot.sandbox.slots import Slot
@@ -64,7 +65,9 @@ class SuiteRunner:
         self._passes = dict(passes or {})
         self._lanes = lanes
         self._held = sandbox.isolation
-        self._zygotes = Lanes(sandbox, self._passes, self.profile, below)
+        self._rewriter = Rewriter(sandbox)
+        self._zygotes = Lanes(sandbox, self._passes, self.profile, below, self._rewriter)
+        sandbox.before_close(self._rewriter.close)
         sandbox.before_close(self._zygotes.drop)
         sandbox.before_close(self._zygotes.leave)
         sandbox.before_close(self.vigil.close)
@@ -205,6 +208,7 @@ class SuiteRunner:
             "oracle": None if ask.oracle is None else [list(f) for f in ask.oracle.functions],
         }
         began = time.monotonic()
+        self._rewriter.begin(ask.tree, env)
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
         hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
         with contextlib.ExitStack() as stack:
@@ -247,6 +251,7 @@ class SuiteRunner:
             self._sandbox, ask.tree.root, env,
             passes={**self._passes, **seed}, profile=self.profile, wall=seconds,
             below=self._below, asks=ask.oracle is not None, nice=_ASIDE if ask.aside else 0,
+            more=self._rewriter.files(env),
         )  # fmt: skip
 
     def _show(self, run: Run, tests: Tests) -> None:

@@ -44,6 +44,7 @@ class Zygote:
         profile: Profile,
         wall: float,
         below: str = "",
+        more: Mapping[str, bytes] = {},
     ) -> None:
         self.ended = ""
         self.ready = False
@@ -58,8 +59,9 @@ class Zygote:
         self.channel = Channel(_CAP, _LINE)
         self._stack.callback(self.channel.close)
         try:
+            driver = self._stack.enter_context(scratch.driver_files(sandbox.scratch, more))
             self._running = self._start(
-                sandbox, tree, env, below, passes=passes, profile=profile, wall=wall
+                sandbox, tree, env, below, driver, passes=passes, profile=profile, wall=wall
             )
         except BaseException:
             self._stack.close()
@@ -77,12 +79,12 @@ class Zygote:
         tree: Tree,
         env: Environment,
         below: str,
+        driver: Path,
         *,
         passes: Mapping[str, str],
         profile: Profile,
         wall: float,
     ) -> Running:
-        driver = self._stack.enter_context(scratch.driver_files(sandbox.scratch))
         slot = self._stack.enter_context(sandbox.slot())
         scratch.fill(slot, tree.root)
         self._repo = str(slot.repo)

@@ -21,8 +21,10 @@ def main():
     import pytest
 
     import _heal_oracle
+    import _heal_rewrite
     import _heal_session
 
+    _heal_rewrite.install(here)
     order = _heal_record.read_line(source, bytearray())
     os.close(source)
     records = _heal_record.Records(report, order["nonce"])

@@ -24,8 +24,10 @@ def main():
     import _pytest.config
     import pytest
 
+    import _heal_rewrite
     import _heal_server
 
+    _heal_rewrite.install(here)
     for name in _pytest.config.default_plugins:
         if name not in ("pytester", "pytester_assertions"):
             __import__("_pytest." + name)
