@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import textwrap
 from collections.abc import Callable, Sequence
 
@@ -23,7 +24,10 @@ def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int
     for number, fix in enumerate(fixes):
         for edit in fix.candidate.edits if len(fix.candidate.edits) == 1 else ():
             old, new = parsed(edit.target.source), parsed(edit.new_source)
-            at = changed(old, new) if old is not None and new is not None else None
+            at = None
+            # A sum of a thousand terms is too deep to be compared.
+            with contextlib.suppress(RecursionError):
+                at = changed(old, new) if old is not None and new is not None else None
             if at is not None:
                 found.setdefault((edit.target, at), set()).add(number)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), min(item[1])))
@@ -32,11 +36,15 @@ def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int
 
 def rewritten(
     edit: Edit, change: Callable[[ast.Module], None], proposer: str, family: str, why: str
-) -> Candidate:
-    """An edit with `change` made to the tree of its new source."""
-    tree = ast.parse(textwrap.dedent(edit.new_source))
-    change(tree)
-    text = textwrap.indent(ast.unparse(tree), functions.indentation(edit.new_source)) + "\n"
+) -> Candidate | None:
+    """An edit with `change` made to the tree of its new source; None where that is too deep."""
+    try:
+        tree = ast.parse(textwrap.dedent(edit.new_source))
+        change(tree)
+        code = ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    text = textwrap.indent(code, functions.indentation(edit.new_source)) + "\n"
     return Candidate((Edit(edit.target, text, edit.imports),), proposer, family, why)
 
 

@@ -52,18 +52,30 @@ def known(
     )
 
 
-def keys(rows: Sequence[Sequence[CallResult]]) -> list[tuple[str, ...]]:
-    """What each row did, equal for equal behaviour; empty for one that had no time for most.
+# What a row did, by call; None for what there was no time for. Empty where that was most.
+Key = tuple[str | None, ...]
 
-    What one of the others had no time for tells nobody apart.
+
+def keys(rows: Sequence[Sequence[CallResult]], patches: int) -> list[Key]:
+    """What each row did, equal for equal behaviour of the first ones, which are of `patches`.
+
+    What one of those, or the last row, had no time for tells nobody apart.
     """
     skipped = [{n for n, r in enumerate(row) if r.how == "skipped"} for row in rows]
     usable = [2 * len(s) <= len(row) for s, row in zip(skipped, rows, strict=True)]
-    unknown = {n for s, ok in zip(skipped, usable, strict=True) if ok for n in s}
+    real = [*range(patches), len(rows) - 1]
+    unknown = {n for at in real if usable[at] for n in skipped[at]}
     return [
-        tuple(r.mark for n, r in enumerate(row) if n not in unknown) if ok else ()
-        for row, ok in zip(rows, usable, strict=True)
-    ]
+        tuple(None if n in s else r.mark for n, r in enumerate(row) if n not in unknown)
+        if ok else ()
+        for row, s, ok in zip(rows, skipped, usable, strict=True)
+    ]  # fmt: skip
+
+
+def same(one: Key, other: Key) -> bool:
+    """Whether two rows did the same on all calls that both had time for."""
+    pairs = zip(one, other, strict=False)
+    return bool(one and other) and all(a == b or a is None or b is None for a, b in pairs)
 
 
 def felt(share: float) -> float:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
 from heal_bot.repair import behaviour
+from heal_bot.repair.behaviour import Key
 from heal_bot.repair.belief import Grounds, Odds, is_believed, together
-from heal_bot.repair.scrutiny import Scrutiny, scrutiny
+from heal_bot.repair.scrutiny import Findings, Scrutiny, scrutiny
 from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
@@ -35,7 +36,7 @@ _NEW, _OTHER = 4.0, 1.0
 _CRASH = 3.0
 # A condition that told calls apart before, and does not any more.
 _VACUOUS = 2.0
-# Any larger sum would do what the patch's own does: the calls do not vouch for it.
+# Twice the sum would do what the patch's own does: the calls do not vouch for it.
 _INDIFFERENT = 2.0
 # An example of a docstring fails that held before, or that holds after another patch.
 _CONTRADICTED = 4.0
@@ -109,51 +110,79 @@ def _refused(groups: Sequence[_Group], fixes: int, failures: int, odds: Odds) ->
     return ""
 
 
-def _groups(
-    fixes: Sequence[Attempt], asked: Scrutiny, calls: Calls, failures: Sequence[Failure]
-) -> list[_Group]:
-    """Patches by behaviour, the heaviest group first; without calls each is on its own.
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What patches do on the calls, row by row, beside unchanged code, and what was asked of them.
 
-    After the patches, `calls` hold what was `asked` about them.
+    `examples` are those of docstrings, of unchanged code first. `crashes` are exceptions that the
+    failing tests ended with, other than assertions, `faults` those that no statement raises.
     """
-    # Exceptions other than assertions that the tests failed with.
+
+    calls: Calls
+    unchanged: tuple[CallResult, ...]
+    rows: tuple[tuple[CallResult, ...], ...]
+    examples: tuple[tuple[CallResult, ...], ...]
+    keys: tuple[Key, ...]
+    findings: Findings
+    failures: int
+    crashes: frozenset[str]
+    faults: frozenset[str]
+
+
+def _shown(
+    fixes: Sequence[Attempt], asked: Scrutiny, calls: Calls, failures: Sequence[Failure]
+) -> _Shown:
+    """After the patches, `calls` hold what was `asked` about them; nothing where none were made."""
     crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
     faults = crashes - behaviour.refusals(e.target.source for f in fixes for e in f.candidate.edits)
     count = 1 + len(fixes) + len(asked.candidates)
     told = calls.rows if len(calls.rows) == count else ((),) * count
-    keys = behaviour.keys([*told[1:], told[0]])
-    shown = [row[len(row) - calls.examples :] for row in told[: 1 + len(fixes)]]
-    unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(fixes)])
-    findings = asked.found(keys)
+    keys = behaviour.keys([*told[1:], told[0]], len(fixes))
+    some = told[: 1 + len(fixes)]
+    unchanged, *rows = (row[: len(row) - calls.examples] for row in some)
+    examples = tuple(row[len(row) - calls.examples :] for row in some)
+    return _Shown(calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
+                  len(failures), crashes, faults)  # fmt: skip
+
+
+def _groups(
+    fixes: Sequence[Attempt], asked: Scrutiny, calls: Calls, failures: Sequence[Failure]
+) -> list[_Group]:
+    """Patches by behaviour, the heaviest group first; without calls each is on its own."""
+    shown = _shown(fixes, asked, calls, failures)
     found: dict[object, list[int]] = {}
     for at in range(len(fixes)):
-        found.setdefault(keys[at] or at, []).append(at)
-    known = behaviour.known(unchanged, rows, calls.recorded)
-    seen = any(result.how != "skipped" for result in unchanged)
-    least = min((behaviour.crashing(row, faults) for row in rows), default=0.0)
-    groups = []
-    for members in found.values():
-        row = rows[members[0]]
-        changed = behaviour.share(unchanged, row, calls.recorded, len(failures))
-        bad = _CRASH * behaviour.felt(behaviour.crashing(row, faults) - least)
-        bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
-        any_sum = not findings.indifferent.isdisjoint(members)
-        bad += _INDIFFERENT if any_sum else 0.0
-        bad += _CONTRADICTED if behaviour.is_contradicted(shown, 1 + members[0]) else 0.0
-        apart = bad + (_NEW if crashes else _OTHER) * behaviour.felt(changed)
-        apart += _STRANGE if behaviour.is_strange(unchanged, row, calls.recorded) else 0.0
-        penalty = bad + (_OTHER * behaviour.felt(changed) if known else 0.0)
-        costs = tuple(fixes[at].candidate.prior for at in members)
-        # What does nothing agrees whatever is right: the cheapest speaks for all.
-        alone = any_sum or not findings.inert.isdisjoint(members)
-        weight = math.exp(-apart) * together(costs[:1] if alone else costs)
-        share = changed if row and seen and not any_sum else None
-        ended = sum(result.how in {"returned", "raised"} for result in row)
-        grounds = Grounds(costs, share, calls.recorded, ended, penalty)
-        mended = behaviour.mended(shown[0], shown[1 + members[0]])
-        patches = tuple(fixes[at] for at in members)
-        groups.append(_Group(patches, weight, told[1 + members[0]], grounds, mended))
+        found.setdefault(shown.keys[at] or at, []).append(at)
+    groups = [_group(shown, fixes, members) for members in found.values()]
     return sorted(groups, key=lambda group: -group.weight)
+
+
+def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _Group:
+    """Patches that behave alike, with what stands behind them and against them."""
+    first, recorded = members[0], shown.calls.recorded
+    row, findings = shown.rows[first], shown.findings
+    any_sum = not findings.indifferent.isdisjoint(members)
+    least = min(behaviour.crashing(other, shown.faults) for other in shown.rows)
+    bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - least)
+    bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
+    bad += _INDIFFERENT if any_sum else 0.0
+    bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
+    changed = behaviour.share(shown.unchanged, row, recorded, shown.failures)
+    apart = bad + (_NEW if shown.crashes else _OTHER) * behaviour.felt(changed)
+    apart += _STRANGE if behaviour.is_strange(shown.unchanged, row, recorded) else 0.0
+    known = behaviour.known(shown.unchanged, shown.rows, recorded)
+    penalty = bad + (_OTHER * behaviour.felt(changed) if known else 0.0)
+    costs = tuple(fixes[at].candidate.prior for at in members)
+    # What does nothing agrees whatever is right: the cheapest speaks for all.
+    alone = any_sum or not findings.inert.isdisjoint(members)
+    weight = math.exp(-apart) * together(costs[:1] if alone else costs)
+    seen = row and any(result.how != "skipped" for result in shown.unchanged)
+    ended = sum(result.how in {"returned", "raised"} for result in row)
+    share = changed if seen and not any_sum else None
+    grounds = Grounds(costs, share, recorded, ended, penalty)
+    mended = behaviour.mended(shown.examples[0], shown.examples[1 + first])
+    whole = (*row, *shown.examples[1 + first])
+    return _Group(tuple(fixes[at] for at in members), weight, whole, grounds, mended)
 
 
 def _difference(groups: Sequence[_Group], calls: Calls) -> str:

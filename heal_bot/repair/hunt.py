@@ -158,6 +158,9 @@ def _pass(
                 tally.take(attempt, run.clock(), run.left())
         if apart := tally.ripe():
             yield apart
+        # What was pulled ahead of this verdict is not waited for.
+        if tally.has_enough(run.clock()):
+            return
 
 
 def _chosen(

@@ -1,13 +1,14 @@
 """Sums that a patch may get right or wrong without a difference: `owed + paid` for `due - paid`.
 
 A test that asks for 300 of what is left is passed by anything over 300. Such patches agree on every
-call, whatever is right, and the calls do not vouch for them. To see it, one is added to what the
-patch computes, and what that does is compared.
+call, whatever is right, and the calls do not vouch for them. To see it, what the patch computes is
+made more than twice as large, and what that does is compared.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ _Step = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A patch, by number, that computes a sum in place of another value; and one more than that."""
+    """A patch, by number, that computes a sum in place of another value; and with far more."""
 
     member: int
     shifted: Candidate
@@ -30,18 +31,23 @@ class Shift:
 
 def shifts(fixes: Sequence[Attempt]) -> tuple[Shift, ...]:
     """The sums that patches compute, those of the first patches."""
-    every = ((number, _shifted(fix)) for number, fix in enumerate(fixes))
-    return tuple(Shift(number, found) for number, found in every if found is not None)[:_MOST]
+    found: list[Shift] = []
+    for number, fix in enumerate(fixes):
+        # A sum of a thousand terms is too deep to be compared.
+        with contextlib.suppress(RecursionError):
+            shifted = _shifted(fix)
+            if shifted is not None and len(found) < _MOST:
+                found.append(Shift(number, shifted))
+    return tuple(found)
 
 
 def _shifted(fix: Attempt) -> Candidate | None:
-    """The patch with one added to the value in which it differs, when that is all it changes."""
+    """The patch with far more than the value in which it differs, when that is all it changes."""
     if len(fix.candidate.edits) != 1:
         return None
     (edit,) = fix.candidate.edits
     old, new = agreed.parsed(edit.target.source), agreed.parsed(edit.new_source)
-    path = _apart(old, new) if old is not None and new is not None else None
-    if not path:
+    if old is None or new is None or not (path := _apart(old, new)):
         return None
     (*above, (name, at)) = path
 
@@ -49,13 +55,14 @@ def _shifted(fix: Attempt) -> Candidate | None:
         owner: ast.AST = tree
         for step in above:
             owner = _at(owner, step)
-        more = ast.BinOp(_at(owner, (name, at)), ast.Add(), ast.Constant(1))  # type: ignore[arg-type]
+        size = ast.Call(ast.Name("abs", ast.Load()), [_at(owner, (name, at))], [])  # type: ignore[list-item]
+        more = ast.BinOp(ast.BinOp(size, ast.Mult(), ast.Constant(2)), ast.Add(), ast.Constant(1))
         if at is None:
             setattr(owner, name, more)
         else:
             getattr(owner, name)[at] = more
 
-    return agreed.rewritten(edit, change, "indifference", "sum", "one more")
+    return agreed.rewritten(edit, change, "indifference", "sum", "far more")
 
 
 def _apart(old: ast.AST, new: ast.AST) -> tuple[_Step, ...] | None:

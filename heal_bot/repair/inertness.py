@@ -29,9 +29,8 @@ class Omission:
 def omissions(fixes: Sequence[Attempt]) -> tuple[Omission, ...]:
     """The statements that several patches change, those of most patches first."""
     several = [place for place in agreed.places(fixes, _changed) if len(place[2]) > 1]
-    return tuple(
-        Omission(members, _left_out(target, at)) for target, at, members in several[:_MOST]
-    )
+    found = ((members, _left_out(target, at)) for target, at, members in several[:_MOST])
+    return tuple(Omission(members, without) for members, without in found if without is not None)
 
 
 def _changed(old: ast.Module, new: ast.Module) -> int | None:
@@ -78,7 +77,7 @@ def _statements(tree: ast.Module) -> list[_Place]:
     ]
 
 
-def _left_out(target: Target, at: int) -> Candidate:
+def _left_out(target: Target, at: int) -> Candidate | None:
     """The target without a statement."""
 
     def change(tree: ast.Module) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.model import Attempt, Candidate
+from heal_bot.repair.behaviour import Key, same
 from heal_bot.repair.indifference import Shift, shifts
 from heal_bot.repair.inertness import Omission, omissions
 from heal_bot.repair.vacuity import Probe, probes
@@ -26,7 +27,7 @@ class Scrutiny:
         left_out = [omission.without for omission in self.statements]
         return (*always_and_never, *left_out, *(shift.shifted for shift in self.sums))
 
-    def found(self, keys: Sequence[tuple[str, ...]]) -> Findings:
+    def found(self, keys: Sequence[Key]) -> Findings:
         """What came of it; `keys` tell what patches, candidates and, last, unchanged code do."""
         first = len(keys) - 1 - len(self.candidates)
         after = first + 2 * len(self.conditions)
@@ -36,9 +37,10 @@ class Scrutiny:
             vacuous |= probe.vacuous(keys[-1], keys, keys[at], keys[at + 1])
         inert: set[int] = set()
         for omission, key in zip(self.statements, keys[after:last], strict=True):
-            inert |= {member for member in omission.members if key and keys[member] == key}
-        sums = zip(self.sums, keys[last:-1], strict=True)
-        indifferent = {shift.member for shift, key in sums if key and keys[shift.member] == key}
+            inert |= {member for member in omission.members if same(keys[member], key)}
+        # What there was no time for may have shown the difference.
+        sums = [(s.member, key) for s, key in zip(self.sums, keys[last:-1], strict=True)]
+        indifferent = {at for at, key in sums if None not in key and same(keys[at], key)}
         return Findings(frozenset(vacuous), frozenset(inert), frozenset(indifferent))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from heal_bot.model import Attempt, Candidate, Edit, Target
 from heal_bot.repair import agreed
+from heal_bot.repair.behaviour import Key, same
 
 _PROBES = 4
 
@@ -27,27 +28,33 @@ class Probe:
 
     def vacuous(
         self,
-        unchanged: tuple[str, ...],
-        rows: Sequence[tuple[str, ...]],
-        always: tuple[str, ...],
-        never: tuple[str, ...],
+        unchanged: Key,
+        rows: Sequence[Key],
+        always: Key,
+        never: Key,
     ) -> frozenset[int]:
         """The members after which the condition decides nothing, though it did before.
 
         Each argument is what a program does on all calls, empty where that is not known; `rows`
         are those of the patches.
         """
-        if not (unchanged and always and never) or unchanged in {always, never}:
+        if not (unchanged and always and never):
             return frozenset()
-        return frozenset(at for at in self.members if rows[at] in {always, never})
+        if same(unchanged, always) or same(unchanged, never):
+            return frozenset()
+        return frozenset(
+            at for at in self.members if same(rows[at], always) or same(rows[at], never)
+        )
 
 
 def probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
     """The conditions that the patches change, those of most patches first."""
-    return tuple(
-        Probe(members, _fixed(target, at, True), _fixed(target, at, False))
-        for target, at, members in agreed.places(fixes, _changed)[:_PROBES]
-    )
+    found: list[Probe] = []
+    for target, at, members in agreed.places(fixes, _changed)[:_PROBES]:
+        always, never = _fixed(target, at, True), _fixed(target, at, False)
+        if always is not None and never is not None:
+            found.append(Probe(members, always, never))
+    return tuple(found)
 
 
 def _changed(old: ast.Module, new: ast.Module) -> int | None:
@@ -110,7 +117,7 @@ def _dumped(tree: ast.Module, at: int) -> str:
         condition.put(test)
 
 
-def _fixed(target: Target, at: int, value: bool) -> Candidate:
+def _fixed(target: Target, at: int, value: bool) -> Candidate | None:
     """The target with a constant in the place of a condition."""
 
     def change(tree: ast.Module) -> None:

@@ -69,10 +69,18 @@ class WarmSession:
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
         """One verdict per candidate, in the order given; a few per slot are pulled ahead.
 
-        A candidate that was too slow once gets more time when it is given again.
+        A candidate that was too slow once gets more time when it is given again. What nobody waits
+        for any more, when the iterator is closed, is judged no further.
         """
-        source = iter(candidates)
         order: deque[Work] = deque()
+        try:
+            yield from self._judged(iter(candidates), order)
+        finally:
+            self._queue.clear()
+            for work in order:
+                work.verdict = work.verdict or Verdict("error", detail="nobody waits for it")
+
+    def _judged(self, source: Iterator[Candidate], order: deque[Work]) -> Iterator[Verdict]:
         more = True
         while True:
             ahead = self._sieve.ahead(_AHEAD) * self._most
@@ -209,7 +217,7 @@ class WarmSession:
         elif isinstance(tag, Batch):
             again = []
             for work, came in self._sieve.settle(tag, answer):
-                if came == "open":
+                if came == "open" and work.verdict is None:
                     again.append(work)
                 else:
                     self._settle(work, Answer("judged" if came == "failed" else "timeout"))
@@ -217,6 +225,8 @@ class WarmSession:
 
     def _settle(self, work: Work, answer: Answer) -> None:
         """A verdict, or the next way to get one: from changed files, or with more time."""
+        if work.verdict is not None:
+            return
         if answer.how == "unsound" and work.files is None:
             try:
                 work.files = self._files(work.candidate)

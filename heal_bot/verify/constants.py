@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from heal_bot.ports import Tree
@@ -150,17 +151,26 @@ def names(node: ast.AST) -> set[str]:
     return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
-def of_test(test: str, tree: Tree) -> frozenset[str]:
-    """The constants of a test: of its function, its decorators, and the names of its file it uses.
+def of_tests(tests: Iterable[str], tree: Tree) -> frozenset[str]:
+    """The constants of tests: of their functions, decorators, and names of their files.
 
-    Those are constants, fixtures and helpers beside it, one step away.
+    Those are constants, fixtures and helpers beside a test, one step away. The cases of a test are
+    one function, and a file is parsed once: 84 tests of humanize took 3.5 s one by one.
     """
-    path, _, rest = test.partition("::")
-    try:
-        module = guard.parse(guard.check(tree.read(path)))
-    except (KeyError, guard.SourceRejected):
-        return frozenset()
-    found = _function(module, rest.partition("[")[0].split("::"))
+    wanted: dict[str, dict[str, None]] = {}
+    for test in tests:
+        path, _, rest = test.partition("::")
+        wanted.setdefault(path, {})[rest.partition("[")[0]] = None
+    held: set[str] = set()
+    for path, names_of in wanted.items():
+        with contextlib.suppress(KeyError, guard.SourceRejected):
+            module = guard.parse(guard.check(tree.read(path)))
+            held.update(*(_of_test(module, name.split("::")) for name in names_of))
+    return frozenset(held)
+
+
+def _of_test(module: ast.Module, parts: list[str]) -> frozenset[str]:
+    found = _function(module, parts)
     if found is None:
         return frozenset()
     used = names(found) | {child.arg for child in ast.walk(found) if isinstance(child, ast.arg)}

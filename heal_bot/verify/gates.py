@@ -17,7 +17,7 @@ _JUMP = 5
 
 def findings(edits: Sequence[Edit], tests: Sequence[str], tree: Tree) -> tuple[Finding, ...]:
     """What the changed functions show when they are read against the tests they fix."""
-    known = frozenset().union(*(constants.of_test(test, tree) for test in tests))
+    known = constants.of_tests(tests, tree)
     found: list[Finding] = []
     for edit in edits:
         if edit.target.kind != "function":

@@ -27,10 +27,11 @@ def _fix(number: int, prior: float, new: str, old: str = "owed - paid") -> Attem
 
 @pytest.mark.parametrize(
     ("new", "more"),
-    [("owed + paid", "owed + paid + 1"), ("paid", "paid + 1"), ("due - paid", "due - paid + 1"),
-     ("len(owed) - paid", "len(owed) - paid + 1")],
+    [("owed + paid", "abs(owed + paid) * 2 + 1"), ("paid", "abs(paid) * 2 + 1"),
+     ("due - paid", "abs(due - paid) * 2 + 1"),
+     ("len(owed) - paid", "abs(len(owed) - paid) * 2 + 1")],
 )  # fmt: skip
-def test_one_is_added_to_what_a_patch_computes(new: str, more: str) -> None:
+def test_what_a_patch_computes_is_made_far_more(new: str, more: str) -> None:
     (shift,) = shifts([_fix(1, 1.0, new)])
     assert shift.member == 0
     (edit,) = shift.shifted.edits
@@ -40,7 +41,7 @@ def test_one_is_added_to_what_a_patch_computes(new: str, more: str) -> None:
 
 def test_a_sum_in_place_of_a_name_is_one() -> None:
     (shift,) = shifts([_fix(1, 1.0, "min(owed, due + 2)", "min(owed, due)")])
-    assert "min(owed, due + 2 + 1)" in shift.shifted.edits[0].new_source
+    assert "min(owed, abs(due + 2) * 2 + 1)" in shift.shifted.edits[0].new_source
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,7 @@ def test_sums_that_calls_look_at_are_as_likely_as_they_cost() -> None:
 def test_a_sum_that_could_as_well_be_more_is_not_believed_for_one_test(asks: bool) -> None:
     _, refused = _chosen("owed + paid", asks=asks)
     assert (refused == "") is asks
+
+
+def test_a_sum_too_deep_to_be_written_again_is_not_asked() -> None:
+    assert shifts([_fix(1, 1.0, " + ".join(["due"] * 2000))]) == ()

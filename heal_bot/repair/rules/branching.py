@@ -16,7 +16,8 @@ from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Cut
 
-_ELSE = re.compile(rb"^[ \t]*(else[ \t]*:)[^\n]*", re.MULTILINE)
+# Also what is said behind it.
+_ELSE = re.compile(rb"^[ \t]*(else[ \t]*:)[ \t]*((?:#[^\r\n]*)?)\r?", re.MULTILINE)
 
 
 def into_else(scope: Scope) -> Iterator[Change]:
@@ -44,7 +45,10 @@ def into_else(scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.If) and site.source[site.start(node) :][:4] == b"elif":
             begin, line = site.start(node), site.line(node)
             why = f"`elif` becomes `if` on line {line}"
-            yield Change((Cut(begin, begin + 4, "if"),), 2.4, line, why)
+            # A test that takes the branch before it does not come by.
+            owner = site.places[node].parent
+            near = site.line(owner) if isinstance(owner, ast.If) else line
+            yield Change((Cut(begin, begin + 4, "if"),), 2.4, near, why)
 
 
 def _out_of_else(site: Site) -> Iterator[Change]:
@@ -58,9 +62,12 @@ def _out_of_else(site: Site) -> Iterator[Change]:
         if found is None or step is None or span is None or site.whole(first) is None:
             continue
         if not any(map(is_multiline, node.orelse)):
-            line, moved = site.line(first), outdented(site, (found.end() + 1, span[1]), step)
-            why = f"line {line} follows the `if`, not only its `else`"
-            yield Change((Cut(found.start(), span[1], moved),), 2.6, line, why)
+            moved = outdented(site, (found.end() + 1, span[1]), step)
+            if said := found[2].decode():
+                moved = f"{site.indent(node)}{said}\n{moved}"
+            why = f"line {site.line(first)} follows the `if`, not only its `else`"
+            # It is for tests that take the other branch.
+            yield Change((Cut(found.start(), span[1], moved),), 2.6, site.line(node), why)
 
 
 def last_branches(scope: Scope) -> Iterator[Change]:

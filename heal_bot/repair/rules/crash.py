@@ -235,7 +235,11 @@ def changing(scope: Scope) -> Iterator[Change]:
     if not any(_CHANGED.search(message[:2000]) for message in scope.evidence.messages):
         return
     for node in site.nodes:
-        if site.places[node].field == "iter":
+        place = site.places[node]
+        waits = isinstance(place.parent, ast.AsyncFor) or bool(
+            getattr(place.parent, "is_async", False)
+        )
+        if place.field == "iter" and not waits:
             yield site.put(node, call("list", site.text(node)), 1.4)
 
 

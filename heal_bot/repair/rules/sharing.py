@@ -67,14 +67,16 @@ def _of_caller(scope: Scope) -> Iterator[Change]:
             case _:
                 continue
         changed = _changed(scope, attr)
-        made = _COPIES.get(kind) or next(iter(sorted(changed)), "")
-        if changed and made:
-            yield site.put(value, call(made, site.text(value)), 2.0)
+        if changed and kind in _COPIES:
+            changed = [_COPIES[kind]]
+        for rank, made in enumerate(changed):
+            yield site.put(value, call(made, site.text(value)), 2.0 + 0.2 * rank)
 
 
-def _changed(scope: Scope, attr: str) -> set[str]:
-    """What makes a copy of an attribute that methods change; nothing where none does."""
-    found: set[str] = set()
+def _changed(scope: Scope, attr: str) -> list[str]:
+    """What may copy an attribute that methods change; nothing where none does."""
+    found: dict[str, None] = {}
+    unclear = False
     for node in (n for method in scope.around.methods.values() for n in ast.walk(method)):
         match node:
             case ast.Call(
@@ -82,13 +84,21 @@ def _changed(scope: Scope, attr: str) -> set[str]:
                     value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=changing
                 )
             ) if name == attr and changing in _CHANGING:
-                found.add(_CHANGING[changing])
-            case ast.Subscript(
-                value=ast.Attribute(value=ast.Name(id="self"), attr=name),
-                ctx=ast.Store() | ast.Del(),
+                found[_CHANGING[changing]] = None
+            case (
+                ast.Subscript(
+                    value=ast.Attribute(value=ast.Name(id="self"), attr=name),
+                    ctx=ast.Store() | ast.Del(),
+                )
+                | ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Attribute(value=ast.Name(id="self"), attr=name),
+                        attr="pop" | "clear",
+                    )
+                )
             ) if name == attr:
-                found.add("dict")
-    return found
+                unclear = True
+    return list(found) or (["dict", "list"] if unclear else [])
 
 
 def _of_class(scope: Scope) -> Iterator[Change]:

@@ -16,11 +16,11 @@ import inspect
 import marshal
 import os
 import sys
+import warnings
 import zlib
 
 KEPT = "rewritten"
 _MOST = 900_000
-_ODD = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def main():
@@ -37,17 +37,30 @@ def main():
     named = list(inspect.signature(rewrite.rewrite_asserts).parameters)
     for text in order["sources"] if named == ["mod", "source", "module_path", "config"] else ():
         source = base64.b64decode(text)
-        try:
-            tree = ast.parse(source)
-            rewrite.rewrite_asserts(tree, source)
-            code = compile(tree, KEPT, "exec", dont_inherit=True)
-            kept = base64.b64encode(zlib.compress(marshal.dumps(code), 1)).decode("ascii")
-        except _ODD:
-            # pytest will say what is wrong with it.
-            continue
-        if len(kept) <= _MOST:
+        kept = _rewritten(source, rewrite.rewrite_asserts)
+        if kept is not None and len(kept) <= _MOST:
             records.send("code", h=hashlib.sha256(source).hexdigest(), v=kept)
     records.send("finish")
+
+
+def _rewritten(source, rewrite_asserts):
+    """The code of a test file as text; None where it has none, or pytest would warn of it.
+
+    What a warning means is for the project to say: it may be an error there.
+    """
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            tree = ast.parse(source, KEPT)
+            rewrite_asserts(tree, source, KEPT)
+            code = compile(tree, KEPT, "exec", dont_inherit=True)
+    except Exception:
+        # pytest will say what is wrong with it.
+        return None
+    # pytest itself may be warned of for what it does to any file.
+    if any(warning.filename == KEPT for warning in told):
+        return None
+    return base64.b64encode(zlib.compress(marshal.dumps(code), 1)).decode("ascii")
 
 
 def install(here):
@@ -60,7 +73,8 @@ def install(here):
     except FileNotFoundError:
         return
     plain = rewrite._rewrite_test
-    if list(inspect.signature(plain).parameters) != ["fn", "config"]:
+    # Without assertions, or with another way to rewrite, pytest does it by itself.
+    if sys.flags.optimize or list(inspect.signature(plain).parameters) != ["fn", "config"]:
         return
     fix, loads, decompress = __import__("_imp")._fix_co_filename, marshal.loads, zlib.decompress
     digest, decode = hashlib.sha256, binascii.a2b_base64

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from heal_bot.model import Failure, Target
-from heal_bot.repair.rules.branching import last_branches
+from heal_bot.repair.rules.branching import into_else, last_branches
 from heal_bot.repair.rules.evidence import gather
 from heal_bot.repair.rules.scope import look
 from heal_bot.repair.rules.site import survey
@@ -166,6 +166,8 @@ EXAMPLES = [
      "if not", "elif not", ""),
     ("branch", "def f(a):\n    if a:\n        g()\n    else:\n        h()\n        i()\n",
      "    else:\n        h()\n        i()\n", "    h()\n    i()\n", ""),
+    ("branch", "def f(a):\n    if a:\n        g()\n    else:  # why\n        h()\n",
+     "    else:  # why\n        h()\n", "    # why\n    h()\n", ""),
     ("step", "def f(n):\n    while n > 0:\n        g(n)\n", "g(n)\n", "g(n)\n        n -= 1\n", ""),
     ("last round", "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
      "    return", "    r.append(x)\n    return", ""),
@@ -357,6 +359,23 @@ def test_a_value_that_is_overwritten_before_it_is_read_is_read_first_for_less() 
     fresh = "def f(now):\n    since = now\n    lasted = now - since\n    return lasted\n"
     costs = [min(cost for cost, _ in _texts("statement order", s)) for s in (lost, kept, fresh)]
     assert costs == [1.8, 2.8, 2.8]
+
+
+def test_what_follows_an_if_is_about_the_line_of_the_if() -> None:
+    source = "def f(a):\n    if a:\n        g()\n    elif b:\n        h()\n    else:\n        i()\n"
+    target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
+    scope = look(survey(target, source, None), Surroundings(), gather([]))
+    found = {change.why: change.line for change in into_else(scope)}
+    assert found == {
+        "`elif` becomes `if` on line 4": 2,
+        "line 7 follows the `if`, not only its `else`": 4,
+    }
+
+
+def test_what_is_awaited_round_by_round_is_not_copied() -> None:
+    source = "async def f(d):\n    async for k in d:\n        d.pop(k)\n"
+    message = "RuntimeError: dictionary changed size during iteration"
+    assert "list(d)" not in "".join(t for _, t in _texts("crash", source, "RuntimeError", message))
 
 
 def test_a_new_condition_of_an_else_is_about_a_line_that_tests_execute() -> None:

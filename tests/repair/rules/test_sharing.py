@@ -56,6 +56,23 @@ def test_what_a_caller_passes_and_a_method_changes_is_copied(bench, old, new) ->
     assert bench.position(KEPT, fixed, 60, "Basket.__init__") is not None
 
 
+@pytest.mark.parametrize(
+    ("change", "copies"),
+    [("self.items[0] = item", {"dict", "list"}), ("self.items.pop()", {"dict", "list"}),
+     ("self.items.append(self.items[0])", {"list"}), ("self.items.add(item)", {"set"})],
+)  # fmt: skip
+def test_how_a_method_changes_what_was_passed_tells_its_copy(bench, change, copies) -> None:
+    text = (
+        "class Basket:\n    def __init__(self, items):\n        self.items = items\n\n"
+        f"    def put(self, item):\n        {change}\n"
+    )
+    kept = "self.items = items"
+    fixed = {c: text.replace(kept, f"self.items = {c}(items)", 1) for c in ("dict", "list", "set")}
+    places = {c: bench.position(text, t, 400, "Basket.__init__") for c, t in fixed.items()}
+    order = sorted(places, key=lambda copy: 400 if places[copy] is None else places[copy])
+    assert set(order[: len(copies)]) == copies
+
+
 def test_what_no_method_changes_is_kept_as_it_was_passed(bench) -> None:
     fixed = KEPT.replace("items if items else []", "list(items if items else [])")
     position = bench.position(KEPT, fixed, 600, "Basket.__init__")

@@ -47,6 +47,36 @@ def test_every_test_file_that_can_be_read_is_rewritten(
     assert digests == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["import re\nPATTERN = re.compile('\\d')", "def test_pair(): assert (1, 'said')", "x = ("],
+    ids=["an escape", "a tuple", "no Python"],
+)
+def test_what_pytest_or_python_would_warn_of_is_left_to_them(
+    rewriter: Rewriter, env: Environment, project: Callable, line: str
+) -> None:
+    made = _made(rewriter, project({**FILES, "tests/test_n.py": f"{line}\n"}), env)
+    (digest,) = [row.split()[0].decode() for row in made.splitlines()]
+    assert digest == hashlib.sha256(FILES["test_m.py"].encode()).hexdigest()
+
+
+def test_a_link_among_the_tests_is_passed_over(
+    rewriter: Rewriter, env: Environment, project: Callable
+) -> None:
+    tree = project(FILES)
+
+    class Linked:
+        root = tree.root
+        paths = tree.paths
+
+        def read(self, path: str) -> bytes:
+            if path == "tests/test_n.py":
+                raise KeyError(path)
+            return tree.read(path)
+
+    assert len(_made(rewriter, Linked(), env).splitlines()) == 1
+
+
 def test_a_small_suite_is_left_to_its_runs(
     rewriter: Rewriter, env: Environment, project: Callable
 ) -> None:
