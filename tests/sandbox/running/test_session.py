@@ -294,6 +294,23 @@ def test_a_change_that_breaks_many_tests_is_a_regression(
 
 
 @pytest.mark.long
+def test_what_nobody_waits_for_any_more_is_judged_no_further(
+    runner: SuiteRunner, run: Run, env: Environment, small: object
+) -> None:
+    (broken, _), (right, _), (same, _) = _sources()
+    candidates = [small.candidate("f", f"{right}# {n}\n") for n in range(40)]
+    with runner.warm(run, small, env, FAILING, GUARDS) as session:
+        stream = session.judge(iter(candidates))
+        assert next(stream).status == "fixed"
+        stream.close()
+        assert not session._queue
+        found = session.judge(iter([small.candidate("f", text) for text in (broken, right, same)]))
+        assert [verdict.status for verdict in found] == ["regression", "fixed", "unchanged"]
+        calls = session.call([small.candidate("f", right)])
+        assert len(calls.rows) == 2
+
+
+@pytest.mark.long
 def test_verdicts_come_in_order_and_candidates_are_pulled_lazily(
     runner: SuiteRunner, run: Run, env: Environment, small: object
 ) -> None:
