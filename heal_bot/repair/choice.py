@@ -36,7 +36,8 @@ _NEW, _OTHER = 4.0, 1.0
 _CRASH = 3.0
 # A condition that told calls apart before, and does not any more.
 _VACUOUS = 2.0
-# Twice the sum would do what the patch's own does: the calls do not vouch for it.
+# Twice the sum would do what the patch's own does: one that the calls look at comes first. Alone it
+# is believed like others: a limit that no test meets from above is right more often than not.
 _INDIFFERENT = 2.0
 # An example of a docstring fails that held before, or that holds after another patch.
 _CONTRADICTED = 4.0
@@ -165,10 +166,10 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     least = min(behaviour.crashing(other, shown.faults) for other in shown.rows)
     bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - least)
     bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
-    bad += _INDIFFERENT if any_sum else 0.0
     bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
     changed = behaviour.share(shown.unchanged, row, recorded, shown.failures)
-    apart = bad + (_NEW if shown.crashes else _OTHER) * behaviour.felt(changed)
+    apart = bad + (_INDIFFERENT if any_sum else 0.0)
+    apart += (_NEW if shown.crashes else _OTHER) * behaviour.felt(changed)
     apart += _STRANGE if behaviour.is_strange(shown.unchanged, row, recorded) else 0.0
     known = behaviour.known(shown.unchanged, shown.rows, recorded)
     penalty = bad + (_OTHER * behaviour.felt(changed) if known else 0.0)
@@ -178,8 +179,7 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     weight = math.exp(-apart) * together(costs[:1] if alone else costs)
     seen = row and any(result.how != "skipped" for result in shown.unchanged)
     ended = sum(result.how in {"returned", "raised"} for result in row)
-    share = changed if seen and not any_sum else None
-    grounds = Grounds(costs, share, recorded, ended, penalty)
+    grounds = Grounds(costs, changed if seen else None, recorded, ended, penalty)
     mended = behaviour.mended(shown.examples[0], shown.examples[1 + first])
     whole = (*row, *shown.examples[1 + first])
     return _Group(tuple(fixes[at] for at in members), weight, whole, grounds, mended)

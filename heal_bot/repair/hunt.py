@@ -158,8 +158,8 @@ def _pass(
                 tally.take(attempt, run.clock(), run.left())
         if apart := tally.ripe():
             yield apart
-        # What was pulled ahead of this verdict is not waited for.
-        if tally.has_enough(run.clock()):
+        # When its time is over, what was pulled ahead is not waited for.
+        if tally.is_late(run.clock()):
             return
 
 

@@ -1,7 +1,7 @@
 """Sums that a patch may get right or wrong without a difference: `owed + paid` for `due - paid`.
 
 A test that asks for 300 of what is left is passed by anything over 300. Such patches agree on every
-call, whatever is right, and the calls do not vouch for them. To see it, what the patch computes is
+call, whatever is right, and do not support each other. To see it, what the patch computes is
 made more than twice as large, and what that does is compared.
 """
 

@@ -70,8 +70,12 @@ class Tally:
 
     def has_enough(self, now: float) -> bool:
         """Whether to choose among the full fixes now."""
-        spent = self.tried >= self.last or now >= self.latest or self.dear >= _DEAR_ONES
-        return bool(self.fixes) and spent
+        spent = self.tried >= self.last or self.dear >= _DEAR_ONES
+        return self.is_late(now) or (bool(self.fixes) and spent)
+
+    def is_late(self, now: float) -> bool:
+        """Whether the time to look for other full fixes is over."""
+        return bool(self.fixes) and now >= self.latest
 
     def is_too_dear(self, candidate: Candidate) -> bool:
         """Whether a full fix is known beside which this one would not count."""

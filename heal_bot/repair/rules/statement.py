@@ -13,7 +13,7 @@ from itertools import pairwise
 from heal_bot.repair.rules.indentation import indented, is_multiline, named, outdented, step_of
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.site import Function, Site
+from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Cut
 
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
@@ -171,52 +171,3 @@ def copies(scope: Scope) -> Iterator[Change]:
                     change = put(site, anchor, (code,), 3.6)
                     if change:
                         yield change
-
-
-def twins(scope: Scope) -> Iterator[Change]:
-    """A statement is repeated for another name: `check(target)` after `check(source)`, 3.0.
-
-    The names are parameters or come from the same loop, and those of a pair also change places.
-    """
-    site = scope.site
-    function = site.function
-    if function is None:
-        return
-    for node in site.statements:
-        code = site.segment(node)
-        alone = isinstance(node, ast.Expr | ast.Assign | ast.AugAssign)
-        if not alone or "\n" in code or len(code) > 90:
-            continue
-        own = dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-        names = [n for n in scope.visible(node) if n in _given(site, node, function)]
-        plain = ast.unparse(node)
-        for one in (n for n in names if n in own):
-            for other in (n for n in names if n != one and scope.clash(one, n) < 1):
-                twin = _renamed(plain, {one: other, other: one})
-                if twin == plain:
-                    continue
-                for put in (after, before):
-                    change = put(site, node, (twin,), 3.0)
-                    if change:
-                        yield change
-
-
-def _given(site: Site, node: ast.stmt, function: Function) -> set[str]:
-    """The parameters of a function, and the names that the loops around a statement bind."""
-    spec = function.args
-    found = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)} - {"self", "cls"}
-    place = site.places.get(node)
-    while place is not None:
-        if isinstance(place.parent, ast.For | ast.AsyncFor):
-            found |= {n.id for n in ast.walk(place.parent.target) if isinstance(n, ast.Name)}
-        place = site.places.get(place.parent)
-    return found
-
-
-def _renamed(code: str, names: dict[str, str]) -> str:
-    """A statement with other names."""
-    copy = ast.parse(code)
-    for name in ast.walk(copy):
-        if isinstance(name, ast.Name):
-            name.id = names.get(name.id, name.id)
-    return ast.unparse(copy)

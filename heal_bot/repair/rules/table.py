@@ -141,7 +141,6 @@ FAMILIES: tuple[Family, ...] = (
     Family("reset", 2.4, loop.resets),
     Family("rest", 2.6, loop.remainders),
     Family("missing condition", 2.9, conditional.conditions, 0.3),
-    Family("twin statement", 3.0, statement.twins),
     Family("comprehension filter", 3.0, condition.filters),
     Family("never filled", 2.2, unfilled.fills, -0.7),
     Family("never counted", 2.4, unfilled.counts, -0.7),

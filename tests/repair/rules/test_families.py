@@ -235,10 +235,6 @@ EXAMPLES = [
      "while a", ""),
     ("repetition", "def f(n):\n    if n > 9:\n        n -= 9\n    return n\n", "if n", "while n",
      ""),
-    ("twin statement", "def f(a, b):\n    check(a)\n    return a, b\n", "check(a)\n",
-     "check(a)\n    check(b)\n", ""),
-    ("twin statement", "def f(d, a, b):\n    d.put(a, b)\n", "put(a, b)\n",
-     "put(a, b)\n    d.put(b, a)\n", ""),
     ("never filled", "def f(a):\n    last = 0\n    for x in a:\n        g(x - last)\n", "last)\n",
      "last)\n        last = x\n", ""),
     ("never filled", "def f(a):\n    r, last = [], 0\n    for x in a:\n        if x > last:\n"
@@ -281,7 +277,6 @@ IDLE = {
     "rest": "def f(a, n):\n    for x in a:\n        n //= 10\n",
     "missing condition": "def f(a):\n    return a\n",
     "repetition": "def f(a, b):\n    if a:\n        b.pop()\n    if b:\n        return b.pop()\n",
-    "twin statement": "def f(a):\n    check(a)\n",
     "carried value": "def f(a):\n    for x in a:\n        yield g(x)\n",
     "method for attribute": "def f(a):\n    return a.total\n",
 }
