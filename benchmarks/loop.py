@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -68,7 +68,7 @@ class Timed:
     def __init__(self, session: Session, seconds: list[float]) -> None:
         self._session, self._seconds = session, seconds
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         """The verdicts of the session."""
         started = time.monotonic()
         for verdict in self._session.judge(candidates):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -103,8 +103,11 @@ class Builder(Protocol):
 class Session(Protocol):
     """A warm judge for one cluster; leave it as a context manager."""
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
-        """One verdict per candidate, in the order given; candidates are pulled lazily."""
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
+        """One verdict per candidate, in the order given; candidates are pulled lazily.
+
+        Whoever takes no more of them closes it.
+        """
 
     def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
         """What candidates that passed do on the tests' arguments and on others like them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,7 @@ class ExecSession:
     judged: int = 0
     calls: Callable[[Sequence[Candidate]], Calls] = lambda candidates: Calls()
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         for candidate in candidates:
             self.judged += 1
             names: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -141,26 +142,27 @@ def _pass(
                 yield candidate
 
     started = run.clock()
-    for verdict in session.judge(feed()):
-        candidate = offered.popleft()
-        ledger.count(cluster, candidate, verdict)
-        _tell(run, cluster, proposer, tally, candidate)
-        tally.count(candidate, verdict, len(cluster.failures))
-        if verdict.afresh:
-            turns.delay(candidate)
-        if _is_worth_recording(verdict, tally):
-            reason = rails.check(candidate, ledger.tree)
-            judged = Verdict("rejected", detail=reason) if reason else verdict
-            attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
-            started = run.clock()
-            _note(cluster, attempt, tally)
-            if judged.status == "fixed":
-                tally.take(attempt, run.clock(), run.left())
-        if apart := tally.ripe():
-            yield apart
-        # When its time is over, what was pulled ahead is not waited for.
-        if tally.is_late(run.clock()):
-            return
+    with contextlib.closing(session.judge(feed())) as verdicts:
+        for verdict in verdicts:
+            candidate = offered.popleft()
+            ledger.count(cluster, candidate, verdict)
+            _tell(run, cluster, proposer, tally, candidate)
+            tally.count(candidate, verdict, len(cluster.failures))
+            if verdict.afresh:
+                turns.delay(candidate)
+            if _is_worth_recording(verdict, tally):
+                reason = rails.check(candidate, ledger.tree)
+                judged = Verdict("rejected", detail=reason) if reason else verdict
+                attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
+                started = run.clock()
+                _note(cluster, attempt, tally)
+                if judged.status == "fixed":
+                    tally.take(attempt, run.clock(), run.left())
+            if apart := tally.ripe():
+                yield apart
+            # When its time is over, what was pulled ahead is not waited for.
+            if tally.is_late(run.clock()):
+                return
 
 
 def _chosen(

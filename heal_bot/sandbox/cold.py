@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from types import TracebackType
@@ -38,7 +38,7 @@ class ColdSession:
         self._run, self._tree, self._judge_files = run, tree, judge_files
         self._expected = Expectation(tuple(failing), tuple(passing))
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         """One verdict per candidate, in the order given; as many at a time as there are cores."""
         lanes = min(_LANES, os.cpu_count() or 1)
         source = iter(candidates)

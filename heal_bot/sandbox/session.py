@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -66,7 +66,7 @@ class WarmSession:
         if self._lanes:
             self._drop(self._lanes[-1])
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         """One verdict per candidate, in the order given; a few per slot are pulled ahead.
 
         A candidate that was too slow once gets more time when it is given again. What nobody waits
@@ -76,9 +76,15 @@ class WarmSession:
         try:
             yield from self._judged(iter(candidates), order)
         finally:
-            self._queue.clear()
-            for work in order:
-                work.verdict = work.verdict or Verdict("error", detail="nobody waits for it")
+            self._forget(order)
+
+    def _forget(self, order: Collection[Work]) -> None:
+        """Judge no further what is left; lanes end what they have begun, and are idle then."""
+        for work in order:
+            work.verdict = work.verdict or Verdict("error", detail="nobody waits for it")
+        while order and any(lane.load for lane in self._lanes) and not self._run.over():
+            self._listen()
+        self._queue = deque(work for work in self._queue if work.verdict is None)
 
     def _judged(self, source: Iterator[Candidate], order: deque[Work]) -> Iterator[Verdict]:
         more = True
@@ -141,20 +147,6 @@ class WarmSession:
     def _files(self, candidate: Candidate) -> dict[str, str]:
         return {file.path: file.content for file in patched(self._tree, candidate)}
 
-    def _order(self, work: Work) -> Order:
-        limit = work.limit or self._pace.limit
-        # To collect takes longer than most tests: other files wait until one of the first passes.
-        alone = work.files is not None and not work.promising
-        return Order(
-            first=self._pace.first,
-            rest=() if alone else self._pace.rest,
-            guards=() if alone else self._expected.guards,
-            edits=() if work.files is not None else tuple(map(on_wire, work.candidate.edits)),
-            files=work.files,
-            limit=limit + (self._pace.fresh if work.files is not None else 0.0),
-            longer=max(self._pace.longer, limit),
-        )
-
     def _measure(self) -> None:
         """Run failing tests and guards unchanged: time limits, and what cannot be judged warm."""
         names = tuple(failure.test for failure in self._expected.failing)
@@ -189,7 +181,7 @@ class WarmSession:
         return Answer("lost", "the run was ended")
 
     def _advance(self, wanted: int) -> None:
-        """Hand out what waits, then take what arrives within half a second."""
+        """Hand out what waits, then take what arrives."""
         self._open(min(self._most, wanted))
         # Verdicts come in order: what a lane gets that still starts, all others would wait for.
         ready = [lane for lane in self._lanes if lane.ready] or self._lanes
@@ -199,7 +191,11 @@ class WarmSession:
                     lane.send(batch, self._sieve.order(batch, self._pace))
                     break
                 work = self._queue.popleft()
-                lane.send(work, self._order(work))
+                lane.send(work, work.order(self._pace, self._expected.guards))
+        self._listen()
+
+    def _listen(self) -> None:
+        """Take what arrives within half a second."""
         poll = select.poll()
         for lane in self._lanes:
             poll.register(lane.channel.fd, select.POLLIN)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from heal_bot.model import Candidate, Edit, Verdict
+from heal_bot.sandbox.order import Order
+from heal_bot.sandbox.pace import Pace
 
 
 @dataclass(slots=True, eq=False)
@@ -23,6 +25,21 @@ class Work:
     lost: int = 0
     sieved: bool = False
     promising: bool = False
+
+    def order(self, pace: Pace, guards: tuple[str, ...]) -> Order:
+        """What a zygote is asked about it alone."""
+        limit = self.limit or pace.limit
+        # To collect takes longer than most tests: other files wait until one of the first passes.
+        alone = self.files is not None and not self.promising
+        return Order(
+            first=pace.first,
+            rest=() if alone else pace.rest,
+            guards=() if alone else guards,
+            edits=() if self.files is not None else tuple(map(on_wire, self.candidate.edits)),
+            files=self.files,
+            limit=limit + (pace.fresh if self.files is not None else 0.0),
+            longer=max(pace.longer, limit),
+        )
 
 
 def on_wire(edit: Edit) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -86,7 +86,7 @@ class _Based:
     session: Session
     base: Sequence[Edit]
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         """One verdict per candidate, judged together with the base."""
         return self.session.judge(_on(self.base, candidate) for candidate in candidates)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from heal_bot.events import Event, Run
@@ -90,7 +90,7 @@ class Judge:
     def __init__(self, tree: MemoryTree, cluster: Cluster) -> None:
         self.tree, self.cluster = tree, cluster
 
-    def judge(self, candidates: Iterable[Candidate]) -> Iterator[Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         for candidate in candidates:
             files = edit.patched(self.tree, candidate)
             yield self._verdict(files[0].content)

@@ -18,7 +18,7 @@ import pytest
 
 from heal_bot import api, bundle, settings, wiring
 from heal_bot.errors import SandboxError, UsageError
-from heal_bot.events import Event, Run
+from heal_bot.events import Event, Run, Underway
 from heal_bot.model import Cost
 from heal_bot.model_port import Message, Reply
 from heal_bot.outcome import OutcomeRecord
@@ -178,8 +178,9 @@ def test_a_programs_own_model_heals_and_tells_events_to_a_loop(
     assert "own" in {attempt.proposer for attempt in record.attempts}
     assert record.certificate is not None
     assert record.certificate.doubts[-1] == "canned read the patch and asks: Why?"
-    sequence = [event.seq for event in told]
-    assert sequence == list(range(1, len(told) + 1))
+    # What is under way is told once a second at most, under the number of the event before it.
+    sequence = [event.seq for event in told if not isinstance(event, Underway)]
+    assert sequence == list(range(1, len(sequence) + 1))
     written = (tmp_path / "out" / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["seq"] for line in written] == sequence
 

@@ -303,7 +303,7 @@ def test_what_nobody_waits_for_any_more_is_judged_no_further(
         stream = session.judge(iter(candidates))
         assert next(stream).status == "fixed"
         stream.close()
-        assert not session._queue
+        assert (list(session._queue), [lane.load for lane in session._lanes]) == ([], [0, 0])
         found = session.judge(iter([small.candidate("f", text) for text in (broken, right, same)]))
         assert [verdict.status for verdict in found] == ["regression", "fixed", "unchanged"]
         calls = session.call([small.candidate("f", right)])
