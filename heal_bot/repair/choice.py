@@ -23,8 +23,8 @@ from heal_bot.text import one_line
 
 # Groups that are offered although another one weighs as much would be wrong every second time.
 # Nor does one stand out that is hardly ahead of the next one; where a single test failed, or the
-# tests make a single call, much passes by accident, and twice the weight is needed: of 71 programs
-# that nobody had looked at, the one wrong patch with rivals was 1.9 times ahead.
+# tests make a single call, much passes by accident, and twice the weight is needed: of 76 programs
+# that nobody had looked at, one with one failing test got a wrong patch that was 1.9 times ahead.
 _SHARE, _AHEAD, _FAR_AHEAD = 0.5, 1.05, 2.0
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
