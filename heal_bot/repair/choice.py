@@ -116,7 +116,9 @@ class _Shown:
     """What patches do on the calls, row by row, beside unchanged code, and what was asked of them.
 
     `examples` are those of docstrings, of unchanged code first. `crashes` are exceptions that the
-    failing tests ended with, other than assertions, `faults` those that no statement raises.
+    failing tests ended with, other than assertions, `faults` those that no statement raises, and
+    `least` the share of calls that end with one after the best patch. `known` says whether a call
+    of the tests stays as it was, `called` whether unchanged code could be called at all.
     """
 
     calls: Calls
@@ -128,6 +130,9 @@ class _Shown:
     failures: int
     crashes: frozenset[str]
     faults: frozenset[str]
+    least: float
+    known: bool
+    called: bool
 
 
 def _shown(
@@ -142,8 +147,13 @@ def _shown(
     some = told[: 1 + len(fixes)]
     unchanged, *rows = (row[: len(row) - calls.examples] for row in some)
     examples = tuple(row[len(row) - calls.examples :] for row in some)
-    return _Shown(calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
-                  len(failures), crashes, faults)  # fmt: skip
+    return _Shown(
+        calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
+        len(failures), crashes, faults,
+        least=min((behaviour.crashing(row, faults) for row in rows), default=0.0),
+        known=behaviour.known(unchanged, rows, calls.recorded),
+        called=any(result.how != "skipped" for result in unchanged),
+    )  # fmt: skip
 
 
 def _groups(
@@ -163,23 +173,20 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     first, recorded = members[0], shown.calls.recorded
     row, findings = shown.rows[first], shown.findings
     any_sum = not findings.indifferent.isdisjoint(members)
-    least = min(behaviour.crashing(other, shown.faults) for other in shown.rows)
-    bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - least)
+    bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - shown.least)
     bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
     bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
     changed = behaviour.share(shown.unchanged, row, recorded, shown.failures)
     apart = bad + (_INDIFFERENT if any_sum else 0.0)
     apart += (_NEW if shown.crashes else _OTHER) * behaviour.felt(changed)
     apart += _STRANGE if behaviour.is_strange(shown.unchanged, row, recorded) else 0.0
-    known = behaviour.known(shown.unchanged, shown.rows, recorded)
-    penalty = bad + (_OTHER * behaviour.felt(changed) if known else 0.0)
+    penalty = bad + (_OTHER * behaviour.felt(changed) if shown.known else 0.0)
     costs = tuple(fixes[at].candidate.prior for at in members)
     # What does nothing agrees whatever is right: the cheapest speaks for all.
     alone = any_sum or not findings.inert.isdisjoint(members)
     weight = math.exp(-apart) * together(costs[:1] if alone else costs)
-    seen = row and any(result.how != "skipped" for result in shown.unchanged)
     ended = sum(result.how in {"returned", "raised"} for result in row)
-    grounds = Grounds(costs, changed if seen else None, recorded, ended, penalty)
+    grounds = Grounds(costs, changed if row and shown.called else None, recorded, ended, penalty)
     mended = behaviour.mended(shown.examples[0], shown.examples[1 + first])
     whole = (*row, *shown.examples[1 + first])
     return _Group(tuple(fixes[at] for at in members), weight, whole, grounds, mended)

@@ -151,18 +151,31 @@ def _pass(
             if verdict.afresh:
                 turns.delay(candidate)
             if _is_worth_recording(verdict, tally):
-                reason = rails.check(candidate, ledger.tree)
-                judged = Verdict("rejected", detail=reason) if reason else verdict
-                attempt = ledger.record(run, cluster, candidate, judged, run.clock() - started)
+                _record(run, cluster, ledger, tally, candidate, verdict, run.clock() - started)
                 started = run.clock()
-                _note(cluster, attempt, tally)
-                if judged.status == "fixed":
-                    tally.take(attempt, run.clock(), run.left())
             if apart := tally.ripe():
                 yield apart
             # When its time is over, what was pulled ahead is not waited for.
             if tally.is_late(run.clock()):
                 return
+
+
+def _record(
+    run: Run,
+    cluster: Cluster,
+    ledger: Ledger,
+    tally: Tally,
+    candidate: Candidate,
+    verdict: Verdict,
+    seconds: float,
+) -> None:
+    """An attempt of what was judged; what the rails refuse is rejected, whatever it fixes."""
+    reason = rails.check(candidate, ledger.tree)
+    judged = Verdict("rejected", detail=reason) if reason else verdict
+    attempt = ledger.record(run, cluster, candidate, judged, seconds)
+    _note(cluster, attempt, tally)
+    if judged.status == "fixed":
+        tally.take(attempt, run.clock(), run.left())
 
 
 def _chosen(

@@ -118,12 +118,15 @@ class Rewriter:
 def _sources(tree: Tree) -> list[bytes]:
     """The test files of a tree, as many as one process may take; links are none."""
     found: list[bytes] = []
+    room = _MOST
     for path in tree.paths():
         if path.endswith(".py") and paths.is_test(path):
             with contextlib.suppress(KeyError):
-                found.append(tree.read(path))
-            if sum(map(len, found)) > _MOST:
-                return found[:-1]
+                source = tree.read(path)
+                room -= len(source)
+                if room < 0:
+                    break
+                found.append(source)
     return found
 
 
