@@ -35,8 +35,7 @@ def shifts(fixes: Sequence[Attempt]) -> tuple[Shift, ...]:
     for number, fix in enumerate(fixes):
         # A sum of a thousand terms is too deep to be compared.
         with contextlib.suppress(RecursionError):
-            shifted = _shifted(fix)
-            if shifted is not None and len(found) < _MOST:
+            if len(found) < _MOST and (shifted := _shifted(fix)) is not None:
                 found.append(Shift(number, shifted))
     return tuple(found)
 
@@ -72,8 +71,10 @@ def _apart(old: ast.AST, new: ast.AST) -> tuple[_Step, ...] | None:
         if type(old) is not type(new):
             return None
         steps = list(_steps(old))
-        apart = [step for step in steps if ast.dump(_at(old, step)) != _dumped(new, step)]
-        if steps != list(_steps(new)) or len(apart) != 1:
+        if steps != list(_steps(new)):
+            return None
+        apart = [s for s in steps if ast.dump(_at(old, s)) != ast.dump(_at(new, s))]
+        if len(apart) != 1:
             return None
         path += apart
         old, new = _at(old, apart[0]), _at(new, apart[0])
@@ -95,8 +96,3 @@ def _at(node: ast.AST, step: _Step) -> ast.AST:
     below = found if at is None else found[at]
     assert isinstance(below, ast.AST)
     return below
-
-
-def _dumped(node: ast.AST, step: _Step) -> str:
-    """The text of what stands below a node; nothing where there is no such thing."""
-    return ast.dump(_at(node, step)) if step in _steps(node) else ""

@@ -27,7 +27,7 @@ from heal_bot.sandbox.run import Running, Sandbox
 from heal_bot.source import paths
 
 KEPT = "rewritten"
-# Bytes of test files: below, a process more takes longer than what it saves; above, too long.
+# Bytes of test files that one process is for: guesses, not measured.
 _LEAST, _MOST = 20_000, 4_000_000
 # What is made takes 2.3 bytes for each of the source (145 KB of our own tests).
 _ROOM = 4

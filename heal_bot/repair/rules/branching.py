@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from heal_bot.repair.rules.indentation import indented, is_multiline, outdented, step_of
+from heal_bot.repair.rules.insertion import newline
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Cut
@@ -64,7 +65,7 @@ def _out_of_else(site: Site) -> Iterator[Change]:
         if not any(map(is_multiline, node.orelse)):
             moved = outdented(site, (found.end() + 1, span[1]), step)
             if said := found[2].decode():
-                moved = f"{site.indent(node)}{said}\n{moved}"
+                moved = f"{site.indent(node)}{said}{newline(site)}{moved}"
             why = f"line {site.line(first)} follows the `if`, not only its `else`"
             # It is for tests that take the other branch.
             yield Change((Cut(found.start(), span[1], moved),), 2.6, site.line(node), why)
