@@ -140,8 +140,9 @@ class Oracle:
 class Ask:
     """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes.
 
-    `warm` says that a session on the same tree is expected, which may be prepared meanwhile;
-    `aside` that the other runs are waited for, and this one gives way to them.
+    `hashes` is their seed in a run whose order stays (0 where neither is given). `warm` says that
+    a session on the same tree is expected, which may be prepared meanwhile; `aside` that the other
+    runs are waited for, and this one gives way to them.
     """
 
     tree: Tree
@@ -152,6 +153,13 @@ class Ask:
     oracle: Oracle | None = None
     warm: bool = False
     aside: bool = False
+    hashes: int | None = None
+
+    @property
+    def hash_seed(self) -> dict[str, str]:
+        """What a run's environment says of string hashes; nothing where the usual seed stays."""
+        seed = self.hashes if self.shuffle is None else self.shuffle
+        return {} if seed is None else {"PYTHONHASHSEED": str(seed)}
 
 
 class Runner(Protocol):

@@ -226,8 +226,7 @@ class CommandRunner:
         ), places
 
     def _job(self, env: Environment, ask: Ask, slot: Slot, driver: Path, seconds: float) -> Job:
-        seed = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
-        passes = {**_OFFLINE, **seed}
+        passes = {**_OFFLINE, **ask.hash_seed}
         environ = self._pytest.environment(slot, env, passes)
         if _TOX.search(self._command):
             environ = _linked(env, environ)

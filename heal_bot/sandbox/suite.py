@@ -245,11 +245,9 @@ class SuiteRunner:
         """The process that waits for this, else a new one."""
         if ask.oracle is not None and (waiting := self._zygotes.taken(ask.tree, env)) is not None:
             return waiting
-        # What depends on the order of a set shows itself under another seed.
-        seed = {} if ask.shuffle is None else {"PYTHONHASHSEED": str(ask.shuffle)}
         return Driver(
             self._sandbox, ask.tree.root, env,
-            passes={**self._passes, **seed}, profile=self.profile, wall=seconds,
+            passes={**self._passes, **ask.hash_seed}, profile=self.profile, wall=seconds,
             below=self._below, asks=ask.oracle is not None, nice=_ASIDE if ask.aside else 0,
             more=self._rewriter.files(env),
         )  # fmt: skip

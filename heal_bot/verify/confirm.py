@@ -10,6 +10,7 @@ from heal_bot.model import (
     Baseline,
     Candidate,
     Confirmed,
+    Edit,
     Environment,
     Patch,
     PatchedFile,
@@ -25,10 +26,14 @@ from heal_bot.verify import intent, scope
 from heal_bot.verify.baseline import failure_of
 from heal_bot.verify.certificate import Findings, certify, protected_hash
 from heal_bot.verify.proof import Proof, slower
+from heal_bot.verify.repetition import brings_in
 from heal_bot.verify.steadiness import broken_tests
 
 _GREEN = frozenset({"passed", "xfailed", "xpassed"})
-_RUNS = 2
+# The seeds of string hashes: what depends on the order of a set passes under some alone.
+_RUNS = (0, 1)
+# More of them for the failing tests, where the patch itself brings in a set, a clock or the like.
+_MORE = (2, 3, 4)
 CHANGED = "files of the environment changed while tests ran"
 
 
@@ -49,6 +54,16 @@ class _Case:
     baseline: Baseline
 
 
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """What ran: the suite, the failing tests under other seeds, what the proof asked for."""
+
+    suites: tuple[SuiteRun, ...]
+    again: tuple[SuiteRun, ...]
+    proofs: tuple[SuiteRun, ...]
+    outside: SuiteRun | None
+
+
 def confirm(
     run: Run,
     proposal: Proposal,
@@ -60,10 +75,11 @@ def confirm(
 ) -> Confirmed | Verdict:
     """A patch with its certificate, or the `unconfirmed` verdict the search learns from.
 
-    The suite runs twice side by side, each time in a fresh copy of a fresh checkout. A reported
-    test is fixed when it passes in every run. One that passed before and fails now rejects the
-    proposal, unless it proves flaky: that is a doubt. Runs with the change made to raise, and
-    with the change in another process, show whether tests pass because of it.
+    The suite runs twice side by side, each time in a fresh copy of a fresh checkout and under
+    another seed of string hashes. A reported test is fixed when it passes in every run. One that
+    passed before and fails now rejects the proposal, unless it proves flaky: that is a doubt. Runs
+    with the change made to raise, and with the change in another process, show whether tests pass
+    because of it.
     """
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
@@ -80,14 +96,16 @@ def confirm(
     outside = proof.outside(run, runner, env)
     proof = proof.beside(run, workspace, outside)
     baseline = scope.narrowed(run, baseline, proposal.edits)
-    whole = Ask(fresh, baseline.selected)
-    done = runner.run_many(run, env, [*[whole] * _runs(run, baseline), *proof.asks])
-    suites = done[: len(done) - len(proof.asks)]
+    asks = [Ask(fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
+    again = _again(run, fresh, proposal.edits, baseline)
+    done = runner.run_many(run, env, [*asks, *again, *proof.asks])
+    begin, end = len(asks), len(asks) + len(again)
+    suites, runs = done[:begin], _Runs(done[:begin], done[begin:end], done[end:], outside)
     for number, suite in enumerate(suites):
         _tell(run, number, len(suites), suite)
     if reason := _unusable(suites, baseline):
         return Verdict("unconfirmed", detail=reason)
-    found = _judged(run, case, baseline, suites, proof, done[len(suites) :], outside)
+    found = _judged(run, case, baseline, proof, runs)
     if isinstance(found, Confirmed) and workspace.changed(env):
         return Verdict("unconfirmed", detail=CHANGED)
     return found
@@ -97,12 +115,11 @@ def _judged(
     run: Run,
     case: _Case,
     baseline: Baseline,
-    suites: Sequence[SuiteRun],
     proof: Proof,
-    proofs: Sequence[SuiteRun],
-    outside: SuiteRun | None,
+    runs: _Runs,
 ) -> Confirmed | Verdict:
     """What the runs come to."""
+    suites = runs.suites
     broken, unsteady = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline,
                                     suites)  # fmt: skip
     if broken:
@@ -112,12 +129,10 @@ def _judged(
             newly_failing=tuple(failure_of(result) for result in broken),
             detail=f"{detail} {broken[0].test}",
         )
-    fixed = _fixed(suites, baseline)
+    fixed = _fixed((*suites, *runs.again), baseline)
     if not fixed:
-        red = {r.test: r for r in suites[0].results}
-        left = tuple(failure_of(red[f.test]) for f in baseline.confirmed if f.test in red)
-        return Verdict("unconfirmed", still_failing=left, detail="nothing passes in the cold run")
-    shown = proof.read(run, case.runner, case.env, fixed, proofs, outside)
+        return _nothing(suites[0], baseline, sometimes=any(_fixed((s,), baseline) for s in suites))
+    shown = proof.read(run, case.runner, case.env, fixed, runs.proofs, runs.outside)
     if shown.veto:
         return Verdict("unconfirmed", detail=shown.veto)
     undoes = intent.undone(case.candidate.edits, case.tree)
@@ -138,9 +153,30 @@ def _judged(
     return Confirmed(patch, certify(patch, case.tree, case.env, baseline, suites, found))
 
 
-def _runs(run: Run, baseline: Baseline) -> int:
+def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict:
+    """The verdict where no listed test passes in every run."""
+    red = {result.test: result for result in suite.results}
+    left = tuple(failure_of(red[f.test]) for f in baseline.confirmed if f.test in red)
+    detail = "nothing passes in the cold run"
+    if sometimes:
+        detail = (
+            "nothing passes in each cold run, which differ in the seed of string hashes: does the"
+            " change depend on the order of a set?"
+        )
+    return Verdict("unconfirmed", still_failing=left, detail=detail)
+
+
+def _seeds(run: Run, baseline: Baseline) -> tuple[int, ...]:
     """Two confirmations, side by side; one where the time left allows no second."""
-    return _RUNS if run.left() > 1.2 * baseline.suite.seconds else 1
+    return _RUNS if run.left() > 1.2 * baseline.suite.seconds else _RUNS[:1]
+
+
+def _again(run: Run, fresh: Tree, edits: Sequence[Edit], baseline: Baseline) -> tuple[Ask, ...]:
+    """The failing tests once more, where a patch may have made them pass by the order of a set."""
+    if not brings_in(edits) or run.left() < 2 * len(_MORE) * baseline.suite.seconds:
+        return ()
+    red = tuple(failure.test for failure in baseline.confirmed)
+    return tuple(Ask(fresh, red, hashes=seed) for seed in _MORE)
 
 
 def _tell(run: Run, number: int, count: int, suite: SuiteRun) -> None:
@@ -202,8 +238,8 @@ def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
             f"only {tests} ran, {why}: let the repository's own CI run the whole suite before this"
             " is merged"
         )
-    if len(suites) < _RUNS:
-        doubts.append(f"the suite was confirmed by {len(suites)} of {_RUNS} runs")
+    if len(suites) < len(_RUNS):
+        doubts.append(f"the suite was confirmed by {len(suites)} of {len(_RUNS)} runs")
     if any(suite.isolation.missing for suite in suites):
         doubts.append("the tests ran with reduced isolation; see the certificate")
     if baseline.suite.ended != "finished":

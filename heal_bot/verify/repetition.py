@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.events import Run, SuiteFinished
-from heal_bot.model import CaseResult, Environment, SuiteRun
+from heal_bot.model import CaseResult, Edit, Environment, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
 
 _RED = frozenset({"failed", "error"})
@@ -28,6 +30,8 @@ _UNSTEADY = re.compile(
     r"|frozenset|listdir|scandir|iterdir|glob|getpid|environ|shuffle|choice|sample|urandom|gc"
     r"|tempfile|exists|getenv)\b"
 )
+# A set by its braces, or a comprehension of one; a dict has a colon.
+_BRACES = (ast.Set, ast.SetComp)
 _VARIES = re.compile(r"0x[0-9a-f]+|/slot-\d+")
 
 
@@ -239,6 +243,20 @@ def _red(test: str, *rounds: _Round) -> tuple[bool, ...]:
 def _text(result: CaseResult) -> str:
     """What a result says, without addresses and the places of scratch copies."""
     return _VARIES.sub("", f"{result.kind} {result.message}")
+
+
+def brings_in(edits: Sequence[Edit]) -> bool:
+    """Whether changes hold more of what makes code unsteady than what they replace."""
+    return any(_words(edit.new_source) > _words(edit.target.source) for edit in edits)
+
+
+def _words(source: str) -> int:
+    """How often a source names or writes what may differ from run to run."""
+    try:
+        nodes = list(ast.walk(ast.parse(textwrap.dedent(source))))
+    except SyntaxError:
+        nodes = []
+    return len(_UNSTEADY.findall(source)) + sum(isinstance(node, _BRACES) for node in nodes)
 
 
 def _looks_unsteady(test: str, suite: SuiteRun, tree: Tree) -> bool:

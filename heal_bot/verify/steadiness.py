@@ -32,8 +32,9 @@ def broken_tests(
     """The results of tests that the patch broke, and doubts on those that are merely flaky.
 
     A test that failed in a run of the suite is run alone, three times with the patch and three
-    times without it. It is flaky when it fails without the patch too, at least once, or when it
-    failed in one run of the suite only and passes each time alone with the patch.
+    times without it, each time under another seed of string hashes. It is flaky when it fails
+    without the patch too, at least once, or when it failed in one run of the suite only and passes
+    each time alone with the patch.
     """
     held = _Held({r.test: r.outcome for r in baseline.suite.results})
     flaky = {item.failure.test for item in baseline.reproduced if item.status == "flaky"}
@@ -45,8 +46,9 @@ def broken_tests(
         return (), tuple(doubts)
     if len(asked) > _MOST:
         return tuple(failing[test] for test in asked), ()
-    trees = [tree] * _AGAIN + [fresh] * _AGAIN
-    runs = runner.run_many(run, env, [Ask(one, asked) for one in trees])
+    # Under the seeds of string hashes that the confirmations had, and more.
+    asks = [Ask(one, asked, hashes=seed) for one in (tree, fresh) for seed in range(_AGAIN)]
+    runs = runner.run_many(run, env, asks)
     before, after = held.count(runs[:_AGAIN]), held.count(runs[_AGAIN:])
     broken = []
     for test in asked:

@@ -64,6 +64,7 @@ class Runner:
     base: Path
     answers: dict[str, Answer | SuiteRun]
     asked: list[str] = field(default_factory=list)
+    seeds: list[tuple[str, int | None]] = field(default_factory=list)
 
     def run_many(self, run: Any, env: Any, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         found = []
@@ -72,6 +73,7 @@ class Runner:
             answer = self.answers[kind]
             number = self.asked.count(kind)
             self.asked.append(kind)
+            self.seeds.append((kind, ask.hashes))
             found.append(answer if isinstance(answer, SuiteRun) else answer(kind, number))
         return tuple(found)
 
@@ -172,6 +174,28 @@ def test_a_test_that_fails_in_the_second_run_alone_is_not_fixed(tmp_path: Path) 
         tmp_path, suite=lambda _, n: GREEN if n == 0 else suite(failed(BAD), passed(GOOD))
     )
     assert isinstance(verified, Verdict)
+
+
+def test_the_confirmations_differ_in_the_seed_of_string_hashes(tmp_path: Path) -> None:
+    _, runner = _confirm(tmp_path)
+    assert [seed for kind, seed in runner.seeds if kind == "suite"] == [0, 1]
+    assert "alone" not in runner.asked
+
+
+@pytest.mark.parametrize("new", ["a + max(set([b]))", "a + max({b})", "a + max({b for _ in '1'})"])
+def test_the_failing_tests_run_under_more_seeds_where_a_patch_brings_in_a_set(
+    tmp_path: Path, new: str
+) -> None:
+    found, runner = _confirm(tmp_path, new=new, alone=suite(passed(BAD)))
+    assert isinstance(found, Confirmed)
+    assert [seed for kind, seed in runner.seeds if kind == "alone"] == [2, 3, 4]
+    refused, _ = _confirm(
+        tmp_path / "red",
+        new=new,
+        alone=lambda _, n: suite(failed(BAD)) if n == 2 else suite(passed(BAD)),
+    )
+    assert isinstance(refused, Verdict)
+    assert "depend on the order of a set" in refused.detail
 
 
 def _once(kind: str, number: int) -> SuiteRun:

@@ -14,6 +14,7 @@ import textwrap
 from functools import lru_cache
 
 from heal_bot.repair.rules.evidence import literals
+from heal_bot.repair.rules.ordering import scattered
 from heal_bot.repair.rules.queue import Idea
 from heal_bot.repair.rules.site import Function, Site
 from heal_bot.repair.rules.text import Change, Cut
@@ -45,7 +46,7 @@ def doubt(idea: Idea) -> float:
         fitted += _FAR
     site, change = idea.scope.site, idea.change
     found = idea.family.doubt + size + fitted + _lost(site, change)
-    found += _overwritten(site, change) + contradicted(site, change)
+    found += _overwritten(site, change) + contradicted(site, change) + scattered(site, change)
     return found - (_FOUND if _uses_idle(idea) else 0.0)
 
 

@@ -144,3 +144,19 @@ def test_a_shuffled_run_also_has_another_order_of_sets(
     done = runner.run_many(run, env, [Ask(tree, shuffle=seed) for seed in (1, 2, 1)])
     first, second, again = (suite.results[0].message for suite in done)
     assert first == again != second
+
+
+@pytest.mark.long
+def test_another_seed_of_hashes_leaves_the_tests_in_their_order(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    tests = "".join(
+        f"def test_{n}(): assert 0, ''.join({{'ab', 'cd', 'ef', 'gh', 'ij', 'kl'}})\n"
+        for n in "edcba"
+    )
+    tree = project("one", {"test_a.py": tests})
+    done = runner.run_many(run, env, [Ask(tree, hashes=seed) for seed in (None, 0, 1)])
+    plain, same, other = (suite.results[0].message for suite in done)
+    assert plain == same != other
+    assert done[0].collected == done[2].collected
+    assert [r.test for r in done[0].results] == [r.test for r in done[2].results]

@@ -1,0 +1,50 @@
+"""Sets that a change has the code go through: their order differs from process to process."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.text import Change, applied
+
+# Half of the orders of two texts pass by accident, and a confirmation tries few seeds.
+_SCATTERED = 2.5
+_SETS = frozenset({"set", "frozenset"})
+# What keeps the order of what it is given, beside loops and comprehensions.
+_KEEPING = frozenset({"list", "tuple", "iter", "next", "enumerate", "zip", "map", "filter", "join"})
+
+
+def scattered(site: Site, change: Change) -> float:
+    """What a change costs after which the order of a set counts more often than before."""
+    if not any("set(" in cut.text for cut in change.cuts):
+        return 0.0
+    after = _ordered(applied(site.source, change.cuts).decode())
+    return _SCATTERED if after > _ordered(site.source.decode()) else 0.0
+
+
+def _ordered(source: str) -> int:
+    """How many new sets a source goes through in their order."""
+    try:
+        tree = ast.parse(textwrap.dedent(source))
+    except SyntaxError:
+        return 0
+    return sum(_is_set(value) for node in ast.walk(tree) for value in _gone_through(node))
+
+
+def _gone_through(node: ast.AST) -> list[ast.expr]:
+    """What a node takes value after value."""
+    match node:
+        case ast.For(iter=values) | ast.AsyncFor(iter=values):
+            return [values]
+        case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+            return [part.iter for part in node.generators]
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _KEEPING:
+            return list(node.args)
+        case ast.Starred(value=value):
+            return [value]
+    return []
+
+
+def _is_set(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _SETS
