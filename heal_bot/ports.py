@@ -138,11 +138,9 @@ class Oracle:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One cold run, as the arguments of `Runner.run`; `shuffle` also seeds string hashes.
+    """One cold run; `shuffle` seeds its order and string hashes, `hashes` these alone.
 
-    `hashes` is their seed in a run whose order stays (0 where neither is given). `warm` says that
-    a session on the same tree is expected, which may be prepared meanwhile; `aside` that the other
-    runs are waited for, and this one gives way to them.
+    `warm`: a session on the same tree is expected. `aside`: this one gives way to the others.
     """
 
     tree: Tree
@@ -154,12 +152,6 @@ class Ask:
     warm: bool = False
     aside: bool = False
     hashes: int | None = None
-
-    @property
-    def hash_seed(self) -> dict[str, str]:
-        """What a run's environment says of string hashes; nothing where the usual seed stays."""
-        seed = self.hashes if self.shuffle is None else self.shuffle
-        return {} if seed is None else {"PYTHONHASHSEED": str(seed)}
 
 
 class Runner(Protocol):

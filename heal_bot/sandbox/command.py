@@ -226,7 +226,7 @@ class CommandRunner:
         ), places
 
     def _job(self, env: Environment, ask: Ask, slot: Slot, driver: Path, seconds: float) -> Job:
-        passes = {**_OFFLINE, **ask.hash_seed}
+        passes = {**_OFFLINE, **scratch.hash_seed(ask)}
         environ = self._pytest.environment(slot, env, passes)
         if _TOX.search(self._command):
             environ = _linked(env, environ)

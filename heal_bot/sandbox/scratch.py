@@ -12,6 +12,7 @@ from pathlib import Path
 
 from heal_bot.errors import ProvisionError, SandboxError
 from heal_bot.model import Environment, PatchedFile
+from heal_bot.ports import Ask
 from heal_bot.process import run as start
 from heal_bot.sandbox.policy import child_env
 from heal_bot.sandbox.slots import Slot
@@ -92,3 +93,9 @@ def driver_files(parent: Path, more: Mapping[str, bytes] = {}) -> Iterator[Path]
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def hash_seed(ask: Ask) -> dict[str, str]:
+    """What a run's environment says of string hashes; nothing where the usual seed stays."""
+    seed = ask.hashes if ask.shuffle is None else ask.shuffle
+    return {} if seed is None else {"PYTHONHASHSEED": str(seed)}

@@ -247,7 +247,7 @@ class SuiteRunner:
             return waiting
         return Driver(
             self._sandbox, ask.tree.root, env,
-            passes={**self._passes, **ask.hash_seed}, profile=self.profile, wall=seconds,
+            passes={**self._passes, **scratch.hash_seed(ask)}, profile=self.profile, wall=seconds,
             below=self._below, asks=ask.oracle is not None, nice=_ASIDE if ask.aside else 0,
             more=self._rewriter.files(env),
         )  # fmt: skip

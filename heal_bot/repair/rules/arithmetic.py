@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change, Cut, Text, binary, level, says
+from heal_bot.repair.rules.text import AND, OR, Change, Cut, Text, binary, level, says
 
 SIGN: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -115,9 +115,27 @@ def accumulations(scope: Scope) -> Iterator[Change]:
                         yield Change((cut,), cost, line, says("=", new, line))
                 own, value = site.text(target), site.text(node.value)
                 yield from _kept(scope, target, node.value)
+                if isinstance(target, ast.Attribute) or not _is_begun(scope, node):
+                    yield from _sticky(scope, target, node.value)
                 for name in ("max", "min"):
                     both = Text(f"{name}({own.code}, {value.at(1)})")
                     yield site.put(node.value, both, 2.9)
+
+
+def _sticky(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
+    """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`, 2.4."""
+    negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+    if negated or isinstance(value, ast.Compare | ast.BoolOp):
+        had, new = scope.site.text(target), scope.site.text(value)
+        for word, own, cost in (("or", OR, 2.4), ("and", AND, 2.6)):
+            both = Text(f"{had.at(own)} {word} {new.at(own)}", own)
+            yield scope.site.put(value, both, cost)
+
+
+def _is_begun(scope: Scope, node: ast.Assign) -> bool:
+    """Whether an assignment is the first of its name: there is nothing to keep."""
+    names = {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return bool(names - {name for name, line, _ in scope.bindings if line < node.lineno})
 
 
 def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:

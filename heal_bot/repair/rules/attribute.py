@@ -89,6 +89,9 @@ def swaps(scope: Scope) -> Iterator[Change]:
             if (name in callables) == called or not own:
                 alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
                 options.setdefault(name, (2.6 if own else 3.0) - 0.8 * alike)
+        for name in () if own or called else _beside(scope, node.attr):
+            alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
+            options[name] = min(options.get(name, 9.0), 2.5 - 0.6 * alike)
         if own and called:
             for name in callables:
                 alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
@@ -100,8 +103,31 @@ def swaps(scope: Scope) -> Iterator[Change]:
             yield Change((cut,), cost, line, says(f".{node.attr}", f".{name}", line))
 
 
+def _beside(scope: Scope, attr: str) -> list[str]:
+    """What classes of the module hold beside an attribute: fields, what methods set, properties."""
+    found: dict[str, None] = {}
+    for owner in scope.around.classes.values():
+        names = dict.fromkeys(_held(owner))
+        if attr in names:
+            found.update(names)
+    return [name for name in found if name != attr]
+
+
+def _held(owner: ast.ClassDef) -> Iterator[str]:
+    for node in ast.walk(owner):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name)) if node in owner.body:
+                yield name
+            case ast.FunctionDef(name=name, decorator_list=[*marks]) if any(
+                isinstance(mark, ast.Name) and mark.id.endswith("property") for mark in marks
+            ):
+                yield name
+
+
 def receivers(scope: Scope) -> Iterator[Change]:
-    """An attribute or an empty call goes: `node.next` becomes `node`, 2.4 to 2.8."""
+    """An attribute or an empty call goes: `node.next` becomes `node`, 2.4 to 3.8."""
     site = scope.site
     for node in site.nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
@@ -111,7 +137,9 @@ def receivers(scope: Scope) -> Iterator[Change]:
             if isinstance(place.parent.func, ast.Attribute) and not place.parent.args:
                 yield site.put(place.parent, site.text(node.value), 2.4)
             continue
-        yield site.put(node, site.text(node.value), 2.8)
+        # Whether there is an object at all is seldom what a question about it was meant to be.
+        asked = place.field == "test" or isinstance(place.parent, ast.UnaryOp)
+        yield site.put(node, site.text(node.value), 3.8 if asked else 2.8)
 
 
 def methods(scope: Scope) -> Iterator[Change]:

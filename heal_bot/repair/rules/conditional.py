@@ -17,6 +17,7 @@ from heal_bot.repair.rules.text import Change, Cut, says
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
 _FLAGS, _ELSEWHERE = 6, 8
+_ROUND = 2.6
 
 
 def conditions(scope: Scope) -> Iterator[Change]:
@@ -31,7 +32,8 @@ def conditions(scope: Scope) -> Iterator[Change]:
             continue
         visible = {*scope.visible(node), "self", "cls"}
         options: dict[str, float] = {}
-        for condition, cost in (*_taken(site, node), *flags, *_named(scope, node), *asked):
+        told = (*_taken(site, node), *_rounds(scope, node), *flags, *_named(scope, node), *asked)
+        for condition, cost in told:
             if _read(condition) <= visible:
                 options.setdefault(condition, cost)
         for condition, cost in options.items():
@@ -76,6 +78,35 @@ def _taken(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
         ) if _is_plain(key) and _is_plain(into):
             yield f"{site.segment(key)} not in {site.segment(into)}", 2.9
             yield f"{site.segment(key)} in {site.segment(into)}", 2.9
+
+
+def _rounds(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
+    """Whether it is the first or the last round of the counted loops around a statement."""
+    for loop in scope.above(node):
+        if not isinstance(loop, ast.For):
+            continue
+        match loop.target, loop.iter:
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[stop]):
+                first, last = "0", _before(stop)
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop]):
+                first, last = ast.unparse(start), _before(stop)
+            case (
+                ast.Tuple(elts=[ast.Name(id=name), _]),
+                ast.Call(func=ast.Name(id="enumerate"), args=[values], keywords=[]),
+            ):
+                first, last = "0", f"len({ast.unparse(values)}) - 1"
+            case _:
+                continue
+        yield f"{name} < {last}", _ROUND
+        yield f"{name} > {first}", _ROUND
+
+
+def _before(stop: ast.expr) -> str:
+    """The last value of a range, as source."""
+    match stop:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
+            return ast.unparse(left)
+    return f"{ast.unparse(stop)} - 1"
 
 
 def _is_plain(node: ast.expr) -> bool:

@@ -8,6 +8,7 @@ or edges. Booleans flip (1.2). A constant may become a name in scope (2.8) and a
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -18,6 +19,10 @@ _CLASSES = (
     (r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), (".", r"\."), (r"\w", r"\S"),
     ("a-z", "a-zA-Z"), ("A-Z", "a-zA-Z"), ("0-9", "0-9a-z"),
 )  # fmt: skip
+
+
+# What only regular expressions hold.
+_PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
 
 
 def _literal(value: object) -> Text:
@@ -132,15 +137,24 @@ def _grown(value: str, wanted: list[str]) -> Iterator[str]:
 
 
 def patterns(scope: Scope) -> Iterator[Change]:
-    """Small steps in regular expressions: `+` for `*`, lazy, anchors, classes: 2.6."""
+    """Small steps in regular expressions: `+` for `*`, lazy, anchors, classes: 2.6.
+
+    Also in parts of them, where the module puts expressions together: 2.9.
+    """
     site = scope.site
+    parts = "re" in scope.around.imports
     for node in site.nodes:
         match site.places[node].parent, node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))), ast.Constant(value=str(v)):
-                for other in _patterns(v):
-                    raw = "\\" in other and '"' not in other and not other.endswith("\\")
-                    code = Text(f'r"{other}"') if raw else _literal(other)
-                    yield site.put(node, code, 2.6)
+                cost = 2.6
+            case _, ast.Constant(value=str(v)) if parts and _PART.search(v):
+                cost = 2.9
+            case _:
+                continue
+        for other in _patterns(v):
+            raw = "\\" in other and '"' not in other and not other.endswith("\\")
+            code = Text(f'r"{other}"') if raw else _literal(other)
+            yield site.put(node, code, cost)
 
 
 def _patterns(value: str) -> Iterator[str]:
@@ -154,6 +168,8 @@ def _patterns(value: str) -> Iterator[str]:
         if old in value:
             yield value.replace(old, new)
     yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)
+    if len(value) > 1:
+        yield f"(?:{value})?"
 
 
 def named(scope: Scope) -> Iterator[Change]:

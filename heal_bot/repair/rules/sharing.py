@@ -140,6 +140,7 @@ def rows(scope: Scope) -> Iterator[Change]:
 def closures(scope: Scope) -> Iterator[Change]:
     """A function made in a loop keeps the loop's value of its own round as a default."""
     site = scope.site
+    bound: list[Change] = []
     for node in (*site.nodes, *site.statements):
         if not isinstance(node, ast.Lambda | Function) or node is site.root:
             continue
@@ -147,15 +148,22 @@ def closures(scope: Scope) -> Iterator[Change]:
         if args.vararg or args.kwonlyargs or args.kwarg:
             continue
         taken = {a.arg for a in (*args.posonlyargs, *args.args)}
-        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - taken
-        names = [name for name in _looped(scope, node) if name in read]
+        inside = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+        taken |= {n.id for n in inside if isinstance(n.ctx, ast.Store)}
+        read = {n.id for n in inside} - taken
+        names = [name for name in dict.fromkeys(_looped(scope, node)) if name in read]
         if not names:
             continue
         cut = _parameters(site.source, node, site.start(node), names)
         if cut is not None:
             line = site.line(node)
             why = f"the function on line {line} keeps `{cut.text.strip(' ,')}`"
-            yield Change((cut,), 1.9, line, why)
+            bound.append(Change((cut,), 1.9, line, why))
+    yield from bound
+    if len(bound) > 1:
+        cuts = tuple(cut for change in bound for cut in change.cuts)
+        why = f"{len(bound)} functions keep the values of their round"
+        yield Change(cuts, 1.9, bound[0].line, why)
 
 
 def _parameters(
@@ -182,15 +190,18 @@ def _colon(source: bytes, begin: int) -> int:
 
 
 def _looped(scope: Scope, node: ast.AST) -> Iterator[str]:
-    """The names that the loops around a node bind."""
+    """The names that the loops around a node bind, and those set in each round."""
     for above in scope.above(node):
         targets: list[ast.expr] = []
         if isinstance(above, ast.For | ast.AsyncFor):
             targets = [above.target]
+            inside = (n for s in above.body for n in ast.walk(s) if isinstance(n, ast.Assign))
+            targets += [target for statement in inside for target in statement.targets]
         elif isinstance(above, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             targets = [generator.target for generator in above.generators]
         for target in targets:
-            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+            names = (n for n in ast.walk(target) if isinstance(n, ast.Name))
+            yield from (n.id for n in names if isinstance(n.ctx, ast.Store))
         if isinstance(above, Function | ast.Lambda):
             return
 

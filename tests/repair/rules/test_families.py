@@ -45,6 +45,93 @@ EXAMPLES = [
     ("grouping", "def f(a, b):\n    return a + b / 2\n", "a + b / 2", "(a + b) / 2", ""),
     ("variable", "def f(low, high):\n    return low\n", "return low", "return high", ""),
     (
+        "literal",
+        'def f(a, mark=";"):\n    return a.split(";")\n',
+        'split(";")',
+        "split(mark)",
+        "",
+    ),
+    ("presence", "def f(a, n=None):\n    return a[:n] if n else a\n", "if n else",
+     "if n is not None else", ""),
+    ("presence", "def f(n=None):\n    return n or 10\n", "n or 10",
+     "n if n is not None else 10", ""),
+    ("presence", "def f(n=None):\n    if not n:\n        return 1\n", "not n", "n is None", ""),
+    ("presence", "def f(d, k):\n    if d.get(k):\n        return None\n", "d.get(k)",
+     "d.get(k) is not None", ""),
+    ("deep copy", "def f(a):\n    b = dict(a)\n    return b\n", "dict(a)", "copy.deepcopy(a)", ""),
+    ("deep copy", "def f(a):\n    return a[:]\n", "a[:]", "[list(row) for row in a]", ""),
+    (
+        "cleanup",
+        "@contextmanager\ndef f(a):\n    a.up()\n    yield a\n    a.down()\n    a.end()\n",
+        "    yield a\n    a.down()\n    a.end()\n",
+        "    try:\n        yield a\n    finally:\n        a.down()\n        a.end()\n",
+        "",
+    ),
+    (
+        "cleanup",
+        "def f(a, g):\n    a.acquire()\n    n = g()  # may fail\n    a.release()\n    return n\n",
+        "    n = g()  # may fail\n    a.release()\n",
+        "    try:\n        n = g()  # may fail\n    finally:\n        a.release()\n",
+        "",
+    ),
+    (
+        "backtracking",
+        "def f(n, way, g):\n    way.append(n)\n    for m in g[n]:\n        f(m, way, g)\n",
+        "        f(m, way, g)\n",
+        "        f(m, way, g)\n    way.pop()\n",
+        "",
+    ),
+    (
+        "backtracking",
+        "def f(a):\n    def g(n):\n        a.add(n)\n        g(n - 1)\n        return n\n"
+        "    return g(3)\n",
+        "        g(n - 1)\n",
+        "        g(n - 1)\n        a.discard(n)\n",
+        "",
+    ),
+    ("extreme", "def f(p, q):\n    p.end = q.end\n    return (p.end, q.end)\n", "(p.end, q.end)",
+     "(p.end, max(p.end, q.end))", ""),
+    ("extreme", "def f(a, n):\n    return n - len(a)\n", "n - len(a)", "max(0, n - len(a))", ""),
+    ("extreme", "def f(a, n):\n    return a[int(n * len(a))]\n", "int(n * len(a))",
+     "min(int(n * len(a)), len(a) - 1)", "IndexError: list index out of range"),
+    (
+        "entry",
+        "def f(g, d, k):\n    d[k] = 1\n    return g(k, d)\n",
+        "    d[k] = 1\n    return g(k, d)\n",
+        "    return g(k, {**d, k: 1})\n",
+        "",
+    ),
+    (
+        "missing condition",
+        "def f(a, n):\n    for i in range(1, n + 1):\n        a.pause()\n    return a\n",
+        "        a.pause()\n",
+        "        if i < n:\n            a.pause()\n",
+        "",
+    ),
+    (
+        "missing condition",
+        "def f(a, b):\n    for i, x in enumerate(a):\n        b.append(x)\n    return b\n",
+        "        b.append(x)\n",
+        "        if i > 0:\n            b.append(x)\n",
+        "",
+    ),
+    (
+        "late binding",
+        "def f(a):\n    out = []\n    for k in a:\n        n = k + 1\n"
+        "        out.append(lambda: k)\n"
+        "        out.append(lambda x: n + x)\n    return out\n",
+        "lambda: k)\n        out.append(lambda x: n + x)",
+        "lambda k=k: k)\n        out.append(lambda x, n=n: n + x)",
+        "",
+    ),
+    (
+        "accumulation",
+        "def f(a, k):\n    a.new = k not in a\n    return a\n",
+        "= k not in a",
+        "= a.new or k not in a",
+        "",
+    ),
+    (
         "missing call",
         "def f(a, b, up):\n    def top(x):\n        return up[x]\n    up[a] = top(b)\n",
         "up[a]",
@@ -390,7 +477,7 @@ def test_every_family_but_those_that_need_a_module_around_has_an_example() -> No
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
     assert untested == {
         "sibling", "attribute for name", "missing statement", "import", "shared attribute",
-        "method for attribute",
+        "method for attribute", "hash",
     }  # fmt: skip
 
 

@@ -1,0 +1,65 @@
+"""A copy that shares what it holds: `dict(defaults)` becomes `copy.deepcopy(defaults)`.
+
+1.9 for a copy, which was meant to be apart; 2.9 for what is kept or returned as it is. A copy of a
+list of lists also becomes one of each (2.3).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Text
+
+_DEEP, _EACH = 1.9, 2.3
+_COPIES = frozenset({"dict", "list"})
+
+
+def deepened(scope: Scope) -> Iterator[Change]:
+    """A copy of a container becomes one of all that it holds."""
+    site = scope.site
+    for node in site.nodes:
+        copied = _copied(node)
+        if copied is None or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
+        value = site.text(copied).at(1)
+        for name, line in _ways(scope):
+            made = site.put(node, Text(f"{name}({value})"), _DEEP)
+            yield Change(made.cuts, made.cost, made.line, made.why, (line,) if line else ())
+        if not isinstance(node, ast.Dict) and not _is_call(node, "dict"):
+            each = f"[list(row) for row in {site.text(copied).at(3)}]"
+            yield site.put(node, Text(each), _EACH)
+
+
+def _ways(scope: Scope) -> Iterator[tuple[str, str]]:
+    """How `deepcopy` is called in this module, and the line that imports it where none does."""
+    if "deepcopy" in scope.around.imports:
+        yield "deepcopy", ""
+    elif "copy" in scope.around.imports:
+        yield "copy.deepcopy", ""
+    else:
+        yield "copy.deepcopy", "import copy"
+
+
+def _copied(node: ast.expr) -> ast.expr | None:
+    """What an expression makes a copy of; None where it makes none."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[ast.Name() | ast.Attribute() as value],
+                      keywords=[]) if name in _COPIES:  # fmt: skip
+            return value
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="copy"), attr="copy"), args=[value]):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr="copy"), args=[], keywords=[]):
+            return value
+        case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=None, step=None)):
+            return value
+        case ast.List(elts=[ast.Starred(value=value)]):
+            return value
+        case ast.Dict(keys=[None], values=[value]):
+            return value
+    return None
+
+
+def _is_call(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name

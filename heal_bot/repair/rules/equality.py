@@ -1,0 +1,39 @@
+"""What makes two objects equal: `hash(str(self))` becomes the hash of what `__eq__` compares.
+
+Objects that are equal have to have the same hash, so `__eq__` says what `__hash__` is made of: 1.8.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Text
+
+
+def hashed(scope: Scope) -> Iterator[Change]:
+    """The hash is taken of what `__eq__` compares."""
+    site, function = scope.site, scope.site.function
+    compared = scope.around.methods.get("__eq__")
+    if function is None or function.name != "__hash__" or compared is None:
+        return
+    own = [ast.unparse(node) for node in dict.fromkeys(_own(compared))]
+    if not own:
+        return
+    key = own[0] if len(own) == 1 else f"({', '.join(own)})"
+    for node in site.nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="hash"), args=[value]):
+                yield site.put(value, Text(key), 1.8)
+
+
+def _own(compared: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+    """The sides of the comparisons for equality that are of `self`."""
+    for node in ast.walk(compared):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                for side in (left, right):
+                    names = {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
+                    if names == {"self"}:
+                        yield side

@@ -1,0 +1,99 @@
+"""The larger or smaller of two values: `span.last` becomes `max(previous.last, span.last)`.
+
+The other value is the same attribute of another name (2.2), a number in scope (2.6), 0 below a
+difference (2.4), or the last index of a container above an index (2.2 where one was out of range).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.text import Change, Text
+
+_SAME, _BELOW, _NUMBER, _INDEX = 2.2, 2.4, 2.6, 2.2
+_NAMES = 6
+_FUNCTIONS = ("max", "min")
+
+
+def bounded(scope: Scope) -> Iterator[Change]:
+    """`max` or `min` of a value and of another one of its kind."""
+    site = scope.site
+    for node in site.nodes:
+        if not _is_taken(scope, node):
+            continue
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=attr):
+                for name in _owners(scope, node) - {owner}:
+                    yield from _both(scope, node, f"{name}.{attr}", _SAME)
+            case ast.Name(id=name) if "number" in scope.kinds.get(name, set()):
+                for other in scope.visible(node)[:_NAMES]:
+                    if other != name and "number" in scope.kinds.get(other, set()):
+                        yield from _both(scope, node, other, _NUMBER)
+            case ast.BinOp() | ast.Call(func=ast.Name(id="int" | "round"), args=[_]):
+                yield from _clamped(scope, node)
+
+
+def _clamped(scope: Scope, node: ast.expr) -> Iterator[Change]:
+    """A result that may not be negative, or not beyond a container or a number."""
+    code = scope.site.text(node).at(1)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        yield scope.site.put(node, Text(f"max(0, {code})"), _BELOW)
+    outside = 0.0 if "IndexError" in scope.evidence.kinds else 0.8
+    for held in _measured(scope):
+        yield scope.site.put(node, Text(f"min({code}, len({held}) - 1)"), _INDEX + outside)
+    for name in scope.visible(node)[:_NAMES]:
+        if "number" in scope.kinds.get(name, set()):
+            yield from _both(scope, node, name, _NUMBER)
+
+
+def _both(scope: Scope, node: ast.expr, other: str, cost: float) -> Iterator[Change]:
+    code = scope.site.text(node).at(1)
+    for rank, function in enumerate(_FUNCTIONS):
+        yield scope.site.put(node, Text(f"{function}({other}, {code})"), cost + 0.1 * rank)
+
+
+def _owners(scope: Scope, node: ast.expr) -> set[str]:
+    """The names at a node that attributes are read from; their values may be of one class."""
+    read = {
+        n.value.id
+        for n in scope.site.nodes
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+    }
+    return read & {*scope.visible(node), *(["self"] if scope.receiver() == "self" else [])}
+
+
+def _measured(scope: Scope) -> list[str]:
+    """What the function and its siblings take the length of, where it can be named here."""
+    found: dict[str, None] = {}
+    known = {*scope.visible(scope.site.root), "self"}
+    for tree in (scope.site.root, *scope.around.siblings):
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name in known:
+                    found[name] = None
+                case ast.Call(
+                    func=ast.Name(id="len"), args=[ast.Attribute(value=ast.Name(id="self"))]
+                ) if scope.receiver() == "self":
+                    found[ast.unparse(node.args[0])] = None
+    return list(found)[:4]
+
+
+def _is_taken(scope: Scope, node: ast.expr) -> bool:
+    """Whether a value is kept, returned, passed on or an index, and not bounded already."""
+    place = scope.site.places[node]
+    if not isinstance(getattr(node, "ctx", None) or ast.Load(), ast.Load):
+        return False
+    match place.parent:
+        case ast.Call(func=ast.Name(id=name)) if name in {*_FUNCTIONS, "len", "isinstance"}:
+            return False
+        case ast.Call():
+            return place.field == "args"
+        case ast.Assign() | ast.Return() | ast.keyword() | ast.Yield():
+            return place.field == "value"
+        case ast.Slice() | ast.Tuple() | ast.List():
+            return True
+        case ast.Subscript():
+            return place.field == "slice"
+    return False

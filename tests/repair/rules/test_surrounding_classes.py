@@ -1,0 +1,84 @@
+"""Families that take what they offer from the class around a function, or from those it uses."""
+
+from __future__ import annotations
+
+import pytest
+
+STOCK = """\
+from dataclasses import dataclass
+
+
+@dataclass
+class Item:
+    held: int = 0
+    promised: int = 0
+
+    @property
+    def free(self):
+        return self.held - self.promised
+
+
+class Table:
+    mark = "~"
+
+    def __init__(self, names, between=";", rows=()):
+        self.names = names
+        self.between = between
+        self.rows = list(rows)
+
+    def line(self, values):
+        return ";".join(values) + "~"
+
+    def place(self, share):
+        return int(share * 10)
+
+    def width(self):
+        return len(self.rows)
+
+    def take(self, item, count):
+        return count <= item.held
+
+    def __eq__(self, other):
+        return self.names == other.names and self.rows == other.rows
+
+    def __hash__(self):
+        return hash(repr(self))
+"""
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "wrong", "right", "most"),
+    [
+        ("literal", "Table.line", '";".join', "self.between.join", 2.9),
+        ("literal", "Table.line", '+ "~"', "+ self.mark", 2.9),
+        ("method", "Table.take", "item.held", "item.free", 3.2),
+        ("hash", "Table.__hash__", "repr(self)", "(self.names, self.rows)", 3.3),
+        (
+            "extreme",
+            "Table.place",
+            "int(share * 10)",
+            "min(int(share * 10), len(self.rows) - 1)",
+            4.5,
+        ),
+    ],
+)
+def test_what_a_class_holds_is_offered_in_the_place_of_what_is_wrong(
+    bench, family: str, name: str, wrong: str, right: str, most: float
+) -> None:
+    found = {
+        (candidate.family, candidate.edits[0].new_source): candidate.prior
+        for candidate in bench.candidates(STOCK, name)
+    }
+    source = bench.target(STOCK, name).source
+    assert wrong in source
+    assert found[family, source.replace(wrong, right)] <= most
+
+
+def test_a_deep_copy_brings_its_import(bench) -> None:
+    text = "def f(a):\n    return dict(a)\n"
+    found = [c for c in bench.candidates(text) if "deepcopy" in c.edits[0].new_source]
+    assert found[0].edits[0].imports == ("import copy",)
+    known = "from copy import deepcopy\n\n\n" + text
+    other = [c for c in bench.candidates(known, "f") if "deepcopy" in c.edits[0].new_source]
+    assert other[0].edits[0].imports == ()
+    assert "return deepcopy(a)" in other[0].edits[0].new_source
