@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from heal_bot.model import CallResult
 
 _FEW = 1 / 3
+# So many calls, and so many results before, show that it is the arguments that count.
+_CALLS, _SEVERAL = 8, 3
 
 
 def refusals(sources: Iterable[str]) -> frozenset[str]:
@@ -111,6 +113,13 @@ def crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
     """The share of calls that still end as the tests did, or do not end."""
     bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)
     return bad / len(row) if row else 0.0
+
+
+def is_flat(before: Sequence[CallResult], after: Sequence[CallResult]) -> bool:
+    """Whether all calls return the same now, which returned several things before."""
+    had = [result.value for result in before if result.how == "returned" and result.value]
+    now = [result.value for result in after if result.how == "returned" and result.value]
+    return len(now) >= _CALLS and len(set(now)) == 1 and len(set(had)) >= _SEVERAL
 
 
 def is_strange(before: Sequence[CallResult], after: Sequence[CallResult], recorded: int) -> bool:

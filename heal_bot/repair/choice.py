@@ -36,6 +36,8 @@ _NEW, _OTHER = 4.0, 1.0
 _CRASH = 3.0
 # A condition that told calls apart before, and does not any more.
 _VACUOUS = 2.0
+# Every call returns the same, and they returned several things before: a hash of `True` is a hash.
+_FLAT = 3.0
 # Twice the sum would do what the patch's own does: one that the calls look at comes first. Alone it
 # is believed like others: a limit that no test meets from above is right more often than not.
 _INDIFFERENT = 2.0
@@ -175,6 +177,7 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     any_sum = not findings.indifferent.isdisjoint(members)
     bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - shown.least)
     bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
+    bad += _FLAT if behaviour.is_flat(shown.unchanged, row) else 0.0
     bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
     changed = behaviour.share(shown.unchanged, row, recorded, shown.failures)
     apart = bad + (_INDIFFERENT if any_sum else 0.0)

@@ -235,6 +235,17 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
         assert ("far-fetched" in choice.refused) is refused
 
 
+@pytest.mark.parametrize(("values", "offered"), [("ab" * 5, True), ("a" * 10, False)])
+def test_a_patch_after_which_every_call_returns_the_same_is_not_believed(
+    values: str, offered: bool
+) -> None:
+    before = [CallResult("returned", "int", "n", f"m{n}", f"v{n % 4}") for n in range(10)]
+    after = [CallResult("returned", "int", v, f"k{n}", v) for n, v in enumerate(values)]
+    calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
+    choice = choose(Called(calls), [_fix(1, 2.5)], FAILURES, ODDS)  # type: ignore[arg-type]
+    assert (choice.refused == "") is offered
+
+
 @pytest.mark.parametrize(
     ("after", "odds", "offered"),
     [
