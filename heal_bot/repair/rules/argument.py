@@ -33,6 +33,10 @@ _KEYWORDS = {
     "pop": ("0", "None"),
     "replace": ("1",),
     "index": ("1",),
+    **dict.fromkeys(
+        ("match", "search", "fullmatch", "findall", "finditer", "compile", "sub"),
+        ("flags=re.IGNORECASE", "flags=re.MULTILINE", "flags=re.DOTALL"),
+    ),
 }  # fmt: skip
 # What an attribute is read from, and the least that another expression costs.
 _READ_FROM, _LEAST = 3.4, 2.2

@@ -149,6 +149,20 @@ def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
             empty = {ast.List: "[]", ast.JoinedStr: '""'}.get(type(value), '""' if text else "0")
             had = Text(f"{site.text(head).at(16)}.get({site.segment(key)}, {empty})")
             yield site.put(value, binary(had, "+", site.text(value)), 2.5)
+            yield from _gathered(scope, target, value)
+
+
+def _gathered(scope: Scope, target: ast.Subscript, value: ast.expr) -> Iterator[Change]:
+    """A key keeps all its values: `d[k] = v` to `d.setdefault(k, []).append(v)`, 2.6."""
+    site, statement = scope.site, scope.site.places[value].statement
+    if isinstance(statement, ast.Assign) and "\n" not in site.segment(statement):
+        head, key = site.text(target.value).at(16), site.segment(target.slice)
+        for empty, taking in (("[]", "append"), ("set()", "add")):
+            made = f"{head}.setdefault({key}, {empty}).{taking}({site.text(value).at(1)})"
+            line = site.line(statement)
+            cut = Cut(site.start(statement), site.end(statement), made)
+            why = says(site.segment(statement), made, line)
+            yield Change((cut,), 2.6, line, why)
 
 
 def operands(scope: Scope) -> Iterator[Change]:

@@ -117,11 +117,21 @@ def texts(scope: Scope) -> Iterator[Change]:
                    value.upper(), value.title(), "", " ")  # fmt: skip
         for rank, other in enumerate(changes):
             options.setdefault(other, 2.2 + rank * 0.12)
+        for other in _padded(value):
+            options.setdefault(other, 2.6)
         for other in _grown(value, wanted):
             options.setdefault(other, 2.8)
         for code, cost in options.items():
             if code != value:
                 yield site.put(node, _literal(code), cost)
+
+
+def _padded(value: str) -> Iterator[str]:
+    """One field of a format filled with zeros, or with two decimals."""
+    for found in re.finditer(r"%d|%s|\{\}", value):
+        ways = ("%02d", "%.2f") if found[0] != "{}" else ("{:02}", "{:.2f}")
+        for way in ways:
+            yield value[: found.start()] + way + value[found.end() :]
 
 
 def _grown(value: str, wanted: list[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What makes two objects equal: `hash(str(self))` becomes the hash of what `__eq__` compares.
 
 Objects that are equal have to have the same hash, so `__eq__` says what `__hash__` is made of: 1.8.
+A comparison with an object of another class leaves it to that: `return NotImplemented`, 1.8.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.rules.insertion import before
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
+
+_COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 
 
 def hashed(scope: Scope) -> Iterator[Change]:
@@ -26,6 +30,21 @@ def hashed(scope: Scope) -> Iterator[Change]:
         match node:
             case ast.Call(func=ast.Name(id="hash"), args=[value]):
                 yield site.put(value, Text(key), 1.8)
+
+
+def comparable(scope: Scope) -> Iterator[Change]:
+    """A comparison begins with the class of the other object, where that has crashed."""
+    site, function = scope.site, scope.site.function
+    owner = scope.site.target.qualname.rpartition(".")[0].rpartition(".")[2]
+    if function is None or function.name not in _COMPARISONS:
+        return
+    args = function.args.args
+    first = next((s for s in function.body if s in site.places), None)
+    if len(args) == 2 and first is not None and "AttributeError" in scope.evidence.kinds:
+        test = f"if not isinstance({args[1].arg}, {owner}):"
+        change = before(site, first, (test, "\treturn NotImplemented"), 1.8)
+        if change:
+            yield change
 
 
 def _own(compared: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:

@@ -1,6 +1,6 @@
 """The larger or smaller of two values: `span.last` becomes `max(previous.last, span.last)`.
 
-The other value is the same attribute of another name (2.2), a number in scope (2.6), 0 below a
+The other value is the same attribute of another name (1.9), a number in scope (2.6), 0 below a
 difference (2.4), or the last index of a container above an index (2.2 where one was out of range).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
 
-_SAME, _BELOW, _NUMBER, _INDEX = 2.2, 2.4, 2.6, 2.2
+_SAME, _BELOW, _NUMBER, _INDEX = 1.9, 2.4, 2.6, 2.2
 _NAMES = 6
 _FUNCTIONS = ("max", "min")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope, value_kind
@@ -17,6 +18,7 @@ from heal_bot.source import functions
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MADE = {"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"}
+_ONE_OF_SEVERAL = 3.4
 _COPIES = {"sequence": "list", "mapping": "dict", "set": "set"}
 _CHANGING = {
     **dict.fromkeys(("append", "extend", "insert", "remove", "sort", "reverse"), "list"),
@@ -159,11 +161,13 @@ def closures(scope: Scope) -> Iterator[Change]:
             line = site.line(node)
             why = f"the function on line {line} keeps `{cut.text.strip(' ,')}`"
             bound.append(Change((cut,), 1.9, line, why))
-    yield from bound
+    # The same mistake in each of them: to mend one leaves the others as they are.
     if len(bound) > 1:
         cuts = tuple(cut for change in bound for cut in change.cuts)
         why = f"{len(bound)} functions keep the values of their round"
         yield Change(cuts, 1.9, bound[0].line, why)
+    for change in bound:
+        yield replace(change, cost=1.9 if len(bound) == 1 else _ONE_OF_SEVERAL)
 
 
 def _parameters(

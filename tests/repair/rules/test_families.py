@@ -125,6 +125,44 @@ EXAMPLES = [
         "",
     ),
     (
+        "order of branches",
+        "def f(n):\n    if n > 1:\n        return 1\n    elif n > 5:\n        return 5\n"
+        "    return 0\n",
+        "n > 1:\n        return 1\n    elif n > 5:\n        return 5",
+        "n > 5:\n        return 5\n    elif n > 1:\n        return 1",
+        "",
+    ),
+    (
+        "first value",
+        "def f(d, k):\n    if k in d:\n        d[k].append(2)\n    return d\n",
+        "append(2)\n",
+        "append(2)\n    else:\n        d[k] = [2]\n",
+        "",
+    ),
+    (
+        "missing jump",
+        "def f(a):\n    r = None\n    for x in a:\n        if x.ok:\n            r = x\n"
+        "    return r\n",
+        "r = x\n",
+        "r = x\n            break\n",
+        "",
+    ),
+    (
+        "missing argument",
+        "def f(a):\n    return re.sub('b', '', a)\n",
+        "'', a)",
+        "'', a, flags=re.IGNORECASE)",
+        "",
+    ),
+    ("text", "def f(a):\n    return '%d:%d' % a\n", "'%d:%d'", '"%d:%02d"', ""),
+    (
+        "accumulation",
+        "def f(d, k, v):\n    d[k] = v\n",
+        "d[k] = v",
+        "d.setdefault(k, []).append(v)",
+        "",
+    ),
+    (
         "accumulation",
         "def f(a, k):\n    a.new = k not in a\n    return a\n",
         "= k not in a",
@@ -477,7 +515,7 @@ def test_every_family_but_those_that_need_a_module_around_has_an_example() -> No
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
     assert untested == {
         "sibling", "attribute for name", "missing statement", "import", "shared attribute",
-        "method for attribute", "hash",
+        "method for attribute", "hash", "other class",
     }  # fmt: skip
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from heal_bot.model import Failure
+
 STOCK = """\
 from dataclasses import dataclass
 
@@ -72,6 +74,16 @@ def test_what_a_class_holds_is_offered_in_the_place_of_what_is_wrong(
     source = bench.target(STOCK, name).source
     assert wrong in source
     assert found[family, source.replace(wrong, right)] <= most
+
+
+def test_a_comparison_that_crashed_begins_with_the_class_of_the_other(bench) -> None:
+    crashed = Failure("t", "AttributeError", "'int' object has no attribute 'names'")
+    test = "if not isinstance(other, Table):\n            return NotImplemented"
+    found = [c.edits[0].new_source for c in bench.candidates(STOCK, "Table.__eq__",
+                                                             failures=(crashed,))]  # fmt: skip
+    assert any(test in source for source in found)
+    other = [c.edits[0].new_source for c in bench.candidates(STOCK, "Table.__eq__")]
+    assert not any("NotImplemented" in source for source in other)
 
 
 def test_a_deep_copy_brings_its_import(bench) -> None:

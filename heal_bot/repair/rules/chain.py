@@ -1,0 +1,89 @@
+"""The branches of an `if` with `elif`: their order, and the one that is missing.
+
+The condition that a wider one hides moves before it, 2.2. `if k in d: d[k] += 1` gets the `else`
+that puts the first one in, 2.2.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.rules.insertion import after
+from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.text import Change, Cut
+
+_MOVED, _FIRST = 2.2, 2.2
+_LONGEST = 6
+
+
+def orders(scope: Scope) -> Iterator[Change]:
+    """A branch comes before an earlier one."""
+    site = scope.site
+    for node in site.statements:
+        if not isinstance(node, ast.If) or site.source[site.start(node) :][:4] == b"elif":
+            continue
+        branches = _branches(site, node)
+        spans = [span for test, body in branches for span in (test, body)]
+        texts = [site.source[begin:end].decode() for begin, end in spans]
+        if not all(text.endswith("\n") for text in texts[1::2]):
+            continue
+        for at in range(1, len(branches)):
+            for to in range(at):
+                order = [*range(to), at, *range(to, at), *range(at + 1, len(branches))]
+                moved = [text for n in order for text in texts[2 * n : 2 * n + 2]]
+                pairs = zip(spans, texts, moved, strict=True)
+                cuts = tuple(Cut(*span, new) for span, old, new in pairs if old != new)
+                line = site.line(node)
+                why = f"`{texts[2 * at]}` is asked before `{texts[2 * to]}` on line {line}"
+                yield Change(cuts, _MOVED, line, why)
+
+
+def _branches(site: Site, node: ast.If) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The spans of the condition and of the lines of each branch; none where one is not plain."""
+    found: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    current: ast.stmt = node
+    while isinstance(current, ast.If) and len(found) < _LONGEST:
+        first, last = site.whole(current.body[0]), site.whole(current.body[-1])
+        if first is None or last is None or "\n" in site.segment(current.test):
+            return []
+        test = (site.start(current.test), site.end(current.test))
+        found.append((test, (first[0], last[1])))
+        below = current.orelse[0] if len(current.orelse) == 1 else None
+        if not isinstance(below, ast.If) or site.source[site.start(below) :][:4] != b"elif":
+            break
+        current = below
+    return found
+
+
+def beginnings(scope: Scope) -> Iterator[Change]:
+    """What is added to under a key that is there is put in where it is not."""
+    site = scope.site
+    for node in site.statements:
+        match node:
+            case ast.If(
+                test=ast.Compare(left=key, ops=[ast.In()], comparators=[held]),
+                body=[
+                    ast.AugAssign(target=ast.Subscript() as target, value=value)
+                    | ast.Expr(
+                        value=ast.Call(
+                            func=ast.Attribute(value=ast.Subscript() as target), args=[value]
+                        )
+                    )
+                ],
+                orelse=[],
+            ) if _is_of(target, held, key):
+                taken = site.segment(value)
+            case _:
+                continue
+        code = taken if isinstance(node.body[0], ast.AugAssign) else f"[{taken}]"
+        lines = ("else:", f"\t{site.segment(target)} = {code}")
+        change = after(site, node, lines, _FIRST) if "\n" not in code else None
+        if change:
+            yield change
+
+
+def _is_of(target: ast.Subscript, held: ast.expr, key: ast.expr) -> bool:
+    same = ast.unparse(target.value) == ast.unparse(held)
+    return same and ast.unparse(target.slice) == ast.unparse(key)
