@@ -102,6 +102,10 @@ def augmented(scope: Scope) -> Iterator[Change]:
             yield Change((cut,), 2.4, line, says(f"{old}=", "=", line))
 
 
+_SUMS = (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8))
+_TRUTHS = (("|=", 2.6), ("&=", 3.0))
+
+
 def accumulations(scope: Scope) -> Iterator[Change]:
     """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.4 to 3.8."""
     site = scope.site
@@ -109,7 +113,9 @@ def accumulations(scope: Scope) -> Iterator[Change]:
         match node:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target]):
                 line = site.line(node)
-                for new, cost in (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8)):
+                # Truth is not added up: `|=` keeps it a truth.
+                signs = _TRUTHS if _is_truth(node.value) else _SUMS
+                for new, cost in signs:
                     cut = site.operator(target, node.value, "=", new)
                     if cut:
                         yield Change((cut,), cost, line, says("=", new, line))
@@ -124,12 +130,17 @@ def accumulations(scope: Scope) -> Iterator[Change]:
 
 def _sticky(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
     """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`, 2.4."""
-    negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-    if negated or isinstance(value, ast.Compare | ast.BoolOp):
+    if _is_truth(value):
         had, new = scope.site.text(target), scope.site.text(value)
         for word, own, cost in (("or", OR, 2.4), ("and", AND, 2.6)):
             both = Text(f"{had.at(own)} {word} {new.at(own)}", own)
             yield scope.site.put(value, both, cost)
+
+
+def _is_truth(value: ast.expr) -> bool:
+    """Whether an expression says whether something holds."""
+    negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+    return negated or isinstance(value, ast.Compare | ast.BoolOp)
 
 
 def _is_begun(scope: Scope, node: ast.Assign) -> bool:
