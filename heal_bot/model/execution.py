@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from heal_bot.model.report import Frame
@@ -74,6 +74,19 @@ class Spectrum:
     locations: tuple[tuple[str, int], ...]
     hits: Mapping[str, int]
     gaps: tuple[str, ...] = ()
+
+    def joined(self, other: Spectrum, tests: Iterable[str]) -> Spectrum:
+        """This one, and what these tests executed in another run besides."""
+        index = {place: at for at, place in enumerate(self.locations)}
+        hits = dict(self.hits)
+        for test in tests:
+            left = other.hits.get(test, 0)
+            while left:
+                lowest = left & -left
+                left ^= lowest
+                place = other.locations[lowest.bit_length() - 1]
+                hits[test] = hits.get(test, 0) | 1 << index.setdefault(place, len(index))
+        return Spectrum(tuple(index), hits, self.gaps)
 
 
 @dataclass(frozen=True, slots=True)

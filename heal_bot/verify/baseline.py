@@ -11,11 +11,13 @@ from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.text import count
 from heal_bot.verify import cause, intent
 from heal_bot.verify.legs import on_legs
-from heal_bot.verify.repetition import FIRST, NOTHING, Beside, Trial, repeated
+from heal_bot.verify.repetition import NOTHING, Beside, Trial, first, repeated
 
 _RED = frozenset({"failed", "error"})
 # A suite whose length nothing predicts may take this share of the time left.
 _SHARE = 0.45
+# Of so many failing tests what they execute by themselves counts too.
+_JOINED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def observe(
     """
     seconds = max(60.0, _SHARE * run.left())
     asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
-    asks += [Ask(tree, failing, seconds=seconds, shuffle=seed) for seed in FIRST if failing]
+    asks += first(tree, failing, seconds) if failing else []
     suite, *beside = runner.run_many(run, env, asks)
     run.emit(
         SuiteFinished(
@@ -90,6 +92,10 @@ def reproduce(
     )
     reproduced = intent.told(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
+    if suite.spectrum is not None and trials.spectrum is not None:
+        # A memo that an earlier test filled keeps a test of the suite out of a function.
+        joined = suite.spectrum.joined(trials.spectrum, known[:_JOINED])
+        suite = replace(suite, spectrum=joined)
     return Baseline(reproduced, suite, 1 + trials.runs, selected)
 
 

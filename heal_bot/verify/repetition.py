@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.events import Run, SuiteFinished
-from heal_bot.model import CaseResult, Edit, Environment, SuiteRun
+from heal_bot.model import CaseResult, Edit, Environment, Spectrum, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
 
 _RED = frozenset({"failed", "error"})
 # Shuffle seeds of the first two runs: in the order given, and in a random one.
-FIRST = (None, 1)
+_FIRST = (None, 1)
 _SEEDS = (2, 3, 4)
 _SECONDS = 60.0
 # Of many tests that were red in every run and only look unsteady, so many are run again.
@@ -64,7 +64,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Runs of these tests, one for each of `FIRST`, that were made beside the suite's."""
+    """Runs of these tests, as `first` asks for them, that were made beside the suite's."""
 
     tests: tuple[str, ...] = ()
     runs: tuple[SuiteRun, ...] = ()
@@ -75,10 +75,19 @@ NOTHING = Beside()
 
 @dataclass(slots=True)
 class Trials:
-    """The trials of a baseline, and how many runs they took."""
+    """The trials of a baseline, how many runs they took, and the lines tests execute alone."""
 
     by_test: dict[str, Trial]
     runs: int = 0
+    spectrum: Spectrum | None = None
+
+
+def first(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
+    """The tests by themselves, in their order with the lines they execute, and in a random one."""
+    return [
+        Ask(tree, tuple(tests), spectrum=seed is None, seconds=seconds, shuffle=seed)
+        for seed in _FIRST
+    ]
 
 
 def repeated(
@@ -104,14 +113,15 @@ def repeated(
         return trials
     bench = _Bench(run, tree, env, runner, suite, trials)
     alone, shuffled = bench.first(tests, beside)
-    first = {result.test: result for result in suite.results}
+    trials.spectrum = alone.spectrum
+    whole = {result.test: result for result in suite.results}
     for test in tests:
         lost = test in alone.missing and test in shuffled.missing
         trials.by_test[test] = Trial(
-            first[test].outcome in _RED, _red(test, alone), _red(test, shuffled), lost=lost
+            whole[test].outcome in _RED, _red(test, alone), _red(test, shuffled), lost=lost
         )
     here = [test for test in tests if not trials.by_test[test].lost]
-    open_ = bench.unsettled(here, first, alone)
+    open_ = bench.unsettled(here, whole, alone)
     if open_ and not run.over():
         bench.more(open_, alone, shuffled)
     bench.suite_again(selected)
@@ -125,6 +135,7 @@ class _Round:
     results: dict[str, CaseResult]
     missing: frozenset[str]
     seconds: float
+    spectrum: Spectrum | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +154,19 @@ class _Bench:
         purpose = "failing tests again"
         if beside.runs and set(tests) <= set(beside.tests):
             return self._told(beside.runs, purpose, set(tests))
-        return self.run(tests, FIRST, purpose)
+        asks = first(self.tree, tests, self._seconds(tests))
+        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, set(tests))
 
     def run(self, tests: Sequence[str], seeds: Sequence[int | None], purpose: str) -> list[_Round]:
         """What each run showed."""
-        chosen = set(tests)
-        seconds = _SECONDS + 10 * sum(r.seconds for r in self.suite.results if r.test in chosen)
+        seconds = self._seconds(tests)
         asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in seeds]
-        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, chosen)
+        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, set(tests))
+
+    def _seconds(self, tests: Sequence[str]) -> float:
+        """The time that a run of these tests may take."""
+        chosen = set(tests)
+        return _SECONDS + 10 * sum(r.seconds for r in self.suite.results if r.test in chosen)
 
     def unsettled(
         self, tests: Sequence[str], first: Mapping[str, CaseResult], alone: _Round
@@ -218,6 +234,7 @@ class _Bench:
                 {result.test: result for result in done.results},
                 frozenset(asked.difference(done.collected) if done.ended == "finished" else ()),
                 done.seconds,
+                done.spectrum,
             )
             for done in runs
         ]

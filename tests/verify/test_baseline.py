@@ -203,6 +203,16 @@ def test_a_test_that_fails_for_the_sandboxs_sake_alone_is_the_environment(
     assert ("not verified" in baseline.reproduced[0].failure.reason) == (status == "environment")
 
 
+def test_what_a_failing_test_executes_by_itself_counts_too(tmp_path: Path) -> None:
+    place, memo = ("a.py", 2), ("a.py", 5)
+    whole = replace(suite(failed(T)), spectrum=Spectrum((place,), {T: 1}, ("a gap",)))
+    alone = replace(suite(failed(T)), spectrum=Spectrum((memo, place), {T: 1}))
+    run, _ = quiet_run()
+    runner = ScriptedRunner([whole, alone, suite(failed(T))])
+    baseline = reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert baseline.suite.spectrum == Spectrum((place, memo), {T: 3}, ("a gap",))
+
+
 def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Path) -> None:
     run, _ = quiet_run()
     ran = suite(failed(T), passed("x::y"), failed("x::z"))
