@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from heal_bot.model import CallResult
 
 _FEW = 1 / 3
+_CHANCE, _STAYING = 0.05, 4
 # So many calls, and so many results before, show that it is the arguments that count.
 _CALLS, _SEVERAL = 8, 3
 
@@ -113,6 +115,28 @@ def crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
     """The share of calls that still end as the tests did, or do not end."""
     bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)
     return bad / len(row) if row else 0.0
+
+
+def is_sparing(
+    before: Sequence[CallResult], after: Sequence[CallResult], recorded: int, failures: int
+) -> bool:
+    """Whether a change leaves the tests' calls alone, but for failures, and many of the varied.
+
+    Varied calls are made from those of the tests: were these as likely to change, so few of them
+    would with a chance of one in twenty at most.
+    """
+    pairs = [
+        (at < recorded, differs(one, other))
+        for at, (one, other) in enumerate(zip(before, after, strict=False))
+        if one.how == "returned" and other.how != "skipped"
+    ]
+    tests = [changed for test, changed in pairs if test]
+    varied = [changed for test, changed in pairs if not test]
+    asked = min(failures, sum(tests))
+    count, few = len(tests) - asked, sum(tests) - asked
+    rate = sum(varied) / len(varied) if varied else 0.0
+    ways = (math.comb(count, n) * rate**n * (1 - rate) ** (count - n) for n in range(few + 1))
+    return count >= _STAYING and sum(ways) < _CHANCE
 
 
 def is_flat(before: Sequence[CallResult], after: Sequence[CallResult]) -> bool:
