@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heal_bot.model.report import Frame
@@ -63,6 +63,15 @@ class CaseResult:
     frames: tuple[Frame, ...] = ()
 
 
+def _moved(bits: int, places: Sequence[int], size: int) -> int:
+    """A bitmap whose bits stand elsewhere: `places` tells where each goes."""
+    data = bytearray(size // 8 + 1)
+    for at, digit in enumerate(reversed(bin(bits)[2:])):
+        if digit == "1":
+            data[places[at] >> 3] |= 1 << (places[at] & 7)
+    return int.from_bytes(data, "little")
+
+
 @dataclass(frozen=True, slots=True)
 class Spectrum:
     """Which test executed which line.
@@ -76,16 +85,21 @@ class Spectrum:
     gaps: tuple[str, ...] = ()
 
     def joined(self, other: Spectrum, tests: Iterable[str]) -> Spectrum:
-        """This one, and what these tests executed in another run besides."""
+        """This one, and what these tests executed in another run besides.
+
+        The tests of the same files are taken to execute as much by themselves: what a process does
+        once is then no more suspicious than what each of them does.
+        """
         index = {place: at for at, place in enumerate(self.locations)}
+        moved = [index.setdefault(place, len(index)) for place in other.locations]
         hits = dict(self.hits)
         for test in tests:
-            left = other.hits.get(test, 0)
-            while left:
-                lowest = left & -left
-                left ^= lowest
-                place = other.locations[lowest.bit_length() - 1]
-                hits[test] = hits.get(test, 0) | 1 << index.setdefault(place, len(index))
+            bits = _moved(other.hits.get(test, 0), moved, len(index))
+            if more := bits & ~self.hits.get(test, 0):
+                file = test.partition("::")[0]
+                for beside in (t for t in self.hits if t.partition("::")[0] == file):
+                    hits[beside] |= more
+                hits[test] = hits.get(test, 0) | more
         return Spectrum(tuple(index), hits, self.gaps)
 
 

@@ -39,7 +39,7 @@ _VACUOUS = 2.0
 # Every call returns the same, and they returned several things before: a hash of `True` is a hash.
 _FLAT = 3.0
 # For a single failing test, calls like those of the tests change and those of the tests do not: of
-# 40 such patches for planted faults and 11 for programs of others, one did, and it was wrong.
+# 19 such patches for planted faults and 11 for programs of others, one did, and it was wrong.
 _SPARING = 1.5
 # Twice the sum would do what the patch's own does: one that the calls look at comes first. Alone it
 # is believed like others: a limit that no test meets from above is right more often than not.

@@ -26,13 +26,13 @@ from heal_bot.verify import intent, scope
 from heal_bot.verify.baseline import failure_of
 from heal_bot.verify.certificate import Findings, certify, protected_hash
 from heal_bot.verify.proof import Proof, slower
-from heal_bot.verify.repetition import brings_in
+from heal_bot.verify.repetition import is_unsteady
 from heal_bot.verify.steadiness import broken_tests
 
 _GREEN = frozenset({"passed", "xfailed", "xpassed"})
 # The seeds of string hashes: what depends on the order of a set passes under some alone.
 _RUNS = (0, 1)
-# More of them for the failing tests, where the patch itself brings in a set, a clock or the like.
+# More of them for the failing tests, where changed functions hold a set, a clock or the like.
 _MORE = (2, 3, 4)
 CHANGED = "files of the environment changed while tests ran"
 
@@ -62,6 +62,7 @@ class _Runs:
     again: tuple[SuiteRun, ...]
     proofs: tuple[SuiteRun, ...]
     outside: SuiteRun | None
+    doubts: tuple[str, ...] = ()
 
 
 def confirm(
@@ -100,10 +101,14 @@ def confirm(
     again = _again(run, fresh, proposal.edits, baseline)
     done = runner.run_many(run, env, [*asks, *again, *proof.asks])
     begin, end = len(asks), len(asks) + len(again)
-    suites, runs = done[:begin], _Runs(done[:begin], done[begin:end], done[end:], outside)
-    for number, suite in enumerate(suites):
-        _tell(run, number, len(suites), suite)
-    if reason := _unusable(suites, baseline):
+    suites, doubts = _alike(run, runner, env, asks, done[:begin])
+    if not again and is_unsteady(proposal.edits):
+        doubts = (*doubts, "there was no time to run the failing tests under more hash seeds")
+    runs = _Runs(suites, done[begin:end], done[end:], outside, doubts)
+    for number, suite in enumerate((*suites, *runs.again)):
+        purpose = "cold confirmation" if number < len(suites) else "failing tests, other hash seed"
+        _tell(run, f"{purpose} {number + 1} of {len(suites) + len(again)}", suite)
+    if reason := _unusable(suites, baseline) or _cut_short(runs.again):
         return Verdict("unconfirmed", detail=reason)
     found = _judged(run, case, baseline, proof, runs)
     if isinstance(found, Confirmed) and workspace.changed(env):
@@ -139,7 +144,7 @@ def _judged(
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
     doubts = (
         *label, *case.doubts, *rails.doubts(case.candidate, case.tree), *shown.doubts, *unsteady,
-        *slower(baseline, suites), *_doubts(suites, baseline),
+        *slower(baseline, suites), *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(
         base_sha=case.tree.sha,
@@ -173,17 +178,36 @@ def _seeds(run: Run, baseline: Baseline) -> tuple[int, ...]:
 
 def _again(run: Run, fresh: Tree, edits: Sequence[Edit], baseline: Baseline) -> tuple[Ask, ...]:
     """The failing tests once more, where a patch may have made them pass by the order of a set."""
-    if not brings_in(edits) or run.left() < 2 * len(_MORE) * baseline.suite.seconds:
+    if not is_unsteady(edits) or run.left() < 2 * len(_MORE) * baseline.suite.seconds:
         return ()
     red = tuple(failure.test for failure in baseline.confirmed)
     return tuple(Ask(fresh, red, hashes=seed) for seed in _MORE)
 
 
-def _tell(run: Run, number: int, count: int, suite: SuiteRun) -> None:
+def _alike(
+    run: Run, runner: Runner, env: Environment, asks: Sequence[Ask], suites: tuple[SuiteRun, ...]
+) -> tuple[tuple[SuiteRun, ...], tuple[str, ...]]:
+    """The suites; the second under the seed of the first where ids depend on it, with a doubt."""
+    if len(suites) < 2 or set(suites[0].collected) == set(suites[1].collected):
+        return suites, ()
+    again = runner.run_many(run, env, asks[:1])
+    why = "test ids depend on the seed of string hashes: both confirmations had the same"
+    return (suites[0], *again), (why,)
+
+
+def _cut_short(again: Sequence[SuiteRun]) -> str:
+    """Why the runs of the failing tests prove nothing; '' when they do."""
+    early = next((suite for suite in again if suite.ended != "finished"), None)
+    if early is None:
+        return ""
+    return f"the failing tests under another hash seed ended early: {early.detail or early.ended}"
+
+
+def _tell(run: Run, purpose: str, suite: SuiteRun) -> None:
     run.emit(
         SuiteFinished(
             stage="verify",
-            purpose=f"cold confirmation {number + 1} of {count}",
+            purpose=purpose,
             passed=sum(r.outcome in _GREEN for r in suite.results),
             failed=sum(r.outcome in {"failed", "error"} for r in suite.results),
             seconds=suite.seconds,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -262,18 +261,18 @@ def _text(result: CaseResult) -> str:
     return _VARIES.sub("", f"{result.kind} {result.message}")
 
 
-def brings_in(edits: Sequence[Edit]) -> bool:
-    """Whether changes hold more of what makes code unsteady than what they replace."""
-    return any(_words(edit.new_source) > _words(edit.target.source) for edit in edits)
+def is_unsteady(edits: Sequence[Edit]) -> bool:
+    """Whether changed functions name or write what may differ from run to run."""
+    return any(_UNSTEADY.search(e.new_source) or _has_set(e.new_source) for e in edits)
 
 
-def _words(source: str) -> int:
-    """How often a source names or writes what may differ from run to run."""
+def _has_set(source: str) -> bool:
+    indented = source[:1] in {" ", "\t"}
     try:
-        nodes = list(ast.walk(ast.parse(textwrap.dedent(source))))
+        tree = ast.parse(f"if 1:\n{source}" if indented else source)
     except SyntaxError:
-        nodes = []
-    return len(_UNSTEADY.findall(source)) + sum(isinstance(node, _BRACES) for node in nodes)
+        return True
+    return any(isinstance(node, _BRACES) for node in ast.walk(tree))
 
 
 def _looks_unsteady(test: str, suite: SuiteRun, tree: Tree) -> bool:

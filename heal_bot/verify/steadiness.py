@@ -45,7 +45,7 @@ def broken_tests(
     if not asked:
         return (), tuple(doubts)
     if len(asked) > _MOST:
-        return tuple(failing[test] for test in asked), ()
+        return _many(run, runner, env, tree, held, asked, red)
     # Under the seeds of string hashes that the confirmations had, and more.
     asks = [Ask(one, asked, hashes=seed) for one in (tree, fresh) for seed in range(_AGAIN)]
     runs = runner.run_many(run, env, asks)
@@ -66,6 +66,31 @@ def broken_tests(
                 f" patch, and passed {_AGAIN} times by itself: is it flaky?"
             )
     return tuple(broken), tuple(doubts)
+
+
+def _many(
+    run: Run,
+    runner: Runner,
+    env: Environment,
+    tree: Tree,
+    held: _Held,
+    asked: Sequence[str],
+    red: Sequence[Mapping[str, CaseResult]],
+) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
+    """What of many tests was broken; those that failed in one run alone run once without the patch.
+
+    Where the runs differ in the seed of string hashes, they may always have failed under that one.
+    """
+    failing = {test: result for results in red for test, result in results.items()}
+    seeds = [seed for seed, results in enumerate(red) if results]
+    if len(seeds) != 1 or len(red) < 2:
+        return tuple(failing[test] for test in asked), ()
+    before = held.count(runner.run_many(run, env, [Ask(tree, tuple(asked), hashes=seeds[0])]))
+    always = [test for test in asked if before[test]]
+    told = f"{len(always)} tests, first {always[0]}, fail without the patch too" if always else ""
+    why = f"{told} under one seed of string hashes: they are flaky"
+    broken = tuple(failing[test] for test in asked if not before[test])
+    return broken, (why,) if always else ()
 
 
 def _known(test: str) -> str:

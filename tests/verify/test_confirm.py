@@ -88,6 +88,7 @@ def _confirm(
     selected: tuple[str, ...] | None = None,
     doubts: tuple[str, ...] = (),
     tampered: bool = False,
+    others: tuple[str, ...] = (),
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -96,7 +97,8 @@ def _confirm(
     edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
     attempt = replace(attempt, doubts=doubts)
-    observed = replace(suite(failed(BAD), CaseResult(GOOD, before)), errors=errors, ended=ended)
+    seen = suite(failed(BAD), CaseResult(GOOD, before), *map(passed, others))
+    observed = replace(seen, errors=errors, ended=ended)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
     runner = Runner(
         tmp_path / "base",
@@ -198,6 +200,40 @@ def test_the_failing_tests_run_under_more_seeds_where_a_patch_brings_in_a_set(
     assert "depend on the order of a set" in refused.detail
 
 
+def test_where_ids_depend_on_the_seed_both_confirmations_have_the_same(tmp_path: Path) -> None:
+    moved = suite(passed(BAD), passed(f"{GOOD}[other]"))
+    found, runner = _confirm(tmp_path, suite=lambda _, n: moved if n == 1 else GREEN)
+    assert isinstance(found, Confirmed)
+    assert [seed for kind, seed in runner.seeds if kind == "suite"] == [0, 1, 0]
+    assert any("ids depend on the seed" in doubt for doubt in found.certificate.doubts)
+
+
+@pytest.mark.parametrize(("before", "held"), [("failed", True), ("passed", False)])
+def test_many_tests_that_fail_under_one_seed_may_always_have_done_so(
+    tmp_path: Path, before: str, held: bool
+) -> None:
+    many = [f"tests/test_m.py::test_{n}" for n in range(30)]
+    good = suite(passed(BAD), passed(GOOD), *map(passed, many))
+    late = suite(passed(BAD), passed(GOOD), *map(failed, many))
+    alone = suite(*(CaseResult(test, before) for test in many))
+    found, _ = _confirm(
+        tmp_path,
+        others=tuple(many),
+        suite=lambda _, n: late if n == 1 else good,
+        base_alone=alone,
+    )
+    assert isinstance(found, Confirmed) is held
+    if isinstance(found, Confirmed):
+        assert any("30 tests" in doubt for doubt in found.certificate.doubts)
+
+
+def test_failing_tests_that_do_not_end_under_another_seed_prove_nothing(tmp_path: Path) -> None:
+    ended = suite(ended="timeout", detail="9 s")
+    found, _ = _confirm(tmp_path, new="a + max({b})", alone=ended)
+    assert isinstance(found, Verdict)
+    assert "9 s" in found.detail
+
+
 def _once(kind: str, number: int) -> SuiteRun:
     return GREEN if number else suite(passed(BAD), failed(GOOD))
 
@@ -290,7 +326,7 @@ def test_a_file_that_could_not_be_collected_is_fixed_when_none_of_its_tests_fail
     [
         ([suite(passed(BAD))], "no longer collected"),
         ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "that the base does not have"),
-        ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run"),
+        ([GREEN, *[suite(passed(BAD), passed("x::y"))] * 2], "other tests in each run"),
         ([replace(GREEN, ended="untrusted", detail="forged")], "forged"),
     ],
 )

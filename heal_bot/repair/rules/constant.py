@@ -189,7 +189,8 @@ def named(scope: Scope) -> Iterator[Change]:
     for node in site.nodes:
         if not isinstance(node, ast.Constant):
             continue
-        if isinstance(site.places[node].parent, ast.Expr | ast.UnaryOp | ast.Dict):
+        parent = site.places[node].parent
+        if isinstance(parent, ast.Expr | ast.UnaryOp | ast.Dict | ast.MatchValue):
             continue
         kind = kinds.get(type(node.value), "")
         for rank, name in enumerate(scope.visible(node)):

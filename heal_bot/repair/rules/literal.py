@@ -26,7 +26,8 @@ def written_out(scope: Scope) -> Iterator[Change]:
         if not isinstance(node, ast.Constant):
             continue
         place = site.places[node]
-        if isinstance(place.parent, ast.Expr | ast.arguments | ast.JoinedStr):
+        # As a pattern a name takes whatever comes.
+        if isinstance(place.parent, ast.Expr | ast.arguments | ast.JoinedStr | ast.MatchValue):
             continue
         for name, value, cost in known:
             if type(value) is type(node.value) and value == node.value:
