@@ -33,11 +33,12 @@ _KEYWORDS = {
     "pop": ("0", "None"),
     "replace": ("1",),
     "index": ("1",),
-    **dict.fromkeys(
-        ("match", "search", "fullmatch", "findall", "finditer", "compile", "sub"),
-        ("flags=re.IGNORECASE", "flags=re.MULTILINE", "flags=re.DOTALL"),
-    ),
 }  # fmt: skip
+# How regular expressions are read, and how many arguments come before that.
+_FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL")
+_BEFORE_FLAGS = {"compile": 1, "sub": 4, "subn": 4, "split": 3} | dict.fromkeys(
+    ("match", "search", "fullmatch", "findall", "finditer"), 2
+)
 # What an attribute is read from, and the least that another expression costs.
 _READ_FROM, _LEAST = 3.4, 2.2
 # Arguments that are often a name in scope, and how many arguments come before them.
@@ -126,9 +127,18 @@ def additions(scope: Scope) -> Iterator[Change]:
         usual = [k for k in _KEYWORDS.get(name, ()) if k.partition("=")[0] not in given]
         options = [(k, 2.4) for k in usual]
         options += [(n, 3.0) for n in _missing(scope, node, name)]
+        options += [(f"flags=re.{flag}", 2.4) for flag in _FLAGS if _takes_flags(node, given)]
         options += _usual(scope, node, name)
         for text, cost in options:
             yield added(scope, node, text, cost)
+
+
+def _takes_flags(node: ast.Call, given: set[str | None]) -> bool:
+    """Whether a function of `re` is called without flags."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="re"), attr=attr):
+            return len(node.args) <= _BEFORE_FLAGS.get(attr, -1) and "flags" not in given
+    return False
 
 
 def _usual(scope: Scope, node: ast.Call, name: str) -> Iterator[tuple[str, float]]:

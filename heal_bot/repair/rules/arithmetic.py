@@ -130,7 +130,8 @@ def accumulations(scope: Scope) -> Iterator[Change]:
 
 def _sticky(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
     """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`, 2.4."""
-    if _is_truth(value):
+    made = scope.site.function is not None and scope.site.function.name == "__init__"
+    if _is_truth(value) and not (made and isinstance(target, ast.Attribute)):
         had, new = scope.site.text(target), scope.site.text(value)
         for word, own, cost in (("or", OR, 2.4), ("and", AND, 2.6)):
             both = Text(f"{had.at(own)} {word} {new.at(own)}", own)
@@ -139,8 +140,10 @@ def _sticky(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]
 
 def _is_truth(value: ast.expr) -> bool:
     """Whether an expression says whether something holds."""
+    if isinstance(value, ast.BoolOp):
+        return all(map(_is_truth, value.values))
     negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-    return negated or isinstance(value, ast.Compare | ast.BoolOp)
+    return negated or isinstance(value, ast.Compare)
 
 
 def _is_begun(scope: Scope, node: ast.Assign) -> bool:

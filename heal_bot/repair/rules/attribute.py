@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
+from heal_bot.repair.rules.presence import is_asked
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Cut, Text, says
 
@@ -77,6 +78,7 @@ def swaps(scope: Scope) -> Iterator[Change]:
     """Another attribute or method on the same object."""
     site = scope.site
     used = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
+    beside = _beside(scope, used)
     for node in site.nodes:
         if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Del):
             continue
@@ -89,7 +91,7 @@ def swaps(scope: Scope) -> Iterator[Change]:
             if (name in callables) == called or not own:
                 alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
                 options.setdefault(name, (2.6 if own else 3.0) - 0.8 * alike)
-        for name in () if own or called else _beside(scope, node.attr):
+        for name in () if own or called else beside.get(node.attr, ()):
             alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
             options[name] = min(options.get(name, 9.0), 2.5 - 0.6 * alike)
         if own and called:
@@ -103,14 +105,15 @@ def swaps(scope: Scope) -> Iterator[Change]:
             yield Change((cut,), cost, line, says(f".{node.attr}", f".{name}", line))
 
 
-def _beside(scope: Scope, attr: str) -> list[str]:
-    """What classes of the module hold beside an attribute: fields, what methods set, properties."""
-    found: dict[str, None] = {}
+def _beside(scope: Scope, used: set[str]) -> dict[str, dict[str, None]]:
+    """What classes of the module hold beside attributes: fields, what methods set, properties."""
+    found: dict[str, dict[str, None]] = {}
     for owner in scope.around.classes.values():
         names = dict.fromkeys(_held(owner))
-        if attr in names:
-            found.update(names)
-    return [name for name in found if name != attr]
+        for attr in used.intersection(names):
+            others = dict.fromkeys(name for name in names if name != attr)
+            found.setdefault(attr, {}).update(others)
+    return found
 
 
 def _held(owner: ast.ClassDef) -> Iterator[str]:
@@ -138,7 +141,8 @@ def receivers(scope: Scope) -> Iterator[Change]:
                 yield site.put(place.parent, site.text(node.value), 2.4)
             continue
         # Whether there is an object at all is seldom what a question about it was meant to be.
-        asked = place.field == "test" or isinstance(place.parent, ast.UnaryOp)
+        negated = isinstance(place.parent, ast.UnaryOp) and isinstance(place.parent.op, ast.Not)
+        asked = negated or is_asked(scope, node)
         yield site.put(node, site.text(node.value), 3.8 if asked else 2.8)
 
 

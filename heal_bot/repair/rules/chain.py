@@ -16,6 +16,8 @@ from heal_bot.repair.rules.text import Change, Cut
 
 _MOVED, _FIRST = 2.2, 2.2
 _LONGEST = 6
+# What a container begins with that such a method would have filled.
+_WITH = {"append": "[{}]", "add": "{{{}}}", "extend": "list({})", "update": "dict({})"}
 
 
 def orders(scope: Scope) -> Iterator[Change]:
@@ -64,24 +66,32 @@ def beginnings(scope: Scope) -> Iterator[Change]:
         match node:
             case ast.If(
                 test=ast.Compare(left=key, ops=[ast.In()], comparators=[held]),
-                body=[
-                    ast.AugAssign(target=ast.Subscript() as target, value=value)
-                    | ast.Expr(
-                        value=ast.Call(
-                            func=ast.Attribute(value=ast.Subscript() as target), args=[value]
-                        )
-                    )
-                ],
+                body=[only],
                 orelse=[],
-            ) if _is_of(target, held, key):
-                taken = site.segment(value)
+            ):
+                target, code = _begun(site, only)
             case _:
                 continue
-        code = taken if isinstance(node.body[0], ast.AugAssign) else f"[{taken}]"
+        if target is None or not _is_of(target, held, key):
+            continue
         lines = ("else:", f"\t{site.segment(target)} = {code}")
         change = after(site, node, lines, _FIRST) if "\n" not in code else None
         if change:
             yield change
+
+
+def _begun(site: Site, only: ast.stmt) -> tuple[ast.Subscript | None, str]:
+    """The item that a statement adds to, and what it would be with that alone."""
+    match only:
+        case ast.AugAssign(target=ast.Subscript() as target, op=ast.Add(), value=value):
+            return target, site.segment(value)
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Subscript() as target, attr=attr), args=[value]
+            )
+        ) if attr in _WITH:
+            return target, _WITH[attr].format(site.segment(value))
+    return None, ""
 
 
 def _is_of(target: ast.Subscript, held: ast.expr, key: ast.expr) -> bool:

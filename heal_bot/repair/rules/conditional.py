@@ -30,7 +30,7 @@ def conditions(scope: Scope) -> Iterator[Change]:
         last = isinstance(node, ast.Return) and node is function.body[-1]
         if not isinstance(node, _SIMPLE) or last or _has_one(site, node) or _begins(scope, node):
             continue
-        visible = {*scope.visible(node), "self", "cls"}
+        visible = {*scope.visible(node), "self", "cls", "len"}
         options: dict[str, float] = {}
         told = (*_taken(site, node), *_rounds(scope, node), *flags, *_named(scope, node), *asked)
         for condition, cost in told:
@@ -86,27 +86,37 @@ def _rounds(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
         if not isinstance(loop, ast.For):
             continue
         match loop.target, loop.iter:
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[stop]):
-                first, last = "0", _before(stop)
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop]):
-                first, last = ast.unparse(start), _before(stop)
+            case ast.Name() as name, ast.Call(func=ast.Name(id="range"), args=[stop]):
+                first: ast.expr = ast.Constant(0)
+            case ast.Name() as name, ast.Call(func=ast.Name(id="range"), args=[first, stop]):
+                pass
             case (
-                ast.Tuple(elts=[ast.Name(id=name), _]),
+                ast.Tuple(elts=[ast.Name() as name, _]),
                 ast.Call(func=ast.Name(id="enumerate"), args=[values], keywords=[]),
             ):
-                first, last = "0", f"len({ast.unparse(values)}) - 1"
+                first, stop = ast.Constant(0), ast.Call(ast.Name("len"), [values], [])
             case _:
                 continue
-        yield f"{name} < {last}", _ROUND
-        yield f"{name} > {first}", _ROUND
+        if _is_steady(first) and _is_steady(stop):
+            for sign, other in ((ast.Lt(), _before(stop)), (ast.Gt(), first)):
+                yield ast.unparse(ast.Compare(ast.Name(name.id), [sign], [other])), _ROUND
 
 
-def _before(stop: ast.expr) -> str:
-    """The last value of a range, as source."""
+def _before(stop: ast.expr) -> ast.expr:
+    """The last value of a range."""
     match stop:
         case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
-            return ast.unparse(left)
-    return f"{ast.unparse(stop)} - 1"
+            return left
+    return ast.BinOp(stop, ast.Sub(), ast.Constant(1))
+
+
+def _is_steady(node: ast.expr) -> bool:
+    """Whether to work a value out in every round changes nothing and gives the same."""
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return not any(isinstance(part, ast.NamedExpr | ast.Await) for part in ast.walk(node)) and all(
+        isinstance(call.func, ast.Name) and call.func.id == "len" and _is_plain(call.args[0])
+        for call in calls
+    )
 
 
 def _is_plain(node: ast.expr) -> bool:

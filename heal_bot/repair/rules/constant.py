@@ -21,6 +21,7 @@ _CLASSES = (
 )  # fmt: skip
 
 
+_OF_PART = 2.9
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
 
@@ -117,7 +118,7 @@ def texts(scope: Scope) -> Iterator[Change]:
                    value.upper(), value.title(), "", " ")  # fmt: skip
         for rank, other in enumerate(changes):
             options.setdefault(other, 2.2 + rank * 0.12)
-        for other in _padded(value):
+        for other in _padded(value) if _is_format(scope, node) else ():
             options.setdefault(other, 2.6)
         for other in _grown(value, wanted):
             options.setdefault(other, 2.8)
@@ -126,9 +127,20 @@ def texts(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, _literal(code), cost)
 
 
+def _is_format(scope: Scope, node: ast.Constant) -> bool:
+    """Whether values are put into a text."""
+    place = scope.site.places[node]
+    match place.parent:
+        case ast.BinOp(op=ast.Mod()):
+            return place.field == "left"
+        case ast.Attribute(attr="format"):
+            return True
+    return False
+
+
 def _padded(value: str) -> Iterator[str]:
     """One field of a format filled with zeros, or with two decimals."""
-    for found in re.finditer(r"%d|%s|\{\}", value):
+    for found in re.finditer(r"(?<!%)%[ds]|(?<!\{)\{\}", value):
         ways = ("%02d", "%.2f") if found[0] != "{}" else ("{:02}", "{:.2f}")
         for way in ways:
             yield value[: found.start()] + way + value[found.end() :]
@@ -157,11 +169,12 @@ def patterns(scope: Scope) -> Iterator[Change]:
         match site.places[node].parent, node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))), ast.Constant(value=str(v)):
                 cost = 2.6
-            case _, ast.Constant(value=str(v)) if parts and _PART.search(v):
-                cost = 2.9
+            case _, ast.Constant(value=str(v)) if parts and "\n" not in v and _PART.search(v):
+                cost = _OF_PART
             case _:
                 continue
-        for other in _patterns(v):
+        optional = (f"(?:{v})?",) if cost == _OF_PART and len(v) > 1 else ()
+        for other in (*_patterns(v), *optional):
             raw = "\\" in other and '"' not in other and not other.endswith("\\")
             code = Text(f'r"{other}"') if raw else _literal(other)
             yield site.put(node, code, cost)
@@ -178,8 +191,6 @@ def _patterns(value: str) -> Iterator[str]:
         if old in value:
             yield value.replace(old, new)
     yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)
-    if len(value) > 1:
-        yield f"(?:{value})?"
 
 
 def named(scope: Scope) -> Iterator[Change]:

@@ -1,18 +1,19 @@
 """A copy that shares what it holds: `dict(defaults)` becomes `copy.deepcopy(defaults)`.
 
-1.9 for a copy, which was meant to be apart; 2.9 for what is kept or returned as it is. A copy of a
-list of lists also becomes one of each (2.3).
+1.9 for a copy, which was meant to be apart; one of a list of lists also becomes one of each (2.3).
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
 
 _DEEP, _EACH = 1.9, 2.3
+_MODULE = re.compile(r"import (?:\w+, )*copy\b(?! as)")
 _COPIES = frozenset({"dict", "list"})
 
 
@@ -34,12 +35,13 @@ def deepened(scope: Scope) -> Iterator[Change]:
 
 def _ways(scope: Scope) -> Iterator[tuple[str, str]]:
     """How `deepcopy` is called in this module, and the line that imports it where none does."""
+    bound = {name for name, _, _ in scope.bindings}
     if "deepcopy" in scope.around.imports:
         yield "deepcopy", ""
-    elif "copy" in scope.around.imports:
+    elif "copy" not in bound and any(map(_MODULE.match, scope.around.lines)):
         yield "copy.deepcopy", ""
     else:
-        yield "copy.deepcopy", "import copy"
+        yield "deepcopy", "from copy import deepcopy"
 
 
 def _copied(node: ast.expr) -> ast.expr | None:

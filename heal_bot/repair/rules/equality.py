@@ -22,7 +22,7 @@ def hashed(scope: Scope) -> Iterator[Change]:
     compared = scope.around.methods.get("__eq__")
     if function is None or function.name != "__hash__" or compared is None:
         return
-    own = [ast.unparse(node) for node in dict.fromkeys(_own(compared))]
+    own = list(dict.fromkeys(ast.unparse(node) for node in _own(compared)))
     if not own:
         return
     key = own[0] if len(own) == 1 else f"({', '.join(own)})"
@@ -35,10 +35,10 @@ def hashed(scope: Scope) -> Iterator[Change]:
 def comparable(scope: Scope) -> Iterator[Change]:
     """A comparison begins with the class of the other object, where that has crashed."""
     site, function = scope.site, scope.site.function
-    owner = scope.site.target.qualname.rpartition(".")[0].rpartition(".")[2]
-    if function is None or function.name not in _COMPARISONS:
+    owner = scope.site.target.qualname.rpartition("<locals>.")[2].rpartition(".")[0]
+    if function is None or function.name not in _COMPARISONS or not owner:
         return
-    args = function.args.args
+    args = [*function.args.posonlyargs, *function.args.args]
     first = next((s for s in function.body if s in site.places), None)
     if len(args) == 2 and first is not None and "AttributeError" in scope.evidence.kinds:
         test = f"if not isinstance({args[1].arg}, {owner}):"

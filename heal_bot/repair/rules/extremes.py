@@ -1,6 +1,6 @@
 """The larger or smaller of two values: `span.last` becomes `max(previous.last, span.last)`.
 
-The other value is the same attribute of another name (1.9), a number in scope (2.6), 0 below a
+The other value is the same attribute of another name (1.9), a number in scope (3.4), 0 below a
 difference (2.4), or the last index of a container above an index (2.2 where one was out of range).
 """
 
@@ -12,36 +12,38 @@ from collections.abc import Iterator
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import Change, Text
 
-_SAME, _BELOW, _NUMBER, _INDEX = 1.9, 2.4, 2.6, 2.2
-_NAMES = 6
+_SAME, _BELOW, _NUMBER, _INDEX = 1.9, 2.4, 3.4, 2.2
+_NAMES, _OWNERS = 6, 3
 _FUNCTIONS = ("max", "min")
 
 
 def bounded(scope: Scope) -> Iterator[Change]:
     """`max` or `min` of a value and of another one of its kind."""
     site = scope.site
+    owners, measured = _owners(scope), _measured(scope)
     for node in site.nodes:
         if not _is_taken(scope, node):
             continue
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=attr):
-                for name in _owners(scope, node) - {owner}:
+                known = {*scope.visible(node), "self"}
+                for name in [n for n in owners if n != owner and n in known][:_OWNERS]:
                     yield from _both(scope, node, f"{name}.{attr}", _SAME)
             case ast.Name(id=name) if "number" in scope.kinds.get(name, set()):
                 for other in scope.visible(node)[:_NAMES]:
                     if other != name and "number" in scope.kinds.get(other, set()):
                         yield from _both(scope, node, other, _NUMBER)
             case ast.BinOp() | ast.Call(func=ast.Name(id="int" | "round"), args=[_]):
-                yield from _clamped(scope, node)
+                yield from _clamped(scope, node, measured)
 
 
-def _clamped(scope: Scope, node: ast.expr) -> Iterator[Change]:
+def _clamped(scope: Scope, node: ast.expr, measured: list[str]) -> Iterator[Change]:
     """A result that may not be negative, or not beyond a container or a number."""
     code = scope.site.text(node).at(1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         yield scope.site.put(node, Text(f"max(0, {code})"), _BELOW)
     outside = 0.0 if "IndexError" in scope.evidence.kinds else 0.8
-    for held in _measured(scope):
+    for held in measured:
         yield scope.site.put(node, Text(f"min({code}, len({held}) - 1)"), _INDEX + outside)
     for name in scope.visible(node)[:_NAMES]:
         if "number" in scope.kinds.get(name, set()):
@@ -54,14 +56,14 @@ def _both(scope: Scope, node: ast.expr, other: str, cost: float) -> Iterator[Cha
         yield scope.site.put(node, Text(f"{function}({other}, {code})"), cost + 0.1 * rank)
 
 
-def _owners(scope: Scope, node: ast.expr) -> set[str]:
-    """The names at a node that attributes are read from; their values may be of one class."""
-    read = {
+def _owners(scope: Scope) -> list[str]:
+    """The names that attributes are read from; their values may be of one class."""
+    read = dict.fromkeys(
         n.value.id
         for n in scope.site.nodes
         if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
-    }
-    return read & {*scope.visible(node), *(["self"] if scope.receiver() == "self" else [])}
+    )
+    return [name for name in read if name != "self" or scope.receiver() == "self"]
 
 
 def _measured(scope: Scope) -> list[str]:
@@ -92,8 +94,11 @@ def _is_taken(scope: Scope, node: ast.expr) -> bool:
             return place.field == "args"
         case ast.Assign() | ast.Return() | ast.keyword() | ast.Yield():
             return place.field == "value"
-        case ast.Slice() | ast.Tuple() | ast.List():
+        case ast.Slice():
             return True
+        case ast.Tuple() | ast.List() as several:
+            # Not the classes that `except` and `isinstance` name.
+            return isinstance(scope.site.places[several].parent, ast.Return | ast.Assign)
         case ast.Subscript():
             return place.field == "slice"
     return False

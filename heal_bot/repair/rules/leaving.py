@@ -1,7 +1,6 @@
 """A loop that should end, or go on, when something was found: `break` after the last statement.
 
-`break` or `continue` at the end of an `if` in a loop, 2.6; after the loop's own last statement
-only where that is an `if` that holds no other jump.
+`break` or `continue` at the end of an `if` in a loop that does not end with a jump, 2.6.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 
 from heal_bot.repair.rules.site import Site
-from heal_bot.repair.rules.text import Change, applied
+from heal_bot.repair.rules.text import Change, Cut, applied
 
 # Half of the orders of two texts pass by accident, and a confirmation tries few seeds.
 _SCATTERED = 2.5
+# What comes out the same in whatever order it is given the values.
+_FREE = frozenset({"sorted", "sum", "min", "max", "len", "any", "all", "set", "frozenset"})
 _SETS = frozenset({"set", "frozenset"})
 # What keeps the order of what it is given, beside loops and comprehensions.
 _KEEPING = frozenset({"list", "tuple", "iter", "next", "enumerate", "zip", "map", "filter", "join"})
@@ -17,19 +18,30 @@ _KEEPING = frozenset({"list", "tuple", "iter", "next", "enumerate", "zip", "map"
 
 def scattered(site: Site, change: Change) -> float:
     """What a change costs after which the order of a set counts more often than before."""
-    if not any("set(" in cut.text for cut in change.cuts):
+    if not any("set(" in text for cut in change.cuts for text in (cut.text, _old(site, cut))):
         return 0.0
     after = _ordered(applied(site.source, change.cuts).decode())
     return _SCATTERED if after > _ordered(site.source.decode()) else 0.0
 
 
+def _old(site: Site, cut: Cut) -> str:
+    return site.source[cut.start : cut.end].decode(errors="replace")
+
+
 def _ordered(source: str) -> int:
     """How many new sets a source goes through in their order."""
     try:
-        tree = ast.parse(textwrap.dedent(source))
+        tree = ast.parse(f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source)
     except SyntaxError:
         return 0
-    return sum(_is_set(value) for node in ast.walk(tree) for value in _gone_through(node))
+    nodes = list(ast.walk(tree))
+    free = {id(a) for n in nodes if isinstance(n, ast.Call) and _name(n) in _FREE for a in n.args}
+    kept = [node for node in nodes if id(node) not in free]
+    return sum(_is_set(value) for node in kept for value in _gone_through(node))
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _gone_through(node: ast.AST) -> list[ast.expr]:
@@ -47,4 +59,4 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
 
 
 def _is_set(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _SETS
+    return isinstance(node, ast.Call) and _name(node) in _SETS

@@ -21,8 +21,9 @@ _OTHER = frozenset({"boolean", "callable"})
 def told(scope: Scope) -> Iterator[Change]:
     """The truth of a value becomes the question whether it is there."""
     site = scope.site
+    never = 0.0 if b"None" in site.source or _says_none(scope) else _NEVER
     for node in site.nodes:
-        cost = _cost(scope, node)
+        cost = _cost(scope, node, never)
         if cost is None:
             continue
         place, value = site.places[node], site.text(node)
@@ -30,17 +31,17 @@ def told(scope: Scope) -> Iterator[Change]:
             case ast.UnaryOp(op=ast.Not()):
                 yield site.put(place.parent, Text(f"{value.at(7)} is None", COMPARE), cost)
             case ast.BoolOp(op=ast.Or(), values=[first, other]) if first is node:
-                if not _is_asked(scope, place.parent):
+                # What is asked for twice is got twice: a mapping does not mind, a queue does.
+                if not is_asked(scope, place.parent) and not isinstance(node, ast.Call):
                     otherwise = site.text(other).at(TERNARY)
                     made = f"{value.at(OR)} if {value.at(7)} is not None else {otherwise}"
                     yield site.put(place.parent, Text(made, TERNARY), cost)
-        if _is_asked(scope, node):
+        if is_asked(scope, node):
             yield site.put(node, Text(f"{value.at(7)} is not None", COMPARE), cost)
 
 
-def _cost(scope: Scope, node: ast.expr) -> float | None:
+def _cost(scope: Scope, node: ast.expr, never: float) -> float | None:
     """What it costs to ask whether a value is None; None where it cannot be meant."""
-    never = 0.0 if b"None" in scope.site.source or _says_none(scope) else _NEVER
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             known = scope.kinds.get(name, set())
@@ -57,12 +58,12 @@ def _says_none(scope: Scope) -> bool:
     return any("None" in line for line in scope.around.lines)
 
 
-def _is_asked(scope: Scope, node: ast.expr) -> bool:
+def is_asked(scope: Scope, node: ast.expr) -> bool:
     """Whether only the truth of a value counts."""
     place = scope.site.places[node]
     match place.parent:
         case ast.BoolOp() as parent:
-            return _is_asked(scope, parent)
+            return is_asked(scope, parent)
         case ast.comprehension():
             return place.field == "ifs"
     return isinstance(place.parent, _TESTS) and place.field == "test"

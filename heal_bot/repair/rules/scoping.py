@@ -31,7 +31,8 @@ def entries(scope: Scope) -> Iterator[Change]:
                 case _:
                     continue
             span, passed = site.whole(statement), _passed(site, block[at + 1 :], name)
-            if span is None or not passed or "\n" in more:
+            again = len(passed) > 1 and any(isinstance(n, ast.Call) for n in ast.walk(value))
+            if span is None or not passed or again or "\n" in more:
                 continue
             cuts = (Cut(*span, ""), *(Cut(site.start(n), site.end(n), more) for n in passed))
             line = site.line(statement)
@@ -41,9 +42,15 @@ def entries(scope: Scope) -> Iterator[Change]:
 
 def _passed(site: Site, block: list[ast.stmt], name: str) -> list[ast.Name]:
     """The uses of a name in statements, where all of them are arguments of calls."""
-    inside = {id(node) for statement in block for node in ast.walk(statement)}
-    used = [n for n in site.nodes if isinstance(n, ast.Name) and n.id == name and id(n) in inside]
+    every = [
+        node
+        for statement in block
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    # Those in an f-string have no place of their own.
+    places = [site.places.get(node) for node in every]
     handed = all(
-        isinstance(site.places[n].parent, ast.Call) and site.places[n].field == "args" for n in used
+        p is not None and isinstance(p.parent, ast.Call) and p.field == "args" for p in places
     )
-    return used if handed else []
+    return every if handed else []

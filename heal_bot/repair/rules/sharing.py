@@ -1,15 +1,14 @@
-"""State that several calls, instances, rows or closures share by mistake.
+"""State that several calls, instances or rows share by mistake.
 
 `def f(items=[])` gets `None` and a list of its own, 1.9; a list of the class one of each instance
 in `__init__`, 2.0; a list of the caller, which a method changes, becomes a copy of it, 2.0;
-`[[0] * w] * h` a row for each, 1.8; a `lambda` in a loop takes the loop's name as it is then, 1.9.
+`[[0] * w] * h` a row for each, 1.8.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from heal_bot.repair.rules.insertion import after, before
 from heal_bot.repair.rules.scope import Scope, value_kind
@@ -18,7 +17,6 @@ from heal_bot.source import functions
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MADE = {"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"}
-_ONE_OF_SEVERAL = 3.4
 _COPIES = {"sequence": "list", "mapping": "dict", "set": "set"}
 _CHANGING = {
     **dict.fromkeys(("append", "extend", "insert", "remove", "sort", "reverse"), "list"),
@@ -137,77 +135,6 @@ def rows(scope: Scope) -> Iterator[Change]:
             ) if _mutable(value):
                 each = f"{{key: {site.segment(value)} for key in {site.text(keys).at(3)}}}"
                 yield site.put(node, Text(each), 1.8)
-
-
-def closures(scope: Scope) -> Iterator[Change]:
-    """A function made in a loop keeps the loop's value of its own round as a default."""
-    site = scope.site
-    bound: list[Change] = []
-    for node in (*site.nodes, *site.statements):
-        if not isinstance(node, ast.Lambda | Function) or node is site.root:
-            continue
-        args = node.args
-        if args.vararg or args.kwonlyargs or args.kwarg:
-            continue
-        taken = {a.arg for a in (*args.posonlyargs, *args.args)}
-        inside = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-        taken |= {n.id for n in inside if isinstance(n.ctx, ast.Store)}
-        read = {n.id for n in inside} - taken
-        names = [name for name in dict.fromkeys(_looped(scope, node)) if name in read]
-        if not names:
-            continue
-        cut = _parameters(site.source, node, site.start(node), names)
-        if cut is not None:
-            line = site.line(node)
-            why = f"the function on line {line} keeps `{cut.text.strip(' ,')}`"
-            bound.append(Change((cut,), 1.9, line, why))
-    # The same mistake in each of them: to mend one leaves the others as they are.
-    if len(bound) > 1:
-        cuts = tuple(cut for change in bound for cut in change.cuts)
-        why = f"{len(bound)} functions keep the values of their round"
-        yield Change(cuts, 1.9, bound[0].line, why)
-    for change in bound:
-        yield replace(change, cost=1.9 if len(bound) == 1 else _ONE_OF_SEVERAL)
-
-
-def _parameters(
-    source: bytes, node: ast.Lambda | Function, begin: int, names: list[str]
-) -> Cut | None:
-    """Where the parameters of a one-line head end, and the defaults that go there."""
-    more = ", ".join(f"{name}={name}" for name in names)
-    some = bool(node.args.posonlyargs or node.args.args)
-    if isinstance(node, ast.Lambda):
-        at = _colon(source, begin)
-        return Cut(at, at, f", {more}" if some else f" {more}") if at >= 0 else None
-    opened = source.find(b"(", begin)
-    line = source[opened : source.find(b"\n", opened)]
-    at = opened + line.find(b")")
-    if opened < 0 or line.count(b"(") != 1 or line.count(b")") != 1:
-        return None
-    return Cut(at, at, f", {more}" if some else more)
-
-
-def _colon(source: bytes, begin: int) -> int:
-    """The byte of the colon after a lambda's parameters; -1 where they are no plain names."""
-    at = source.find(b":", begin)
-    return at if at >= 0 and not set(source[begin:at]) & set(b"=\n({[") else -1
-
-
-def _looped(scope: Scope, node: ast.AST) -> Iterator[str]:
-    """The names that the loops around a node bind, and those set in each round."""
-    for above in scope.above(node):
-        targets: list[ast.expr] = []
-        if isinstance(above, ast.For | ast.AsyncFor):
-            targets = [above.target]
-            inside = (n for s in above.body for n in ast.walk(s) if isinstance(n, ast.Assign))
-            targets += [target for statement in inside for target in statement.targets]
-        elif isinstance(above, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            targets = [generator.target for generator in above.generators]
-        for target in targets:
-            names = (n for n in ast.walk(target) if isinstance(n, ast.Name))
-            yield from (n.id for n in names if isinstance(n.ctx, ast.Store))
-        if isinstance(above, Function | ast.Lambda):
-            return
 
 
 def _mutable(value: ast.expr) -> bool:

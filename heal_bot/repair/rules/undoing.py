@@ -17,12 +17,15 @@ from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Function, Site
 from heal_bot.repair.rules.text import Change, Cut
 
+_JUMPS = ast.Return | ast.Break | ast.Continue
 _AFTER, _LAST = 2.2, 2.6
 _MANAGER, _PAIR = 1.9, 2.4
 _BACK = {"append": "pop()", "add": "discard({})", "appendleft": "popleft()"}
 _PAIRS = {"acquire": "release", "open": "close", "start": "stop", "enter": "exit",
           "lock": "unlock", "push": "pop", "append": "pop", "connect": "close", "begin": "end",
           "add": "discard", "enable": "disable"}  # fmt: skip
+# A pair farther apart is seldom one.
+_NEAR = 12
 _MANAGERS = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
 
 
@@ -35,11 +38,11 @@ def backtracks(scope: Scope) -> Iterator[Change]:
     for block in site.blocks():
         for at, statement in enumerate(block):
             back, undone = _back(statement)
+            if not back or undone in taken:
+                continue
             name = _around(scope, statement) or function.name
             later = [s for s in block[at + 1 :] if _recurs(s, name)]
-            if not back or undone in taken or not later:
-                continue
-            for anchor, cost in {block[-1]: _LAST, later[-1]: _AFTER}.items():
+            for anchor, cost in {block[-1]: _LAST, later[-1]: _AFTER}.items() if later else ():
                 if isinstance(anchor, ast.Return | ast.Raise):
                     continue
                 change = after(site, anchor, (back,), cost)
@@ -87,7 +90,7 @@ def finally_done(scope: Scope) -> Iterator[Change]:
         for at, statement in enumerate(block[:-1]):
             if managed and isinstance(statement, ast.Expr | ast.Assign) and _yields(statement):
                 yield from _in_finally(site, block[at : at + 1], block[at + 1 :], _MANAGER)
-            for end in range(at + 2, len(block)):
+            for end in range(at + 2, min(at + _NEAR, len(block))):
                 if _is_pair(statement, block[end]):
                     yield from _in_finally(site, block[at + 1 : end], block[end : end + 1], _PAIR)
 
@@ -103,16 +106,35 @@ def _yields(statement: ast.Expr | ast.Assign) -> bool:
 
 def _is_pair(one: ast.stmt, other: ast.stmt) -> bool:
     """Whether the second statement takes back what the first one did."""
+    last = _called(other)
     match one, other:
-        case (
-            ast.Expr(value=ast.Call(func=ast.Attribute(value=had, attr=did)))
-            | ast.Assign(value=ast.Call(func=ast.Attribute(value=had, attr=did))),
-            ast.Expr(value=ast.Call(func=ast.Attribute(value=has, attr=undoes))),
-        ):
-            return _PAIRS.get(did) == undoes and ast.unparse(had) == ast.unparse(has)
+        case ast.Expr(), ast.Expr():
+            first = _called(one)
+            if first is None or last is None:
+                return False
+            same = ast.unparse(first.value) == ast.unparse(last.value)
+            return same and _PAIRS.get(first.attr) == last.attr
+        case ast.Assign(targets=[target]), ast.Expr():
+            first = _called(one)
+            did = first.attr if first is not None else getattr(_function(one), "id", "")
+            kept = last is not None and ast.unparse(target) == ast.unparse(last.value)
+            return kept and last is not None and _PAIRS.get(did) == last.attr
         case ast.AugAssign(op=ast.Add()), ast.AugAssign(op=ast.Sub()):
             return ast.unparse(one.target) == ast.unparse(other.target)
     return False
+
+
+def _called(statement: ast.stmt) -> ast.Attribute | None:
+    """The method that a statement calls, awaited or not."""
+    function = _function(statement)
+    return function if isinstance(function, ast.Attribute) else None
+
+
+def _function(statement: ast.stmt) -> ast.expr | None:
+    """What a statement calls, awaited or not."""
+    value = getattr(statement, "value", None)
+    call = value.value if isinstance(value, ast.Await) else value
+    return call.func if isinstance(call, ast.Call) else None
 
 
 def _in_finally(
@@ -121,6 +143,9 @@ def _in_finally(
     """The statements in a `try`, and those that follow in its `finally`."""
     spans = [site.whole(statement) for statement in (*tried, *always)]
     if any(span is None for span in spans) or any(map(is_multiline, (*tried, *always))):
+        return
+    # A jump in `finally` swallows the exception.
+    if any(isinstance(node, _JUMPS) for statement in always for node in ast.walk(statement)):
         return
     begin = site.starts[tried[0].lineno - 1]
     middle = site.starts[always[0].lineno - 1]

@@ -58,7 +58,7 @@ EXAMPLES = [
     ("presence", "def f(n=None):\n    if not n:\n        return 1\n", "not n", "n is None", ""),
     ("presence", "def f(d, k):\n    if d.get(k):\n        return None\n", "d.get(k)",
      "d.get(k) is not None", ""),
-    ("deep copy", "def f(a):\n    b = dict(a)\n    return b\n", "dict(a)", "copy.deepcopy(a)", ""),
+    ("deep copy", "def f(a):\n    b = dict(a)\n    return b\n", "dict(a)", "deepcopy(a)", ""),
     ("deep copy", "def f(a):\n    return a[:]\n", "a[:]", "[list(row) for row in a]", ""),
     (
         "cleanup",
@@ -94,6 +94,12 @@ EXAMPLES = [
     ("extreme", "def f(a, n):\n    return n - len(a)\n", "n - len(a)", "max(0, n - len(a))", ""),
     ("extreme", "def f(a, n):\n    return a[int(n * len(a))]\n", "int(n * len(a))",
      "min(int(n * len(a)), len(a) - 1)", "IndexError: list index out of range"),
+    ("order of calls", "def f(a):\n    return a.replace('0', '').replace('1', '/')\n",
+     ".replace('0', '').replace('1', '/')", ".replace('1', '/').replace('0', '')", ""),
+    ("order of calls", "def f(a):\n    return a.strip().split(',')\n", ".strip().split(',')",
+     ".split(',').strip()", ""),
+    ("ends", "def f(a):\n    return (a[0], a[-1] + 1)\n", "(a[0], a[-1] + 1)",
+     "(min(a), max(a) + 1)", ""),
     (
         "entry",
         "def f(g, d, k):\n    d[k] = 1\n    return g(k, d)\n",

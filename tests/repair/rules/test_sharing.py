@@ -90,12 +90,12 @@ def test_what_no_method_changes_is_kept_as_it_was_passed(bench) -> None:
     ids=["a lambda that takes everything", "its own name", "an immutable default", "numbers"],
 )
 def test_what_is_not_shared_stays(bench, text) -> None:
-    from heal_bot.repair.rules import sharing
+    from heal_bot.repair.rules import binding, sharing
     from heal_bot.repair.rules.evidence import gather
     from heal_bot.repair.rules.scope import look
     from heal_bot.repair.rules.site import survey
     from heal_bot.repair.rules.surroundings import Surroundings
 
     scope = look(survey(bench.target(text), text, None), Surroundings(), gather([]))
-    families = (sharing.defaults, sharing.attributes, sharing.rows, sharing.closures)
+    families = (sharing.defaults, sharing.attributes, sharing.rows, binding.closures)
     assert [change for family in families for change in family(scope)] == []

@@ -26,7 +26,7 @@ class Table:
     def __init__(self, names, between=";", rows=()):
         self.names = names
         self.between = between
-        self.rows = list(rows)
+        self.rows = tuple(rows)
 
     def line(self, values):
         return ";".join(values) + "~"
@@ -89,8 +89,19 @@ def test_a_comparison_that_crashed_begins_with_the_class_of_the_other(bench) -> 
 def test_a_deep_copy_brings_its_import(bench) -> None:
     text = "def f(a):\n    return dict(a)\n"
     found = [c for c in bench.candidates(text) if "deepcopy" in c.edits[0].new_source]
-    assert found[0].edits[0].imports == ("import copy",)
-    known = "from copy import deepcopy\n\n\n" + text
-    other = [c for c in bench.candidates(known, "f") if "deepcopy" in c.edits[0].new_source]
-    assert other[0].edits[0].imports == ()
-    assert "return deepcopy(a)" in other[0].edits[0].new_source
+    assert found[0].edits[0].imports == ("from copy import deepcopy",)
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from copy import deepcopy", "return deepcopy(a)"),
+        ("import copy", "return copy.deepcopy(a)"),
+        ("import sys, copy", "return copy.deepcopy(a)"),
+    ],
+)
+def test_a_deep_copy_is_called_as_the_module_imports_it(bench, imported: str, called: str) -> None:
+    text = f"{imported}\n\n\ndef f(a):\n    return dict(a)\n"
+    found = [c for c in bench.candidates(text, "f") if "deepcopy" in c.edits[0].new_source]
+    assert found[0].edits[0].imports == ()
+    assert called in found[0].edits[0].new_source
