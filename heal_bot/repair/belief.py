@@ -18,10 +18,6 @@ _PER_DOUBLING, _CALLED = 0.45, 1.5
 # What a change costs that changes most of what worked, for each time that twice as many others
 # repaired the failing tests and broke another one.
 _ACCIDENT, _MOST = 0.2, 0.5
-# A single test that many changes pass, which broke another one, is passed by accident: each time
-# that twice as many did. Of 11 patches for one test of programs that nobody had looked at, three
-# were wrong; two of them came after 28 and 11 such changes, the right ones after 6 at most.
-_LUCKY = 0.5
 # More where nothing that worked is changed, less where no call could be compared.
 _UNTOUCHED, _UNSEEN = 1.0, 0.5
 # More where hardly a change passed the failing tests and little of what worked is changed: what is
@@ -71,12 +67,8 @@ def together(costs: Sequence[float]) -> float:
 def is_believed(grounds: Grounds, failures: int, odds: Odds) -> bool:
     """Whether patches are likely enough for the number of tests that they repair."""
     cost = grounds.penalty - math.log(together(grounds.costs))
-    lucky = 0.0
     if grounds.changed is not None and grounds.changed > _MOST:
-        lucky = _ACCIDENT * math.log2(1 + odds.accidents)
-    if failures == 1:
-        lucky = max(lucky, _LUCKY * math.log2(max(1.0, odds.accidents / _FEW_ACCIDENTS)))
-    cost += lucky
+        cost += _ACCIDENT * math.log2(1 + odds.accidents)
     return cost <= _FAR[min(failures, len(_FAR)) - 1] + _vouched(grounds, odds)
 
 
