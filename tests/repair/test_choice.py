@@ -235,6 +235,19 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
         assert ("far-fetched" in choice.refused) is refused
 
 
+@pytest.mark.parametrize(
+    ("recorded", "failing", "offered"), [(16, 1, False), (4, 1, True), (16, 4, True)]
+)
+def test_a_patch_that_spares_the_calls_of_the_tests_alone_is_doubted(
+    recorded: int, failing: int, offered: bool
+) -> None:
+    after = "a" + "x" * (recorded - 1) + "axx" * 8
+    called = Called(_rows("x" * len(after), after, recorded=recorded))
+    odds = Odds(50)
+    choice = choose(called, [_fix(1, 3.0)], FAILURES * failing, odds)  # type: ignore[arg-type]
+    assert (choice.refused == "") is offered
+
+
 @pytest.mark.parametrize(("values", "offered"), [("ab" * 5, True), ("a" * 10, False)])
 def test_a_patch_after_which_every_call_returns_the_same_is_not_believed(
     values: str, offered: bool
