@@ -141,8 +141,9 @@ def is_sparing(
 
 def is_flat(before: Sequence[CallResult], after: Sequence[CallResult]) -> bool:
     """Whether all calls return the same now, which returned several things before."""
-    had = [result.value for result in before if result.how == "returned" and result.value]
-    now = [result.value for result in after if result.how == "returned" and result.value]
+    # Of a method there is no mark of the value alone.
+    had = [result.value or result.text for result in before if result.how == "returned"]
+    now = [result.value or result.text for result in after if result.how == "returned"]
     return len(now) >= _CALLS and len(set(now)) == 1 and len(set(had)) >= _SEVERAL
 
 

@@ -248,12 +248,16 @@ def test_a_patch_that_spares_the_calls_of_the_tests_alone_is_doubted(
     assert (choice.refused == "") is offered
 
 
+@pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize(("values", "offered"), [("ab" * 5, True), ("a" * 10, False)])
 def test_a_patch_after_which_every_call_returns_the_same_is_not_believed(
-    values: str, offered: bool
+    values: str, offered: bool, marked: bool
 ) -> None:
-    before = [CallResult("returned", "int", "n", f"m{n}", f"v{n % 4}") for n in range(10)]
-    after = [CallResult("returned", "int", v, f"k{n}", v) for n, v in enumerate(values)]
+    def result(mark: str, value: str) -> CallResult:
+        return CallResult("returned", "int", value, mark, value if marked else "")
+
+    before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
+    after = [result(f"k{n}", value) for n, value in enumerate(values)]
     calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
     choice = choose(Called(calls), [_fix(1, 2.5)], FAILURES, ODDS)  # type: ignore[arg-type]
     assert (choice.refused == "") is offered

@@ -21,7 +21,7 @@ _CLASSES = (
 )  # fmt: skip
 
 
-_OF_PART = 2.9
+_OF_PART, _OPTIONAL = 2.9, 2.4
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
 
@@ -116,8 +116,10 @@ def texts(scope: Scope) -> Iterator[Change]:
                 options.setdefault(other, 2.2)
         changes = (value[:-1], value[1:], value.strip(), value + " ", " " + value, value.lower(),
                    value.upper(), value.title(), "", " ")  # fmt: skip
+        # Of a regular expression a character at the edge is seldom all that is wrong.
+        edge = 3.4 if "re" in scope.around.imports and _PART.search(value) else 2.2
         for rank, other in enumerate(changes):
-            options.setdefault(other, 2.2 + rank * 0.12)
+            options.setdefault(other, edge + rank * 0.12)
         for other in _padded(value) if _is_format(scope, node) else ():
             options.setdefault(other, 2.6)
         for other in _grown(value, wanted):
@@ -161,7 +163,7 @@ def _grown(value: str, wanted: list[str]) -> Iterator[str]:
 def patterns(scope: Scope) -> Iterator[Change]:
     """Small steps in regular expressions: `+` for `*`, lazy, anchors, classes: 2.6.
 
-    Also in parts of them, where the module puts expressions together: 2.9.
+    Also in parts of them, where the module puts expressions together: 2.9; as a whole optional 2.4.
     """
     site = scope.site
     parts = "re" in scope.around.imports
@@ -174,10 +176,10 @@ def patterns(scope: Scope) -> Iterator[Change]:
             case _:
                 continue
         optional = (f"(?:{v})?",) if cost == _OF_PART and len(v) > 1 else ()
-        for other in (*_patterns(v), *optional):
+        for other in (*optional, *_patterns(v)):
             raw = "\\" in other and '"' not in other and not other.endswith("\\")
             code = Text(f'r"{other}"') if raw else _literal(other)
-            yield site.put(node, code, cost)
+            yield site.put(node, code, _OPTIONAL if other in optional else cost)
 
 
 def _patterns(value: str) -> Iterator[str]:

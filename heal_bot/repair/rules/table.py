@@ -128,7 +128,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("superfluous call", 2.5, wrapping.removals, 0.5),
     Family("operand order", 2.6, comparison.swapped_operands),
     Family("constant for name", 2.6, constant.named),
-    Family("pattern", 2.6, constant.patterns),
+    Family("pattern", 2.4, constant.patterns),
     Family("normalisation", 2.6, guards.defaults),
     Family("name for expression", 2.2, argument.replaced),
     Family("attribute read", 3.0, attribute.extensions),
