@@ -263,16 +263,19 @@ def _text(result: CaseResult) -> str:
 
 def is_unsteady(edits: Sequence[Edit]) -> bool:
     """Whether changed functions name or write what may differ from run to run."""
-    return any(_UNSTEADY.search(e.new_source) or _has_set(e.new_source) for e in edits)
+    return any(_is_unsteady(edit.new_source) for edit in edits)
 
 
-def _has_set(source: str) -> bool:
+def _is_unsteady(source: str) -> bool:
     indented = source[:1] in {" ", "\t"}
     try:
         tree = ast.parse(f"if 1:\n{source}" if indented else source)
     except SyntaxError:
         return True
-    return any(isinstance(node, _BRACES) for node in ast.walk(tree))
+    nodes = list(ast.walk(tree))
+    names = {n.id for n in nodes if isinstance(n, ast.Name)}
+    names |= {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    return any(isinstance(node, _BRACES) for node in nodes) or any(map(_UNSTEADY.fullmatch, names))
 
 
 def _looks_unsteady(test: str, suite: SuiteRun, tree: Tree) -> bool:

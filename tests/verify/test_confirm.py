@@ -200,12 +200,35 @@ def test_the_failing_tests_run_under_more_seeds_where_a_patch_brings_in_a_set(
     assert "depend on the order of a set" in refused.detail
 
 
-def test_where_ids_depend_on_the_seed_both_confirmations_have_the_same(tmp_path: Path) -> None:
-    moved = suite(passed(BAD), passed(f"{GOOD}[other]"))
-    found, runner = _confirm(tmp_path, suite=lambda _, n: moved if n == 1 else GREEN)
+def test_where_ids_depend_on_the_seed_they_are_compared_under_the_same(tmp_path: Path) -> None:
+    moved = suite(passed(BAD), passed(GOOD), passed("m::t[b]"))
+    same = suite(passed(BAD), passed(GOOD), passed("m::t[a]"))
+    found, runner = _confirm(
+        tmp_path, others=("m::t[a]",), suite=lambda _, n: moved if n == 1 else same
+    )
     assert isinstance(found, Confirmed)
     assert [seed for kind, seed in runner.seeds if kind == "suite"] == [0, 1, 0]
     assert any("ids depend on the seed" in doubt for doubt in found.certificate.doubts)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        suite(failed(BAD), passed(GOOD), passed("m::t[b]")),
+        suite(passed(GOOD), passed("m::t[b]")),
+        replace(suite(passed(BAD), passed(GOOD)), ended="timeout", detail="9 s"),
+        suite(passed(BAD)),
+    ],
+    ids=["the test fails", "the test is not there", "the run is cut short", "another is gone"],
+)
+def test_what_fails_under_the_other_seed_counts_whatever_the_ids(
+    tmp_path: Path, second: SuiteRun
+) -> None:
+    same = suite(passed(BAD), passed(GOOD), passed("m::t[a]"))
+    found, _ = _confirm(
+        tmp_path, others=("m::t[a]",), suite=lambda _, n: second if n == 1 else same
+    )
+    assert isinstance(found, Verdict)
 
 
 @pytest.mark.parametrize(("before", "held"), [("failed", True), ("passed", False)])
@@ -326,7 +349,7 @@ def test_a_file_that_could_not_be_collected_is_fixed_when_none_of_its_tests_fail
     [
         ([suite(passed(BAD))], "no longer collected"),
         ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "that the base does not have"),
-        ([GREEN, *[suite(passed(BAD), passed("x::y"))] * 2], "other tests in each run"),
+        ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run"),
         ([replace(GREEN, ended="untrusted", detail="forged")], "forged"),
     ],
 )

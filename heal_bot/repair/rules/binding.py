@@ -49,7 +49,8 @@ def _bound(scope: Scope, node: ast.Lambda | Function, names: list[str]) -> Chang
     read = {n.id for n in inside} - own
     kept = [name for name in names if name in read]
     site = scope.site
-    cut = _parameters(site.source, node, site.start(node), kept) if kept else None
+    begin = site.starts[node.lineno - 1] + node.col_offset
+    cut = _parameters(site.source, node, begin, kept) if kept else None
     if cut is None:
         return None
     line = site.line(node)
@@ -81,17 +82,20 @@ def _parameters(
     source: bytes, node: ast.Lambda | Function, begin: int, names: list[str]
 ) -> Cut | None:
     """Where the parameters of a one-line head end, and the defaults that go there."""
-    more = ", ".join(f"{name}={name}" for name in names)
     some = bool(node.args.posonlyargs or node.args.args)
     if isinstance(node, ast.Lambda):
-        at = _colon(source, begin)
-        return Cut(at, at, f", {more}" if some else f" {more}") if at >= 0 else None
-    opened = source.find(b"(", begin)
-    line = source[opened : source.find(b"\n", opened)]
-    at = opened + line.find(b")")
-    if opened < 0 or line.count(b"(") != 1 or line.count(b")") != 1:
+        at, opened = _colon(source, begin), begin
+        lead = ", " if some else " "
+    else:
+        opened = source.find(b"(", begin)
+        line = source[opened : source.find(b"\n", opened)]
+        single = opened >= 0 and line.count(b"(") == line.count(b")") == 1
+        at, lead = opened + line.find(b")") if single else -1, ", " if some else ""
+    if at < 0:
         return None
-    return Cut(at, at, f", {more}" if some else more)
+    # A comma at the end is there already.
+    lead = " " if source[opened:at].rstrip().endswith(b",") else lead
+    return Cut(at, at, lead + ", ".join(f"{name}={name}" for name in names))
 
 
 def _colon(source: bytes, begin: int) -> int:

@@ -112,11 +112,16 @@ def _before(stop: ast.expr) -> ast.expr:
 
 def _is_steady(node: ast.expr) -> bool:
     """Whether to work a value out in every round changes nothing and gives the same."""
-    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-    return not any(isinstance(part, ast.NamedExpr | ast.Await) for part in ast.walk(node)) and all(
-        isinstance(call.func, ast.Name) and call.func.id == "len" and _is_plain(call.args[0])
-        for call in calls
-    )
+    return all(map(_gives_the_same, ast.walk(node)))
+
+
+def _gives_the_same(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[only], keywords=[]):
+            return _is_plain(only)
+        case ast.Call() | ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
+            return False
+    return not isinstance(node, ast.Starred)
 
 
 def _is_plain(node: ast.expr) -> bool:

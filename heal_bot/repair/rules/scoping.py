@@ -9,10 +9,14 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.text import Change, Cut
 
 _COST = 2.4
+# Where a call may be made several times, or later.
+_AGAIN = (
+    ast.For, ast.While, ast.AsyncFor, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef,
+    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
 
 
 def entries(scope: Scope) -> Iterator[Change]:
@@ -26,31 +30,46 @@ def entries(scope: Scope) -> Iterator[Change]:
             match statement:
                 case ast.Assign(
                     targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value
-                ) if name in given:
-                    more = f"{{**{name}, {site.segment(key)}: {site.segment(value)}}}"
+                ) if name in given and not isinstance(key, ast.Slice):
+                    entry = f"{site.text(key).at(1)}: {site.text(value).at(1)}"
                 case _:
                     continue
-            span, passed = site.whole(statement), _passed(site, block[at + 1 :], name)
-            again = len(passed) > 1 and any(isinstance(n, ast.Call) for n in ast.walk(value))
-            if span is None or not passed or again or "\n" in more:
+            span, passed = site.whole(statement), _passed(scope, block[at + 1 :], name)
+            if span is None or not passed or "\n" in entry:
                 continue
+            if not _stays(key, value, block[at + 1 :], once=len(passed) == 1):
+                continue
+            more = f"{{**{name}, {entry}}}"
             cuts = (Cut(*span, ""), *(Cut(site.start(n), site.end(n), more) for n in passed))
             line = site.line(statement)
             why = f"line {line} puts its entry into a copy of `{name}` for what follows"
             yield Change(cuts, _COST, line, why)
 
 
-def _passed(site: Site, block: list[ast.stmt], name: str) -> list[ast.Name]:
-    """The uses of a name in statements, where all of them are arguments of calls."""
+def _stays(key: ast.expr, value: ast.expr, block: list[ast.stmt], *, once: bool) -> bool:
+    """Whether key and value are the same where the copy is made as where they stood."""
+    parts = [part for side in (key, value) for part in ast.walk(side)]
+    if not once and any(isinstance(part, ast.Call) for part in parts):
+        return False
+    read = {part.id for part in parts if isinstance(part, ast.Name)}
+    stored = (n for statement in block for n in ast.walk(statement) if isinstance(n, ast.Name))
+    return not any(n.id in read and not isinstance(n.ctx, ast.Load) for n in stored)
+
+
+def _passed(scope: Scope, block: list[ast.stmt], name: str) -> list[ast.Name]:
+    """The uses of a name in statements, where all are arguments of calls, each made once."""
     every = [
         node
         for statement in block
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and node.id == name
     ]
-    # Those in an f-string have no place of their own.
-    places = [site.places.get(node) for node in every]
-    handed = all(
-        p is not None and isinstance(p.parent, ast.Call) and p.field == "args" for p in places
-    )
-    return every if handed else []
+    for node in every:
+        # Those in an f-string have no place of their own.
+        place = scope.site.places.get(node)
+        if place is None or not isinstance(place.parent, ast.Call) or place.field != "args":
+            return []
+        inside = {id(above) for statement in block for above in ast.walk(statement)}
+        if any(isinstance(above, _AGAIN) and id(above) in inside for above in scope.above(node)):
+            return []
+    return every

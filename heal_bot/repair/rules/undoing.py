@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from heal_bot.repair.rules.indentation import indented, is_multiline
 from heal_bot.repair.rules.insertion import after, newline
@@ -91,7 +92,7 @@ def finally_done(scope: Scope) -> Iterator[Change]:
             if managed and isinstance(statement, ast.Expr | ast.Assign) and _yields(statement):
                 yield from _in_finally(site, block[at : at + 1], block[at + 1 :], _MANAGER)
             for end in range(at + 2, min(at + _NEAR, len(block))):
-                if _is_pair(statement, block[end]):
+                if _is_pair(statement, block[end]) and not _set_between(block[at:end]):
                     yield from _in_finally(site, block[at + 1 : end], block[end : end + 1], _PAIR)
 
 
@@ -122,6 +123,17 @@ def _is_pair(one: ast.stmt, other: ast.stmt) -> bool:
         case ast.AugAssign(op=ast.Add()), ast.AugAssign(op=ast.Sub()):
             return ast.unparse(one.target) == ast.unparse(other.target)
     return False
+
+
+def _set_between(block: list[ast.stmt]) -> bool:
+    """Whether what the first statement set is set again by those that follow."""
+    names = {n.id for n in ast.walk(block[0]) if _is_stored(n)}
+    later = (n for statement in block[1:] for n in ast.walk(statement))
+    return any(n.id in names for n in later if _is_stored(n))
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _called(statement: ast.stmt) -> ast.Attribute | None:

@@ -23,6 +23,16 @@ NEVER = [
     ("def f(q, t):\n    return q.get(t) or 3\n", "if q.get(t) is not None"),
     ("def f(d, k, g):\n    d[k] = g()\n    h(d)\n    return m(d)\n", "{**d"),
     ("def f(d, k):\n    d[k] = 1\n    return h(d, f'{d}')\n", "{**d"),
+    ("def f(a, b):\n    for i in range(len()):\n        b.go()\n", "if i < len("),
+    ("def f(a, b):\n    for i in range(*a):\n        b.go()\n", "*a - 1"),
+    ("def f(a, b):\n    for i in range((yield)):\n        b.go()\n", "if i < (yield)"),
+    ("def f(d, g):\n    d[g()] = 1\n    h(d)\n    return m(d)\n", "{**d"),
+    ("def f(d, k):\n    d[k] = 1\n    k = 2\n    return h(d)\n", "{**d"),
+    ("def f(d, k, g):\n    d[0] = g()\n    for x in k:\n        h(d)\n", "{**d"),
+    (
+        "def f(p):\n    x = open(p)\n    x = w(x)\n    y = x.read()\n    x.close()\n    return y\n",
+        "finally",
+    ),
     ("def f(x):\n    return re.match('a+b', x)\n", "(?:a+b)?"),
     ("def f(x):\n    return json.loads('{}')\n", "{:02}"),
     ("def f(x):\n    return '100%%d' % x\n", "%%02d"),
@@ -36,6 +46,27 @@ def test_no_family_offers_a_change_of_this_kind(bench, text: str, never: str) ->
     found = [c.edits[0].new_source for c in bench.candidates(text, "f", failures=(crash,))]
     assert found
     assert not [source for source in found if never in source]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("def f(d, k):\n    d[k, 1] = 1, 2\n    return h(d)\n", "h({**d, (k, 1): (1, 2)})"),
+        ("def f(a):\n    return [lambda x,: i for i in a]\n", "lambda x, i=i: i"),
+        (
+            "def f(a, r):\n    for i in a:\n        @dec(1)\n        def g():\n"
+            "            return i\n        r.append(g)\n",
+            "@dec(1)\n        def g(i=i):",
+        ),
+    ],
+)
+def test_an_odd_way_of_writing_gets_its_change(bench, text: str, wanted: str) -> None:
+    assert any(wanted in c.edits[0].new_source for c in bench.candidates(text, "f"))
+
+
+def test_a_loop_over_what_is_spread_leaves_other_conditions(bench) -> None:
+    text = "def f(a, b):\n    for i in range(*a):\n        b.append(i)\n"
+    assert any("if i not in b:" in c.edits[0].new_source for c in bench.candidates(text))
 
 
 def test_the_order_of_candidates_is_the_same_in_each_process(bench) -> None:
