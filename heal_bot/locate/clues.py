@@ -150,9 +150,8 @@ def test_names(failure: Failure, places: Places) -> frozenset[str]:
 
 def names(target: Target) -> frozenset[str]:
     """Every name and attribute a target's source uses."""
-    indented = functions.indentation(target.source)
     try:
-        tree = guard.parse(f"if 1:\n{target.source}" if indented else target.source)
+        tree = guard.parse_part(target.source)
     except guard.SourceRejected:
         return frozenset(_TOKEN.findall(target.source))
     return frozenset(

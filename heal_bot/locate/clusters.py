@@ -9,7 +9,7 @@ from functools import cache
 from math import log
 
 from heal_bot.locate import signatures, spectrum
-from heal_bot.model import Failure
+from heal_bot.model import Failure, bitmaps
 
 # Beyond this many distinct executions the rest joins the groups found so far.
 MAX_GROUPS = 500
@@ -61,12 +61,12 @@ class Levels:
 def levels(passed: Sequence[int], among: int, tests: int) -> Levels:
     """The levels of the lines `among`; `passed` counts, per line, those of the passing `tests`."""
     by_count: dict[int, list[int]] = {}
-    for line in spectrum.indices(among):
+    for line in bitmaps.indices(among):
         by_count.setdefault(passed[line], []).append(line)
     numbers = tuple(sorted(by_count))
     up_to, total = [], 0
     for number in numbers:
-        total |= spectrum.bitmap(by_count[number], len(passed))
+        total |= bitmaps.bitmap(by_count[number], len(passed))
         up_to.append(total)
     return Levels(numbers, tuple(up_to), passed, tests)
 
@@ -152,9 +152,9 @@ def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group
             if not chosen or (price, -failed) < (best, -chosen.bit_count()):
                 best, chosen = price, members
         if not chosen:
-            found.extend(groups[member] for member in spectrum.indices(left))
+            found.extend(groups[member] for member in bitmaps.indices(left))
             break
-        found.append(_union([groups[member] for member in spectrum.indices(chosen)]))
+        found.append(_union([groups[member] for member in bitmaps.indices(chosen)]))
         left &= ~chosen
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heal_bot.locate import clusters, spectrum
 from heal_bot.locate.places import Places
-from heal_bot.model import Baseline, Failure, Spectrum, Target
+from heal_bot.model import Baseline, Failure, Spectrum, Target, bitmaps
 
 Key = tuple[str, str, int, str]
 
@@ -56,7 +56,7 @@ def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> 
             if f"{target.path}::{target.qualname.replace('.', '::')}" not in tests
         }
     width = len(recorded.locations)
-    mask = spectrum.bitmap(owners, width)
+    mask = bitmaps.bitmap(owners, width)
     passing = [hits for test, hits in recorded.hits.items() if test in baseline.passed]
     passed = spectrum.counts((hits & mask for hits in passing), width)
     return Observed(
@@ -82,7 +82,7 @@ def _owners(
         union |= hits
     allowed: dict[str, bool] = {}
     owners = {}
-    for at in spectrum.indices(union):
+    for at in bitmaps.indices(union):
         path, line = recorded.locations[at]
         if path not in allowed:
             allowed[path] = wanted(path)

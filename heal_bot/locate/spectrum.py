@@ -6,21 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from math import log, sqrt
 
-_BITS = bytes.maketrans(b"01", b"\x00\x01")
-
-
-def indices(bitmap: int) -> Sequence[int]:
-    """The positions of the set bits, ascending."""
-    flags = _flags(bitmap, bitmap.bit_length())
-    return list(compress(range(len(flags)), flags))
-
-
-def bitmap(positions: Iterable[int], width: int) -> int:
-    """The integer with these bits set, all below `width`."""
-    digits = bytearray(b"0" * (width or 1))
-    for position in positions:
-        digits[-1 - position] = 49
-    return int(digits, 2)
+from heal_bot.model.bitmaps import flags
 
 
 def counts(bitmaps: Iterable[int], width: int) -> Sequence[int]:
@@ -41,7 +27,7 @@ def counts(bitmaps: Iterable[int], width: int) -> Sequence[int]:
     totals = [0] * width
     for level, plane in enumerate(planes):
         weight = 1 << level
-        for position in compress(range(width), _flags(plane, width)):
+        for position in compress(range(width), flags(plane, width)):
             totals[position] += weight
     return totals
 
@@ -69,8 +55,3 @@ def surprise(failed: int, passed: float) -> float:
     """The words it takes to say who failed and who passed, when this line alone is to blame."""
     fails = failed / (failed + passed)
     return -failed * log(fails) - (passed * log(1 - fails) if passed else 0.0)
-
-
-def _flags(bitmap: int, width: int) -> bytes:
-    """One byte per position, 0 or 1, lowest position first."""
-    return format(bitmap, f"0{width}b").encode().translate(_BITS)[::-1] if width else b""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from heal_bot.model.bitmaps import bitmap, indices
 from heal_bot.model.report import Frame
 
 # The one test that the exit code of a `test-command` is.
@@ -63,15 +64,6 @@ class CaseResult:
     frames: tuple[Frame, ...] = ()
 
 
-def _moved(bits: int, places: Sequence[int], size: int) -> int:
-    """A bitmap whose bits stand elsewhere: `places` tells where each goes."""
-    data = bytearray(size // 8 + 1)
-    for at, digit in enumerate(reversed(bin(bits)[2:])):
-        if digit == "1":
-            data[places[at] >> 3] |= 1 << (places[at] & 7)
-    return int.from_bytes(data, "little")
-
-
 @dataclass(frozen=True, slots=True)
 class Spectrum:
     """Which test executed which line.
@@ -94,12 +86,12 @@ class Spectrum:
         moved = [index.setdefault(place, len(index)) for place in other.locations]
         hits = dict(self.hits)
         for test in tests:
-            bits = _moved(other.hits.get(test, 0), moved, len(index))
-            if more := bits & ~self.hits.get(test, 0):
-                file = test.partition("::")[0]
-                for beside in (t for t in self.hits if t.partition("::")[0] == file):
-                    hits[beside] |= more
-                hits[test] = hits.get(test, 0) | more
+            places = (moved[at] for at in indices(other.hits.get(test, 0)))
+            more = bitmap(places, len(index)) & ~self.hits.get(test, 0)
+            file = test.partition("::")[0]
+            beside = [t for t in self.hits if more and t.partition("::")[0] == file]
+            for one in {test, *beside}:
+                hits[one] = hits.get(one, 0) | more
         return Spectrum(tuple(index), hits, self.gaps)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from heal_bot.model import CallResult
 
 _FEW = 1 / 3
+# How seldom chance alone may spare the tests' calls, of at least so many.
 _CHANCE, _STAYING = 0.05, 4
 # So many calls, and so many results before, show that it is the arguments that count.
 _CALLS, _SEVERAL = 8, 3
@@ -95,14 +96,24 @@ def share(
     As many calls of the tests as there are failures had to change. What there was no time for says
     nothing.
     """
-    pairs = [
-        (at < recorded, differs(one, other))
-        for at, (one, other) in enumerate(zip(before, after, strict=False))
-        if one.how == "returned" and other.how != "skipped"
-    ]
-    asked = min(failures, sum(test and changed for test, changed in pairs))
-    left = len(pairs) - asked
-    return (sum(changed for _, changed in pairs) - asked) / left if left else 0.0
+    tests, varied = _changed(before, after, recorded)
+    asked = min(failures, sum(tests))
+    left = len(tests) + len(varied) - asked
+    return (sum(tests) + sum(varied) - asked) / left if left else 0.0
+
+
+def _changed(
+    before: Sequence[CallResult], after: Sequence[CallResult], recorded: int
+) -> tuple[list[bool], list[bool]]:
+    """Of the calls that returned before, whether each does something else: the tests', varied ones.
+
+    What there was no time for is left out.
+    """
+    found: tuple[list[bool], list[bool]] = [], []
+    for at, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one.how == "returned" and other.how != "skipped":
+            found[at >= recorded].append(differs(one, other))
+    return found
 
 
 def differs(one: CallResult, other: CallResult) -> bool:
@@ -117,22 +128,14 @@ def crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
     return bad / len(row) if row else 0.0
 
 
-def is_sparing(
-    before: Sequence[CallResult], after: Sequence[CallResult], recorded: int, failures: int
-) -> bool:
-    """Whether a change leaves the tests' calls alone, but for failures, and many of the varied.
+def is_sparing(before: Sequence[CallResult], after: Sequence[CallResult], recorded: int) -> bool:
+    """Whether a change spares the tests' calls, but for one that failed, and not the varied ones.
 
     Varied calls are made from those of the tests: were these as likely to change, so few of them
     would with a chance of one in twenty at most.
     """
-    pairs = [
-        (at < recorded, differs(one, other))
-        for at, (one, other) in enumerate(zip(before, after, strict=False))
-        if one.how == "returned" and other.how != "skipped"
-    ]
-    tests = [changed for test, changed in pairs if test]
-    varied = [changed for test, changed in pairs if not test]
-    asked = min(failures, sum(tests))
+    tests, varied = _changed(before, after, recorded)
+    asked = min(1, sum(tests))
     count, few = len(tests) - asked, sum(tests) - asked
     rate = sum(varied) / len(varied) if varied else 0.0
     ways = (math.comb(count, n) * rate**n * (1 - rate) ** (count - n) for n in range(few + 1))

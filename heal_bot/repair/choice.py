@@ -180,9 +180,8 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     any_sum = not findings.indifferent.isdisjoint(members)
     bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - shown.least)
     bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
-    one = shown.failures == 1
-    sparing = one and behaviour.is_sparing(shown.unchanged, row, recorded, shown.failures)
-    bad += _SPARING if sparing else 0.0
+    if shown.failures == 1 and behaviour.is_sparing(shown.unchanged, row, recorded):
+        bad += _SPARING
     bad += _FLAT if behaviour.is_flat(shown.unchanged, row) else 0.0
     bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
     changed = behaviour.share(shown.unchanged, row, recorded, shown.failures)

@@ -70,6 +70,11 @@ def parse(text: str | bytes) -> ast.Module:
         raise SourceRejected(f"source does not parse: {error.msg}, line {error.lineno}") from error
 
 
+def parse_part(source: str) -> ast.Module:
+    """A statement as it stands in its file, indented or not; what is indented is in an `if`."""
+    return parse(f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source)
+
+
 def _parsed(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():

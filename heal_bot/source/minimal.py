@@ -125,8 +125,7 @@ def _key(line: str) -> str:
 
 
 def _tree(source: str) -> str:
-    text = f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source
-    return ast.dump(guard.parse(text))
+    return ast.dump(guard.parse_part(source))
 
 
 def _end(line: str) -> str:

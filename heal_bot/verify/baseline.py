@@ -11,7 +11,7 @@ from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.text import count
 from heal_bot.verify import cause, intent
 from heal_bot.verify.legs import on_legs
-from heal_bot.verify.repetition import NOTHING, Beside, Trial, first, repeated
+from heal_bot.verify.repetition import NOTHING, Beside, Trial, by_themselves, repeated
 
 _RED = frozenset({"failed", "error"})
 # A suite whose length nothing predicts may take this share of the time left.
@@ -42,7 +42,7 @@ def observe(
     """
     seconds = max(60.0, _SHARE * run.left())
     asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
-    asks += first(tree, failing, seconds) if failing else []
+    asks += by_themselves(tree, failing, seconds) if failing else []
     suite, *beside = runner.run_many(run, env, asks)
     run.emit(
         SuiteFinished(

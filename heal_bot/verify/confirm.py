@@ -10,7 +10,6 @@ from heal_bot.model import (
     Baseline,
     Candidate,
     Confirmed,
-    Edit,
     Environment,
     Patch,
     PatchedFile,
@@ -30,7 +29,8 @@ from heal_bot.verify.repetition import is_unsteady
 from heal_bot.verify.steadiness import broken_tests
 
 _GREEN = frozenset({"passed", "xfailed", "xpassed"})
-# The seeds of string hashes: what depends on the order of a set passes under some alone.
+# The seeds of string hashes: what depends on the order of a set passes under some alone. They
+# count from 0: `steadiness` asks for a run under the seed of a suite by the suite's place.
 _RUNS = (0, 1)
 # More of them for the failing tests, where changed functions hold a set, a clock or the like.
 _MORE = (2, 3, 4)
@@ -56,13 +56,17 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """What ran: the suite, the failing tests under other seeds, what the proof asked for."""
+    """What ran: the suite, the failing tests under other seeds, what the proof asked for.
+
+    The ids of tests are those of `compared`: the suites, unless their ids depend on the seed.
+    """
 
     suites: tuple[SuiteRun, ...]
+    compared: tuple[SuiteRun, ...]
     again: tuple[SuiteRun, ...]
     proofs: tuple[SuiteRun, ...]
     outside: SuiteRun | None
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[str, ...]
 
 
 def confirm(
@@ -96,40 +100,42 @@ def confirm(
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
     outside = proof.outside(run, runner, env)
     proof = proof.beside(run, workspace, outside)
-    baseline = scope.narrowed(run, baseline, proposal.edits)
-    asks = [Ask(fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
-    again = _again(run, fresh, proposal.edits, baseline)
-    done = runner.run_many(run, env, [*asks, *again, *proof.asks])
-    begin, end = len(asks), len(asks) + len(again)
-    suites, doubts = done[:begin], tuple[str, ...]()
-    if not again and is_unsteady(proposal.edits):
-        doubts = ("there was no time to run the failing tests under more hash seeds",)
-    runs = _Runs(suites, done[begin:end], done[end:], outside, doubts)
-    for number, suite in enumerate((*suites, *runs.again)):
-        purpose = "cold confirmation" if number < len(suites) else "failing tests, other hash seed"
-        _tell(run, f"{purpose} {number + 1} of {len(suites) + len(again)}", suite)
-    if _differ_by_seed(suites):
-        (same,) = runner.run_many(run, env, asks[:1])
-        _tell(run, "cold confirmation, the first hash seed again", same)
-        doubts = (*doubts, "test ids depend on the seed of string hashes")
-        runs, suites = replace(runs, doubts=doubts), (suites[0], same)
-    if reason := _unusable(suites, baseline) or _cut_short(runs.again):
+    case = replace(case, baseline=scope.narrowed(run, baseline, proposal.edits))
+    runs = _ran(run, case, proof, outside)
+    if reason := _unusable(runs.compared, case.baseline) or _cut_short(runs.again):
         return Verdict("unconfirmed", detail=reason)
-    found = _judged(run, case, baseline, proof, runs)
+    found = _judged(run, case, proof, runs)
     if isinstance(found, Confirmed) and workspace.changed(env):
         return Verdict("unconfirmed", detail=CHANGED)
     return found
 
 
-def _judged(
-    run: Run,
-    case: _Case,
-    baseline: Baseline,
-    proof: Proof,
-    runs: _Runs,
-) -> Confirmed | Verdict:
+def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs:
+    """Every run there is of a proposal, side by side."""
+    baseline, runner, env = case.baseline, case.runner, case.env
+    asks = [Ask(case.fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
+    unsteady = is_unsteady(case.candidate.edits)
+    again = _again(run, case.fresh, baseline) if unsteady else ()
+    done = runner.run_many(run, env, [*asks, *again, *proof.asks])
+    begin, end = len(asks), len(asks) + len(again)
+    suites = compared = done[:begin]
+    for number, suite in enumerate(done[:end], 1):
+        purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
+        _tell(run, f"{purpose} {number} of {end}", suite)
+    doubts = []
+    if unsteady and not again:
+        doubts.append("there was no time to run the failing tests under more hash seeds")
+    if _differ_by_seed(suites):
+        (same,) = runner.run_many(run, env, asks[:1])
+        _tell(run, "cold confirmation, the first hash seed again", same)
+        doubts.append("test ids depend on the seed of string hashes")
+        compared = (suites[0], same)
+    return _Runs(suites, compared, done[begin:end], done[end:], outside, tuple(doubts))
+
+
+def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
     """What the runs come to."""
-    suites = runs.suites
+    suites, baseline = runs.suites, case.baseline
     broken, unsteady = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline,
                                     suites)  # fmt: skip
     if broken:
@@ -181,9 +187,9 @@ def _seeds(run: Run, baseline: Baseline) -> tuple[int, ...]:
     return _RUNS if run.left() > 1.2 * baseline.suite.seconds else _RUNS[:1]
 
 
-def _again(run: Run, fresh: Tree, edits: Sequence[Edit], baseline: Baseline) -> tuple[Ask, ...]:
-    """The failing tests once more, where a patch may have made them pass by the order of a set."""
-    if not is_unsteady(edits) or run.left() < 2 * len(_MORE) * baseline.suite.seconds:
+def _again(run: Run, fresh: Tree, baseline: Baseline) -> tuple[Ask, ...]:
+    """The failing tests under more seeds; none where the time left does not allow it."""
+    if run.left() < 2 * len(_MORE) * baseline.suite.seconds:
         return ()
     red = tuple(failure.test for failure in baseline.confirmed)
     return tuple(Ask(fresh, red, hashes=seed) for seed in _MORE)

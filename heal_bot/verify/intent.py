@@ -222,7 +222,7 @@ def _statements(source: str) -> list[str]:
     """The source line by line in one layout, without comments."""
     indented = bool(functions.indentation(source))
     try:
-        tree = guard.parse(f"if 1:\n{source}" if indented else source)
+        tree = guard.parse_part(source)
     except guard.SourceRejected:
         return [line.strip() for line in source.splitlines() if line.strip()]
     return [line.strip() for line in ast.unparse(tree).splitlines()[indented:]]

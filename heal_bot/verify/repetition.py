@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import CaseResult, Edit, Environment, Spectrum, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.source import guard
 
 _RED = frozenset({"failed", "error"})
 # Shuffle seeds of the first two runs: in the order given, and in a random one.
@@ -63,7 +64,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Runs of these tests, as `first` asks for them, that were made beside the suite's."""
+    """Runs of these tests, as `by_themselves` asks for them, that were made beside the suite's."""
 
     tests: tuple[str, ...] = ()
     runs: tuple[SuiteRun, ...] = ()
@@ -81,8 +82,8 @@ class Trials:
     spectrum: Spectrum | None = None
 
 
-def first(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
-    """The tests by themselves, in their order with the lines they execute, and in a random one."""
+def by_themselves(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
+    """The tests alone: in their order, with the lines they execute, and in a random one."""
     return [
         Ask(tree, tuple(tests), spectrum=seed is None, seconds=seconds, shuffle=seed)
         for seed in _FIRST
@@ -153,13 +154,10 @@ class _Bench:
         purpose = "failing tests again"
         if beside.runs and set(tests) <= set(beside.tests):
             return self._told(beside.runs, purpose, set(tests))
-        asks = first(self.tree, tests, self._seconds(tests))
-        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, set(tests))
+        return self._run(by_themselves(self.tree, tests, self._seconds(tests)), purpose, tests)
 
-    def run(self, tests: Sequence[str], seeds: Sequence[int | None], purpose: str) -> list[_Round]:
+    def _run(self, asks: Sequence[Ask], purpose: str, tests: Sequence[str]) -> list[_Round]:
         """What each run showed."""
-        seconds = self._seconds(tests)
-        asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in seeds]
         return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, set(tests))
 
     def _seconds(self, tests: Sequence[str]) -> float:
@@ -191,7 +189,10 @@ class _Bench:
         known = self.trials.by_test
         green = any(not all(known[test].all) for test in tests)
         seeds = _SEEDS if green else _SEEDS[: _times(self.run_, alone, shuffled)]
-        rounds = self.run(tests, (None,) * len(seeds) + seeds, "unsteady tests")
+        seconds = self._seconds(tests)
+        every = (None,) * len(seeds) + seeds
+        asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in every]
+        rounds = self._run(asks, "unsteady tests", tests)
         for test in tests:
             before = known[test]
             known[test] = replace(
@@ -267,12 +268,10 @@ def is_unsteady(edits: Sequence[Edit]) -> bool:
 
 
 def _is_unsteady(source: str) -> bool:
-    indented = source[:1] in {" ", "\t"}
     try:
-        tree = ast.parse(f"if 1:\n{source}" if indented else source)
-    except SyntaxError:
+        nodes = list(ast.walk(guard.parse_part(source)))
+    except guard.SourceRejected:
         return True
-    nodes = list(ast.walk(tree))
     names = {n.id for n in nodes if isinstance(n, ast.Name)}
     names |= {n.attr for n in nodes if isinstance(n, ast.Attribute)}
     return any(isinstance(node, _BRACES) for node in nodes) or any(map(_UNSTEADY.fullmatch, names))

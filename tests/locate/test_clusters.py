@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.locate import clusters, signatures, spectrum
-from heal_bot.model import Failure
+from heal_bot.model import Failure, bitmaps
 
 
 def _group(
     failing: dict[str, set[int]], passing: list[set[int]], kinds=None, width: int = 64, sites=None
 ):
-    hits = {test: spectrum.bitmap(lines, width) for test, lines in failing.items()}
-    passed = spectrum.counts([spectrum.bitmap(lines, width) for lines in passing], width)
+    hits = {test: bitmaps.bitmap(lines, width) for test, lines in failing.items()}
+    passed = spectrum.counts([bitmaps.bitmap(lines, width) for lines in passing], width)
     union = 0
     for one in hits.values():
         union |= one

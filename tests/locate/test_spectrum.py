@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks._judged import dstar
 from heal_bot.locate import spectrum
+from heal_bot.model import bitmaps
 
 
 @given(st.lists(st.integers(0, 2**20 - 1), max_size=40))
@@ -22,9 +23,9 @@ def test_counts_are_those_of_counting_bit_by_bit(bitmaps: list[int]) -> None:
 
 @given(st.sets(st.integers(0, 200)))
 def test_positions_and_bitmaps_are_each_others_inverse(positions: set[int]) -> None:
-    made = spectrum.bitmap(positions, 201)
+    made = bitmaps.bitmap(positions, 201)
     assert made == sum(1 << at for at in positions)
-    assert list(spectrum.indices(made)) == sorted(positions)
+    assert list(bitmaps.indices(made)) == sorted(positions)
 
 
 @pytest.mark.parametrize(

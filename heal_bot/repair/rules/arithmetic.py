@@ -63,6 +63,11 @@ def _plain(node: ast.expr) -> bool:
     return not isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp | ast.BoolOp | ast.Compare)
 
 
+# What an assignment adds its value with; truth is not added up, `|=` keeps it a truth.
+_SUMS = (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8))
+_TRUTHS = (("|=", 2.6), ("&=", 3.0))
+
+
 def operators(scope: Scope) -> Iterator[Change]:
     """Every other operator for every binary operation."""
     site = scope.site
@@ -102,10 +107,6 @@ def augmented(scope: Scope) -> Iterator[Change]:
             yield Change((cut,), 2.4, line, says(f"{old}=", "=", line))
 
 
-_SUMS = (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8))
-_TRUTHS = (("|=", 2.6), ("&=", 3.0))
-
-
 def accumulations(scope: Scope) -> Iterator[Change]:
     """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.4 to 3.8."""
     site = scope.site
@@ -113,29 +114,28 @@ def accumulations(scope: Scope) -> Iterator[Change]:
         match node:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target]):
                 line = site.line(node)
-                # Truth is not added up: `|=` keeps it a truth.
-                signs = _TRUTHS if _is_truth(node.value) else _SUMS
-                for new, cost in signs:
+                for new, cost in _TRUTHS if _is_truth(node.value) else _SUMS:
                     cut = site.operator(target, node.value, "=", new)
                     if cut:
                         yield Change((cut,), cost, line, says("=", new, line))
                 own, value = site.text(target), site.text(node.value)
                 yield from _kept(scope, target, node.value)
-                if isinstance(target, ast.Attribute) or not _is_begun(scope, node):
-                    yield from _sticky(scope, target, node.value)
+                yield from _sticky(scope, node, target)
                 for name in ("max", "min"):
                     both = Text(f"{name}({own.code}, {value.at(1)})")
                     yield site.put(node.value, both, 2.9)
 
 
-def _sticky(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
+def _sticky(scope: Scope, node: ast.Assign, target: ast.expr) -> Iterator[Change]:
     """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`, 2.4."""
     made = scope.site.function is not None and scope.site.function.name == "__init__"
-    if _is_truth(value) and not (made and isinstance(target, ast.Attribute)):
-        had, new = scope.site.text(target), scope.site.text(value)
-        for word, own, cost in (("or", OR, 2.4), ("and", AND, 2.6)):
-            both = Text(f"{had.at(own)} {word} {new.at(own)}", own)
-            yield scope.site.put(value, both, cost)
+    begins = made if isinstance(target, ast.Attribute) else scope.begins(node)
+    if begins or not _is_truth(node.value):
+        return
+    had, new = scope.site.text(target), scope.site.text(node.value)
+    for word, own, cost in (("or", OR, 2.4), ("and", AND, 2.6)):
+        both = Text(f"{had.at(own)} {word} {new.at(own)}", own)
+        yield scope.site.put(node.value, both, cost)
 
 
 def _is_truth(value: ast.expr) -> bool:
@@ -144,12 +144,6 @@ def _is_truth(value: ast.expr) -> bool:
         return all(map(_is_truth, value.values))
     negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
     return negated or isinstance(value, ast.Compare)
-
-
-def _is_begun(scope: Scope, node: ast.Assign) -> bool:
-    """Whether an assignment is the first of its name: there is nothing to keep."""
-    names = {t.id for t in node.targets if isinstance(t, ast.Name)}
-    return bool(names - {name for name, line, _ in scope.bindings if line < node.lineno})
 
 
 def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:

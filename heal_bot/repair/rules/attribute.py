@@ -2,7 +2,7 @@
 
 What is taken for each other costs 1.6 (methods that do nearly the same, opposites such as `left`
 and `right`), attributes of the same class 2.4 to 2.9 by how alike they are spelt, and an attribute
-that becomes a plain read or a call 3.0.
+that becomes a plain read or a call 3.0. What a class holds beside it costs 1.9 to 2.5.
 """
 
 from __future__ import annotations

@@ -10,11 +10,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.scope import COMPREHENSIONS, Scope
+from heal_bot.repair.rules.site import Function
 from heal_bot.repair.rules.text import Change, Cut
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _COST, _ONE_OF_SEVERAL = 1.9, 3.4
 
 
@@ -69,7 +68,7 @@ def _looped(scope: Scope, node: ast.Lambda | Function) -> tuple[ast.AST | None, 
             inside = (n for s in above.body for n in ast.walk(s) if isinstance(n, ast.Assign))
             targets.append(above.target)
             targets += [t for n in inside if n.lineno < node.lineno for t in n.targets]
-        elif isinstance(above, _COMPREHENSIONS):
+        elif isinstance(above, COMPREHENSIONS):
             targets += [generator.target for generator in above.generators]
         else:
             continue

@@ -43,7 +43,7 @@ def into_else(scope: Scope) -> Iterator[Change]:
             where = Cut(*span, f"{indent}else:\n{inner}")
             yield Change((where,), 3.0, site.line(other), why)
     for node in site.statements:
-        if isinstance(node, ast.If) and site.source[site.start(node) :][:4] == b"elif":
+        if isinstance(node, ast.If) and site.source.startswith(b"elif", site.start(node)):
             begin, line = site.start(node), site.line(node)
             why = f"`elif` becomes `if` on line {line}"
             # A test that takes the branch before it does not come by.

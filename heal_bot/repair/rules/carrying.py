@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heal_bot.repair.rules.insertion import before
-from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.scope import LOOPS, Scope
 from heal_bot.repair.rules.text import Change, Text
-
-_LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
 def carried(scope: Scope) -> Iterator[Change]:
     """A value that a loop yields or passes on, made of a name that stays as it is."""
     site = scope.site
     for loop in site.statements:
-        if not isinstance(loop, _LOOPS):
+        if not isinstance(loop, LOOPS):
             continue
         names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
         changed = {node.id for node in names if not isinstance(node.ctx, ast.Load)}

@@ -24,7 +24,7 @@ def orders(scope: Scope) -> Iterator[Change]:
     """A branch comes before an earlier one."""
     site = scope.site
     for node in site.statements:
-        if not isinstance(node, ast.If) or site.source[site.start(node) :][:4] == b"elif":
+        if not isinstance(node, ast.If) or site.source.startswith(b"elif", site.start(node)):
             continue
         branches = _branches(site, node)
         spans = [span for test, body in branches for span in (test, body)]
@@ -53,7 +53,7 @@ def _branches(site: Site, node: ast.If) -> list[tuple[tuple[int, int], tuple[int
         test = (site.start(current.test), site.end(current.test))
         found.append((test, (first[0], last[1])))
         below = current.orelse[0] if len(current.orelse) == 1 else None
-        if not isinstance(below, ast.If) or site.source[site.start(below) :][:4] != b"elif":
+        if not isinstance(below, ast.If) or not site.source.startswith(b"elif", site.start(below)):
             break
         current = below
     return found

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import AND, COMPARE, NOT, OR, Change, Text
 
-_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
+TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
 
 def predicates(scope: Scope, node: ast.AST) -> list[tuple[Text, float]]:
@@ -93,7 +93,7 @@ def extended(scope: Scope) -> Iterator[Change]:
     crash = bool(scope.evidence.kinds - {"AssertionError"})
     for node in site.nodes:
         place = site.places[node]
-        if not (isinstance(place.parent, _TESTS) and place.field == "test"):
+        if not (isinstance(place.parent, TESTS) and place.field == "test"):
             continue
         old = site.text(node)
         for predicate, more in predicates(scope, node):
@@ -118,7 +118,7 @@ def replaced(scope: Scope) -> Iterator[Change]:
     site = scope.site
     for node in site.nodes:
         place = site.places[node]
-        if isinstance(place.parent, _TESTS) and place.field == "test":
+        if isinstance(place.parent, TESTS) and place.field == "test":
             for predicate, more in predicates(scope, node):
                 # A constant condition is no condition: something stood here.
                 base = 2.0 if isinstance(node, ast.Constant) else 3.4

@@ -9,15 +9,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.rules.boundary import shifted
 from heal_bot.repair.rules.insertion import under
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.site import Site
-from heal_bot.repair.rules.text import Change, Cut, says
+from heal_bot.repair.rules.text import COMPARE, Change, Cut, Text, binary, says
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
 _FLAGS, _ELSEWHERE = 6, 8
 _ROUND = 2.6
+# What stands beside a comparison without brackets.
+_SIDE = COMPARE + 1
 
 
 def conditions(scope: Scope) -> Iterator[Change]:
@@ -28,7 +31,7 @@ def conditions(scope: Scope) -> Iterator[Change]:
     flags, asked = _flags(scope), _asked(scope)
     for node in site.statements:
         last = isinstance(node, ast.Return) and node is function.body[-1]
-        if not isinstance(node, _SIMPLE) or last or _has_one(site, node) or _begins(scope, node):
+        if not isinstance(node, _SIMPLE) or last or _has_one(site, node) or scope.begins(node):
             continue
         visible = {*scope.visible(node), "self", "cls", "len"}
         options: dict[str, float] = {}
@@ -45,14 +48,6 @@ def conditions(scope: Scope) -> Iterator[Change]:
 def _read(condition: str) -> set[str]:
     """The names that a condition reads."""
     return {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)}
-
-
-def _begins(scope: Scope, node: ast.stmt) -> bool:
-    """Whether a statement binds a name first: others read it whatever a condition says."""
-    if not isinstance(node, ast.Assign):
-        return False
-    names = {t.id for t in node.targets if isinstance(t, ast.Name)}
-    return bool(names - {name for name, line, _ in scope.bindings if line < node.lineno})
 
 
 def _has_one(site: Site, node: ast.stmt) -> bool:
@@ -82,32 +77,26 @@ def _taken(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
 
 def _rounds(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
     """Whether it is the first or the last round of the counted loops around a statement."""
+    site = scope.site
     for loop in scope.above(node):
         if not isinstance(loop, ast.For):
             continue
         match loop.target, loop.iter:
-            case ast.Name() as name, ast.Call(func=ast.Name(id="range"), args=[stop]):
-                first: ast.expr = ast.Constant(0)
-            case ast.Name() as name, ast.Call(func=ast.Name(id="range"), args=[first, stop]):
-                pass
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[stop]):
+                counted, first, last = [stop], Text("0"), shifted(site, stop, -1)
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop]):
+                counted, first, last = [start, stop], site.text(start), shifted(site, stop, -1)
             case (
-                ast.Tuple(elts=[ast.Name() as name, _]),
+                ast.Tuple(elts=[ast.Name(id=name), _]),
                 ast.Call(func=ast.Name(id="enumerate"), args=[values], keywords=[]),
-            ):
-                first, stop = ast.Constant(0), ast.Call(ast.Name("len"), [values], [])
+            ) if _is_plain(values):
+                length = Text(f"len({site.segment(values)})")
+                counted, first, last = [], Text("0"), binary(length, "-", Text("1"))
             case _:
                 continue
-        if _is_steady(first) and _is_steady(stop):
-            for sign, other in ((ast.Lt(), _before(stop)), (ast.Gt(), first)):
-                yield ast.unparse(ast.Compare(ast.Name(name.id), [sign], [other])), _ROUND
-
-
-def _before(stop: ast.expr) -> ast.expr:
-    """The last value of a range."""
-    match stop:
-        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
-            return left
-    return ast.BinOp(stop, ast.Sub(), ast.Constant(1))
+        if all(map(_is_steady, counted)):
+            yield f"{name} < {last.at(_SIDE)}", _ROUND
+            yield f"{name} > {first.at(_SIDE)}", _ROUND
 
 
 def _is_steady(node: ast.expr) -> bool:

@@ -21,7 +21,7 @@ _CLASSES = (
 )  # fmt: skip
 
 
-_OF_PART, _OPTIONAL = 2.9, 2.4
+_WHOLE, _OF_PART, _OPTIONAL = 2.6, 2.9, 2.4
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
 
@@ -168,14 +168,14 @@ def patterns(scope: Scope) -> Iterator[Change]:
     site = scope.site
     parts = "re" in scope.around.imports
     for node in site.nodes:
+        optional: tuple[str, ...] = ()
         match site.places[node].parent, node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))), ast.Constant(value=str(v)):
-                cost = 2.6
+                cost = _WHOLE
             case _, ast.Constant(value=str(v)) if parts and "\n" not in v and _PART.search(v):
-                cost = _OF_PART
+                cost, optional = _OF_PART, (f"(?:{v})?",)
             case _:
                 continue
-        optional = (f"(?:{v})?",) if cost == _OF_PART and len(v) > 1 else ()
         for other in (*optional, *_patterns(v)):
             raw = "\\" in other and '"' not in other and not other.endswith("\\")
             code = Text(f'r"{other}"') if raw else _literal(other)

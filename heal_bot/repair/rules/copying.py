@@ -8,8 +8,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.site import called
 from heal_bot.repair.rules.text import Change, Text
 
 _DEEP, _EACH = 1.9, 2.3
@@ -20,28 +22,26 @@ _COPIES = frozenset({"dict", "list"})
 def deepened(scope: Scope) -> Iterator[Change]:
     """A copy of a container becomes one of all that it holds."""
     site = scope.site
+    name, imports = _way(scope)
     for node in site.nodes:
         copied = _copied(node)
         if copied is None or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             continue
         value = site.text(copied).at(1)
-        for name, line in _ways(scope):
-            made = site.put(node, Text(f"{name}({value})"), _DEEP)
-            yield Change(made.cuts, made.cost, made.line, made.why, (line,) if line else ())
-        if not isinstance(node, ast.Dict) and not _is_call(node, "dict"):
+        yield replace(site.put(node, Text(f"{name}({value})"), _DEEP), imports=imports)
+        if not isinstance(node, ast.Dict) and called(node) != "dict":
             each = f"[list(row) for row in {site.text(copied).at(3)}]"
             yield site.put(node, Text(each), _EACH)
 
 
-def _ways(scope: Scope) -> Iterator[tuple[str, str]]:
-    """How `deepcopy` is called in this module, and the line that imports it where none does."""
-    bound = {name for name, _, _ in scope.bindings}
+def _way(scope: Scope) -> tuple[str, tuple[str, ...]]:
+    """How `deepcopy` is called in this module, and what imports it where nothing does."""
     if "deepcopy" in scope.around.imports:
-        yield "deepcopy", ""
-    elif "copy" not in bound and any(map(_MODULE.match, scope.around.lines)):
-        yield "copy.deepcopy", ""
-    else:
-        yield "deepcopy", "from copy import deepcopy"
+        return "deepcopy", ()
+    bound = {name for name, _, _ in scope.bindings}
+    if "copy" not in bound and any(map(_MODULE.match, scope.around.lines)):
+        return "copy.deepcopy", ()
+    return "deepcopy", ("from copy import deepcopy",)
 
 
 def _copied(node: ast.expr) -> ast.expr | None:
@@ -61,7 +61,3 @@ def _copied(node: ast.expr) -> ast.expr | None:
         case ast.Dict(keys=[None], values=[value]):
             return value
     return None
-
-
-def _is_call(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name

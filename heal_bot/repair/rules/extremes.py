@@ -2,6 +2,8 @@
 
 The other value is the same attribute of another name (1.9), a number in scope (3.4), 0 below a
 difference (2.4), or the last index of a container above an index (2.2 where one was out of range).
+The first and the last of values that nothing sorted become the least and the greatest: `xs[0]` and
+`xs[-1]` to `min(xs)` and `max(xs)`, 2.2.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope
-from heal_bot.repair.rules.text import Change, Text
+from heal_bot.repair.rules.text import Change, Cut, Text
 
 _SAME, _BELOW, _NUMBER, _INDEX = 1.9, 2.4, 3.4, 2.2
+_ENDS = 2.2
 _NAMES, _OWNERS = 6, 3
 _FUNCTIONS = ("max", "min")
 
@@ -85,7 +88,7 @@ def _measured(scope: Scope) -> list[str]:
 def _is_taken(scope: Scope, node: ast.expr) -> bool:
     """Whether a value is kept, returned, passed on or an index, and not bounded already."""
     place = scope.site.places[node]
-    if not isinstance(getattr(node, "ctx", None) or ast.Load(), ast.Load):
+    if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
         return False
     match place.parent:
         case ast.Call(func=ast.Name(id=name)) if name in {*_FUNCTIONS, "len", "isinstance"}:
@@ -102,3 +105,33 @@ def _is_taken(scope: Scope, node: ast.expr) -> bool:
         case ast.Subscript():
             return place.field == "slice"
     return False
+
+
+def ends(scope: Scope) -> Iterator[Change]:
+    """Both ends of a list become its extremes, all of them in a function at once."""
+    site = scope.site
+    found: dict[str, list[Cut]] = {}
+    lines: dict[str, int] = {}
+    for node in site.nodes:
+        match node:
+            case ast.Subscript(
+                value=ast.Name(id=name), slice=ast.Constant(value=0), ctx=ast.Load()
+            ):
+                function = "min"
+            case ast.Subscript(
+                value=ast.Name(id=name),
+                slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)),
+                ctx=ast.Load(),
+            ):
+                function = "max"
+            case _:
+                continue
+        cut = Cut(site.start(node), site.end(node), f"{function}({name})")
+        found.setdefault(name, []).append(cut)
+        lines.setdefault(name, site.line(node))
+    for name, cuts in found.items():
+        # One end alone is what a stack or a queue is asked for.
+        if len({cut.text for cut in cuts}) < 2:
+            continue
+        why = f"the ends of `{name}` become its extremes"
+        yield Change(tuple(cuts), _ENDS, lines[name], why)

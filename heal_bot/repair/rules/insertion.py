@@ -14,11 +14,15 @@ def newline(site: Site) -> str:
     return "\r\n" if b"\r\n" in site.source[:2000] else "\n"
 
 
+def step(indent: str) -> str:
+    """The white space of one step further in, as the source has it."""
+    return "\t" if "\t" in indent else "    "
+
+
 def block(site: Site, lines: tuple[str, ...], indent: str) -> str:
     """Lines at an indentation; a leading tab in a line is one step further in."""
-    step = "\t" if "\t" in indent else "    "
     end = newline(site)
-    return "".join(f"{indent}{line.replace(chr(9), step)}{end}" for line in lines)
+    return "".join(f"{indent}{line.replace(chr(9), step(indent))}{end}" for line in lines)
 
 
 def before(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.insertion import after
-from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.scope import LOOPS, Scope
 from heal_bot.repair.rules.text import Change
 
 _COST = 2.6
@@ -22,7 +22,7 @@ def found(scope: Scope) -> Iterator[Change]:
     for node in site.statements:
         if not isinstance(node, ast.If) or isinstance(node.body[-1], _JUMPS):
             continue
-        loop = next((a for a in scope.above(node) if isinstance(a, ast.For | ast.While)), None)
+        loop = next((a for a in scope.above(node) if isinstance(a, LOOPS)), None)
         if loop is None:
             continue
         # After the last statement of a round, to go on is what happens anyway.

@@ -47,8 +47,8 @@ def _attributes(scope: Scope) -> Iterator[tuple[str, object, float]]:
     begin, own = scope.around.methods.get("__init__"), scope.site.function
     if scope.receiver() != "self" or own is None or own.name == "__init__":
         return
-    given = dict(functions.defaults(begin.args)) if begin is not None else {}
-    defaults = {arg.arg: default for arg, default in given.items()}
+    given = functions.defaults(begin.args) if begin is not None else ()
+    defaults = {arg.arg: default for arg, default in given}
     for statement in begin.body if begin is not None else ():
         match statement:
             case ast.Assign(

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from heal_bot.repair.rules.insertion import after, before
-from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.scope import LOOPS, Scope
 from heal_bot.repair.rules.text import Change, Text
 
 # What the module counts differently is not added up.
 _MIXED = 2.0
-_LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
 def iterables(scope: Scope) -> Iterator[Change]:
@@ -97,7 +96,7 @@ def _loops_within(scope: Scope, node: ast.AST) -> list[ast.For | ast.While | ast
     """The loops around a node in the function or lambda it stands in, innermost first."""
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     within = takewhile(lambda above: not isinstance(above, inner), scope.above(node))
-    return [above for above in within if isinstance(above, _LOOPS)]
+    return [above for above in within if isinstance(above, LOOPS)]
 
 
 def accumulators(scope: Scope) -> Iterator[Change]:
@@ -161,10 +160,10 @@ def resets(scope: Scope) -> Iterator[Change]:
             case _:
                 continue
         for name, value in pairs:
-            if not any(isinstance(a, _LOOPS) for a in scope.above(statement)) and _is_first(value):
+            if not any(isinstance(a, LOOPS) for a in scope.above(statement)) and _is_first(value):
                 begun.setdefault(name, site.segment(value))
     for anchor in site.statements:
-        loops = [a for a in scope.above(anchor) if isinstance(a, _LOOPS)]
+        loops = [a for a in scope.above(anchor) if isinstance(a, LOOPS)]
         if loops:
             used = {n.id for n in ast.walk(loops[-1]) if isinstance(n, ast.Name)}
             for name in (n for n in begun if n in used):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.site import Site, called
 from heal_bot.repair.rules.text import Change, Cut, applied
 
 # Half of the orders of two texts pass by accident, and a confirmation tries few seeds.
@@ -20,28 +20,23 @@ def scattered(site: Site, change: Change) -> float:
     """What a change costs after which the order of a set counts more often than before."""
     if not any("set(" in text for cut in change.cuts for text in (cut.text, _old(site, cut))):
         return 0.0
-    after = _ordered(applied(site.source, change.cuts).decode())
-    return _SCATTERED if after > _ordered(site.source.decode()) else 0.0
+    try:
+        after = ast.parse(applied(site.source, change.cuts))
+    except SyntaxError:
+        return 0.0
+    return _SCATTERED if _ordered(after) > _ordered(site.tree) else 0.0
 
 
 def _old(site: Site, cut: Cut) -> str:
     return site.source[cut.start : cut.end].decode(errors="replace")
 
 
-def _ordered(source: str) -> int:
+def _ordered(tree: ast.Module) -> int:
     """How many new sets a source goes through in their order."""
-    try:
-        tree = ast.parse(f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source)
-    except SyntaxError:
-        return 0
     nodes = list(ast.walk(tree))
-    free = {id(a) for n in nodes if isinstance(n, ast.Call) and _name(n) in _FREE for a in n.args}
+    free = {id(a) for n in nodes if isinstance(n, ast.Call) and called(n) in _FREE for a in n.args}
     kept = [node for node in nodes if id(node) not in free]
     return sum(_is_set(value) for node in kept for value in _gone_through(node))
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _gone_through(node: ast.AST) -> list[ast.expr]:
@@ -59,4 +54,4 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
 
 
 def _is_set(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _name(node) in _SETS
+    return called(node) in _SETS

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.rules.condition import TESTS
 from heal_bot.repair.rules.scope import Scope
 from heal_bot.repair.rules.text import COMPARE, OR, TERNARY, Change, Text
 
-_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 _ASKED, _GOT, _NEVER = 1.9, 2.1, 0.5
 # Kinds of values whose truth nobody asks when they mean None.
 _OTHER = frozenset({"boolean", "callable"})
@@ -21,7 +21,7 @@ _OTHER = frozenset({"boolean", "callable"})
 def told(scope: Scope) -> Iterator[Change]:
     """The truth of a value becomes the question whether it is there."""
     site = scope.site
-    never = 0.0 if b"None" in site.source or _says_none(scope) else _NEVER
+    never = 0.0 if any("None" in line for line in scope.around.lines) else _NEVER
     for node in site.nodes:
         cost = _cost(scope, node, never)
         if cost is None:
@@ -53,11 +53,6 @@ def _cost(scope: Scope, node: ast.expr, never: float) -> float | None:
     return None
 
 
-def _says_none(scope: Scope) -> bool:
-    """Whether the function's neighbours know None."""
-    return any("None" in line for line in scope.around.lines)
-
-
 def is_asked(scope: Scope, node: ast.expr) -> bool:
     """Whether only the truth of a value counts."""
     place = scope.site.places[node]
@@ -66,4 +61,4 @@ def is_asked(scope: Scope, node: ast.expr) -> bool:
             return is_asked(scope, parent)
         case ast.comprehension():
             return place.field == "ifs"
-    return isinstance(place.parent, _TESTS) and place.field == "test"
+    return isinstance(place.parent, TESTS) and place.field == "test"

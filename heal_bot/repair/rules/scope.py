@@ -11,8 +11,9 @@ from heal_bot.repair.rules.site import Site
 from heal_bot.repair.rules.surroundings import Surroundings
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (*_COMPREHENSIONS, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (*COMPREHENSIONS, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 RESULTS = {
     **dict.fromkeys(("len", "int", "sum", "abs", "float", "ord", "round"), "number"),
     **dict.fromkeys(("list", "sorted", "reversed", "range", "tuple"), "sequence"),
@@ -82,6 +83,13 @@ class Scope:
         """Like `above`, beginning with the node itself."""
         yield node
         yield from self.above(node)
+
+    def begins(self, node: ast.stmt) -> bool:
+        """Whether an assignment is the first of its name: others read it, and nothing was there."""
+        if not isinstance(node, ast.Assign):
+            return False
+        names = {t.id for t in node.targets if isinstance(t, ast.Name)}
+        return bool(names - {name for name, line, _ in self.bindings if line < node.lineno})
 
     def clash(self, one: str, other: str) -> float:
         """0 when two names are used alike, 0.4 when nothing is known, 1.6 when they differ."""

@@ -8,15 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.rules.scope import Scope
+from heal_bot.repair.rules.scope import COMPREHENSIONS, LOOPS, Scope
 from heal_bot.repair.rules.text import Change, Cut
 
 _COST = 2.4
 # Where a call may be made several times, or later.
-_AGAIN = (
-    ast.For, ast.While, ast.AsyncFor, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef,
-    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
+_AGAIN = (*LOOPS, *COMPREHENSIONS, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def entries(scope: Scope) -> Iterator[Change]:
@@ -64,12 +61,12 @@ def _passed(scope: Scope, block: list[ast.stmt], name: str) -> list[ast.Name]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and node.id == name
     ]
+    inside = {id(above) for statement in block for above in ast.walk(statement)}
     for node in every:
         # Those in an f-string have no place of their own.
         place = scope.site.places.get(node)
         if place is None or not isinstance(place.parent, ast.Call) or place.field != "args":
             return []
-        inside = {id(above) for statement in block for above in ast.walk(statement)}
         if any(isinstance(above, _AGAIN) and id(above) in inside for above in scope.above(node)):
             return []
     return every

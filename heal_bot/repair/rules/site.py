@@ -177,6 +177,14 @@ class Site:
                 yield case.body
 
 
+def called(node: ast.AST) -> str:
+    """The plain name that a node calls; '' for any other node."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name
+    return ""
+
+
 def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> Site:
     """Parse a target's source where it stands (an indented one under an added `if` line).
 

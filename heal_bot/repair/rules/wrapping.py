@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.rules.scope import Scope, value_kind
-from heal_bot.repair.rules.site import Site
+from heal_bot.repair.rules.site import Site, called
 from heal_bot.repair.rules.text import Change, Text, call
 
 _PLAIN_STRIP = 2.4
@@ -95,7 +95,7 @@ def insertions(scope: Scope) -> Iterator[Change]:
         extra += 0.3 if isinstance(node, ast.BoolOp | ast.Compare) else 0.0
         value = site.text(node)
         for name, cost in _FUNCTIONS[known] if not chained else ():
-            if not (isinstance(place.parent, ast.Call) and _named(place.parent) == name):
+            if called(place.parent) != name:
                 yield site.put(node, call(name, value), cost + extra)
         for method, cost in _METHODS.get(known, ()):
             yield site.put(node, Text(f"{value.at(16)}.{method}"), cost + extra)
@@ -142,16 +142,11 @@ def _inner(scope: Scope) -> list[str]:
 def _callers(scope: Scope, node: ast.expr) -> set[str]:
     """The function around a value, and what is called with it already."""
     names = {a.name for a in scope.above(node) if isinstance(a, ast.FunctionDef)}
-    parent = scope.site.places[node].parent
-    return names | ({_named(parent)} if isinstance(parent, ast.Call) else set())
+    return names | {called(scope.site.places[node].parent)}
 
 
 def _own(scope: Scope) -> str:
     return getattr(scope.site.root, "name", "")
-
-
-def _named(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def removals(scope: Scope) -> Iterator[Change]:

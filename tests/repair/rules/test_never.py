@@ -34,6 +34,7 @@ NEVER = [
         "finally",
     ),
     ("def f(x):\n    return re.match('a+b', x)\n", "(?:a+b)?"),
+    ("def f(stack):\n    return stack[-1]\n", "return max(stack)\n"),
     ("def f(x):\n    return json.loads('{}')\n", "{:02}"),
     ("def f(x):\n    return '100%%d' % x\n", "%%02d"),
     ("def f(a):\n    r = []\n    for k in a:\n        r.append(lambda: n)\n        n = k\n", "n=n"),
