@@ -90,11 +90,12 @@ def _many(
     if plain.ended != "finished":
         return tuple(failing[test] for test in asked), ()
     before = held.count([plain])
-    always = [test for test in asked if before[test]]
-    told = f"{len(always)} tests, first {always[0]}, fail without the patch too" if always else ""
-    why = f"{told} under one seed of string hashes: they are flaky"
     broken = tuple(failing[test] for test in asked if not before[test])
-    return broken, (why,) if always else ()
+    always = [test for test in asked if before[test]]
+    if not always:
+        return broken, ()
+    told = f"{len(always)} tests, first {always[0]}, fail without the patch too"
+    return broken, (f"{told} under one seed of string hashes: they are flaky",)
 
 
 def _known(test: str) -> str:
