@@ -42,6 +42,12 @@ SHAPES: dict[str, Shape] = {
             ("requests of a whole run; of one with nothing to do", "0; 0", "requests_full, requests_noop"),
         ),
     ),
+    "harm": Shape(
+        "",
+        "heal-bot 0.1.0; pytest and what the projects need as the index has them",
+        "Small projects of our own, one for each class of red run; GitHub and the models are stand-ins on the loopback.",
+        (("projects that end wrongly when they go through the action as it ships", "0 of 0", "wrong, cases"),),
+    ),
     "junit": Shape(
         "",
         "heal-bot 0.1.0, runners as in pyproject.toml",

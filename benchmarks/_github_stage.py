@@ -13,7 +13,6 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from heal_bot.commands.reception import serve
 from heal_bot.errors import HealBotError
 from heal_bot.outcome import OutcomeRecord
 from tests.github import records
+from tests.github.runner import Runner, outputs
 from tests.github.server import LoopbackGitHub, serving
 from tests.github.world import BOT, Pull, Run
 
@@ -170,15 +170,11 @@ class Stage:
 
     def environ(self, name: str, run_id: int = 900, attempt: int = 1) -> dict[str, str]:
         """The environment of the step."""
-        given = {f"INPUT_{key.upper()}": value for key, value in self.inputs.items()}
-        return {
-            "PATH": os.defpath, "GITHUB_API_URL": self.github.url, "INPUT_GITHUB-TOKEN": TOKEN,
-            "GITHUB_SERVER_URL": self.github.url, "GITHUB_REPOSITORY": REPO,
-            "GITHUB_EVENT_NAME": name, "GITHUB_SHA": self.base, "GITHUB_REF_NAME": "main",
-            "GITHUB_RUN_ID": str(run_id), "GITHUB_RUN_ATTEMPT": str(attempt),
-            "GITHUB_WORKSPACE": str(self.folder), "GITHUB_OUTPUT": str(self.folder / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"), **given, **self.runner,
-        }  # fmt: skip
+        runner = Runner(
+            self.github.url, self.folder, self.folder, self.base, REPO, run_id=run_id,
+            attempt=attempt, token=TOKEN,
+        )  # fmt: skip
+        return {"PATH": os.defpath, **runner.environ(name, self.inputs), **self.runner}
 
     def act(self, event: Event, run_id: int = 900, attempt: int = 1) -> None:
         """The whole action in this process; healing gives the prepared record."""
@@ -208,9 +204,8 @@ class Stage:
     def read_outputs(self) -> None:
         """Status and delivery as the runner would see them."""
         path = self.folder / "output"
-        lines = path.read_text().splitlines() if path.exists() else []
-        pairs = {key.partition("<<")[0]: value for key, value in pairwise(lines) if "<<" in key}
-        self.status, self.delivery = pairs.get("status", ""), pairs.get("delivery", "")
+        told = outputs(path.read_text()) if path.exists() else {}
+        self.status, self.delivery = told.get("status", ""), told.get("delivery", "")
 
     def start(self, event: Event, attempt: int = 1) -> subprocess.Popen[str]:
         """The same run as a process of its own."""
@@ -220,8 +215,7 @@ class Stage:
         prepared.write_text(json.dumps(self.values("5" * 40)))
         return subprocess.Popen(
             [sys.executable, "-m", "benchmarks._github_worker", str(prepared)],
-            env=self.environ(name, attempt=attempt)
-            | {"GITHUB_EVENT_PATH": str(self.folder / "event.json")},
+            env=self.environ(name, attempt=attempt),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._engine import Engine
+from tests.github.runner import FILES, Runner, outputs
 
 # Whoever owns the workspace on a hosted runner; never the root that the action is.
 RUNNER_UID = 1001
-TOKEN = "token-for-tests"
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class Step:
             (self.folder / part).mkdir(exist_ok=True)
         (self.folder / "_workflow/event.json").write_text(json.dumps(payload))
         mark = uuid.uuid4().hex
-        for command in ("set_output", "set_env", "save_state", "add_path", "step_summary"):
-            (self.folder / f"_commands/{command}_{mark}").touch()
+        for name in FILES.values():
+            (self.folder / f"_commands/{name}_{mark}").touch()
         self.hand_over()
         env = self._environment(event, sha, mark, inputs)
         argv = ["run", "--name", f"heal-bot-{mark[:12]}", "--workdir", "/github/workspace", "--rm"]
         argv += [part for key in env for part in ("-e", key)]
-        argv += ["-e", "GITHUB_ACTIONS=true", "-e", "CI=true", "--network", "host"]
+        argv += ["--network", "host"]
         if engine.socket is not None:
             argv += ["-v", f"{engine.socket}:/var/run/docker.sock"]
         for part, place in zip(
@@ -83,8 +83,8 @@ class Step:
             "code": done.returncode,
             "seconds": time.monotonic() - begin,
             "log": done.stdout + done.stderr,
-            "outputs": _outputs((self.folder / f"_commands/set_output_{mark}").read_text()),
-            "summary": (self.folder / f"_commands/step_summary_{mark}").read_text(),
+            "outputs": outputs((self.folder / f"_commands/output_{mark}").read_text()),
+            "summary": (self.folder / f"_commands/summary_{mark}").read_text(),
             "changed": self._git("--no-optional-locks", "status", "--porcelain")
             if (self.workspace / ".git").exists()
             else "",
@@ -96,51 +96,17 @@ class Step:
     def _environment(
         self, event: str, sha: str, mark: str, inputs: Mapping[str, str]
     ) -> dict[str, str]:
-        commands = "/github/file_commands"
-        return {
+        """The runner's variables, with the places of files as they are in the container."""
+        place = Path("/github/file_commands")
+        runner = Runner(self.url, Path("/github/workspace"), place, sha, self.name)
+        return runner.environ(event, inputs) | {
             "HOME": "/github/home",
-            "GITHUB_API_URL": self.url,
-            "GITHUB_SERVER_URL": self.url,
-            "GITHUB_REPOSITORY": self.name,
-            "GITHUB_EVENT_NAME": event,
             "GITHUB_EVENT_PATH": "/github/workflow/event.json",
-            "GITHUB_SHA": sha,
-            "GITHUB_REF_NAME": "main",
-            "GITHUB_RUN_ID": "77",
-            "GITHUB_RUN_ATTEMPT": "1",
-            "GITHUB_WORKSPACE": "/github/workspace",
-            "GITHUB_OUTPUT": f"{commands}/set_output_{mark}",
-            "GITHUB_ENV": f"{commands}/set_env_{mark}",
-            "GITHUB_STATE": f"{commands}/save_state_{mark}",
-            "GITHUB_PATH": f"{commands}/add_path_{mark}",
-            "GITHUB_STEP_SUMMARY": f"{commands}/step_summary_{mark}",
             "RUNNER_TEMP": "/github/runner_temp",
-            "ACTIONS_RUNTIME_TOKEN": "runtime-token-of-the-job",
-            "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "identity-token-of-the-job",
-            "INPUT_GITHUB-TOKEN": TOKEN,
-            **{f"INPUT_{key.upper()}": value for key, value in inputs.items()},
+            **{key: f"{place}/{name}_{mark}" for key, name in FILES.items()},
         }
 
     def _git(self, *arguments: str) -> str:
         safe = ("-c", f"safe.directory={self.workspace}", "-C", str(self.workspace))
         done = subprocess.run(["git", *safe, *arguments], capture_output=True, text=True)
         return done.stdout if done.returncode == 0 else done.stderr
-
-
-def _outputs(text: str) -> dict[str, str]:
-    """What a step wrote to its output file: NAME<<MARK blocks and NAME=VALUE lines."""
-    found: dict[str, str] = {}
-    lines = iter(text.splitlines())
-    for line in lines:
-        name, _, mark = line.partition("<<")
-        if mark:
-            value = []
-            for inner in lines:
-                if inner == mark:
-                    break
-                value.append(inner)
-            found[name] = "\n".join(value)
-        elif "=" in line:
-            name, _, value_ = line.partition("=")
-            found[name] = value_
-    return found

@@ -56,14 +56,17 @@ class Task:
 
 def heal(job: Job, task: Task) -> OutcomeRecord:
     """Heal in a child process; the bundle it leaves is read as foreign."""
-    chosen = job.settings
+    asked = job.settings
     with tempfile.TemporaryDirectory(prefix="heal-bot-action-") as name:
         scratch = Path(name)
         fetched = fetch(
-            job.run, chosen.github_token, chosen.github_server_url, chosen.github_repository,
+            job.run, asked.github_token, asked.github_server_url, asked.github_repository,
             task.request.base_sha, scratch / "repository", task.config_ref,
             task.request.tested_sha,
         )  # fmt: skip
+        config = _config(job, fetched)
+        job = job.configured(config)
+        chosen = job.settings
         reports = _gathered(job, task, fetched.folder / _REPORTS)
         targets = (*task.request.targets, *_pointed(task.place, task.request.base_sha, fetched))
         request = replace(
@@ -74,6 +77,9 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
             verify_command=chosen.verify_command,
         )
         argv = [*_argv(job, request, scratch, fetched), *_frozen(job, task, scratch)]
+        if config is not None:
+            (scratch / "config.yml").write_bytes(config)
+            argv += [f"--config={scratch / 'config.yml'}"]
         if task.resumed is not None:
             (scratch / "resumed").mkdir()
             text = bundle.dump(task.resumed)
@@ -150,13 +156,16 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
         argv += [f"--replies={replies}"]
     if job.settings.loopback:
         argv += ["--loopback"]
-    name = job.inputs.get("config", CONFIG)
-    if (config := fetched.read(fetched.config, name)) is not None:
-        (scratch / "config.yml").write_bytes(config)
-        argv += [f"--config={scratch / 'config.yml'}"]
-    elif "config" in job.inputs:
-        raise UsageError(f"input config is {name!r}: the base branch has no such file")
     return argv
+
+
+def _config(job: Job, fetched: Fetched) -> bytes | None:
+    """The settings file of the base branch; UsageError where one is named that is not there."""
+    name = job.inputs.get("config", CONFIG)
+    config = fetched.read(fetched.config, name)
+    if config is None and "config" in job.inputs:
+        raise UsageError(f"input config is {name!r}: the base branch has no such file")
+    return config
 
 
 def _frozen(job: Job, task: Task, scratch: Path) -> list[str]:

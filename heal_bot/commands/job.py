@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,21 +59,16 @@ class Job:
         given = actions.inputs(environ)
         for name in sorted(set(given) - INPUTS)[:_TOLD]:
             click.echo(actions.annotation("warning", "heal-bot", _unknown(name)))
-        options: dict[str, object] = {
-            name.replace("-", "_"): Secret(value) if name in _SECRET else value
-            for name, value in given.items()
-        }
-        if "proposers" in given:
-            options["proposers"] = _listed(given["proposers"])
+        chosen = _settings(environ, given)
         if given.get("allow", "write") not in admission.LEVELS:
             raise UsageError(f"input allow is {given['allow']!r}; use one of {admission.LEVELS}")
-        options["paths"] = _listed(given.get("paths", ""))
-        options["build_hosts"] = _listed(given.get("build-hosts", ""))
-        options["loopback"] = _flag(given, "loopback")
-        known = {k: v for k, v in options.items() if k in Settings.model_fields}
         run = Run(lambda event: click.echo(console.line(event)))
         folder = Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
-        return cls(settings.load(environ, options=known), given, environ, folder, run)
+        return cls(chosen, given, environ, folder, run)
+
+    def configured(self, config: bytes | None) -> Job:
+        """The job with what the base branch's settings file decides where no input does."""
+        return replace(self, settings=_settings(self.environ, self.inputs, config))
 
     @property
     def bundle(self) -> Path:
@@ -226,6 +221,21 @@ def broke(environ: Mapping[str, str], error: HealBotError) -> None:
     # The runner's files lie on the disk that may be what is full.
     with contextlib.suppress(ForgeError):
         actions.tell(environ, {"status": told}, summary.failed(str(error)))
+
+
+def _settings(
+    environ: Mapping[str, str], given: Mapping[str, str], config: bytes | None = None
+) -> Settings:
+    """The settings of a step: its inputs, then the file, then what the environment says."""
+    options: dict[str, object] = {
+        name.replace("-", "_"): Secret(value) if name in _SECRET else value
+        for name, value in given.items()
+    }
+    for name in ("proposers", "paths", "build-hosts"):
+        options[name.replace("-", "_")] = _listed(given.get(name, ""))
+    options["loopback"] = _flag(given, "loopback")
+    known = {name: value for name, value in options.items() if name in Settings.model_fields}
+    return settings.load(environ, config, known)
 
 
 def _unknown(name: str) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ import yaml
 from heal_bot.commands import seal
 from heal_bot.commands.job import INPUTS, Job
 from heal_bot.errors import UsageError
-from heal_bot.forge.actions import inputs
 from tests.github import records
+from tests.github.runner import TOKEN, Runner, inputs, variable
 from tests.github.server import LoopbackGitHub, serving
 
 ROOT = Path(__file__).parents[2]
@@ -42,25 +42,16 @@ def start(
     *arguments: str,
     python: tuple[str, ...] = (),
     fds: tuple[int, ...] = (),
+    inputs: Mapping[str, str] = {},
     **environ: str,
 ) -> subprocess.CompletedProcess[str]:
     """The program as the container starts it, with `python`'s own options and open `fds`."""
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
+    runner = Runner(github.url, workspace, folder)
     return subprocess.run(
         [sys.executable, "-I", *python, "-m", "heal_bot", *arguments],
-        env={
-            "PATH": "/usr/bin:/bin",
-            "GITHUB_API_URL": github.url,
-            "GITHUB_SERVER_URL": github.url,
-            "GITHUB_REPOSITORY": "octo/shop",
-            "GITHUB_WORKSPACE": str(workspace),
-            "GITHUB_OUTPUT": str(folder / "output"),
-            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-            "INPUT_GITHUB-TOKEN": "token-for-tests",
-            "INPUT_JUNIT": "",
-            **environ,
-        },
+        env={"PATH": "/usr/bin:/bin", **runner.environ("", inputs), **environ},
         cwd=workspace,
         pass_fds=fds,
         capture_output=True,
@@ -157,12 +148,16 @@ def test_a_refused_comment_loads_github_s_sdk_only_to_ask_it(
 ) -> None:
     path = comment(github, tmp_path, "mallory", sender=sender)
     reading, writing = os.pipe()
-    os.write(writing, seal.packed({"INPUT_GITHUB-TOKEN": "token-for-tests"}))
+    os.write(writing, seal.packed({variable("github-token"): TOKEN}))
     os.close(writing)
     try:
-        given = {"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_EVENT_PATH": str(path),
-                 "HEAL_BOT_SECRETS_FD": str(reading), "INPUT_GITHUB-TOKEN": ""}  # fmt: skip
-        done = start(github, tmp_path, "action", python=IMPORTS, fds=(reading,), **given)
+        given = {
+            "GITHUB_EVENT_NAME": "issue_comment",
+            "GITHUB_EVENT_PATH": str(path),
+            "HEAL_BOT_SECRETS_FD": str(reading),
+        }
+        done = start(github, tmp_path, "action", python=IMPORTS, fds=(reading,),
+                     inputs={"github-token": ""}, **given)  # fmt: skip
     finally:
         os.close(reading)
     assert told in done.stdout, done.stderr
@@ -203,19 +198,17 @@ def test_a_broken_event_is_one_line_and_a_failed_status(
 
 @pytest.mark.parametrize(
     ("name", "value", "said"),
-    [("INPUT_LOOPBACK", "1", "input loopback is '1'; use true or false"),
-     ("INPUT_MAX-MINUTES", "ten", "max-minutes: "),
-     ("INPUT_DRAFT", "yes", "input draft is 'yes'; use true or false")],
+    [("loopback", "1", "input loopback is '1'; use true or false"),
+     ("max-minutes", "ten", "max-minutes: "),
+     ("draft", "yes", "input draft is 'yes'; use true or false")],
 )  # fmt: skip
 @pytest.mark.long
 def test_an_input_that_cannot_be_meant_is_told_to_the_runner_too(
     github: LoopbackGitHub, tmp_path: Path, name: str, value: str, said: str
 ) -> None:
     (tmp_path / "event.json").write_text('{"repository": {"full_name": "octo/shop"}}')
-    given = {name: value, "GITHUB_SHA": github.world.branch("main") or ""}
-    done = start(github, tmp_path, "action", GITHUB_EVENT_NAME="push",
-                 GITHUB_EVENT_PATH=str(tmp_path / "event.json"), GITHUB_REF_NAME="main",
-                 **given)  # fmt: skip
+    done = start(github, tmp_path, "action", inputs={name: value}, GITHUB_EVENT_NAME="push",
+                 GITHUB_SHA=github.world.branch("main") or "")  # fmt: skip
     assert done.returncode == 2
     assert "::error title=heal-bot::" + said in done.stdout
     assert said in (tmp_path / "summary").read_text()
@@ -240,8 +233,6 @@ def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_
 def test_the_action_file_names_the_inputs_the_program_reads() -> None:
     described = yaml.safe_load((ROOT / "action.yml").read_text())
     assert set(described["inputs"]) == INPUTS
-    as_runner = {f"INPUT_{name.upper()}": "x" for name in described["inputs"]}
-    assert set(inputs(as_runner)) == INPUTS
     assert described["runs"]["using"] == "docker"
     assert (ROOT / "Dockerfile").read_text().rstrip().endswith('"heal_bot", "action"]')
 
@@ -249,7 +240,7 @@ def test_the_action_file_names_the_inputs_the_program_reads() -> None:
 def test_unknown_inputs_are_told_with_the_name_that_was_meant(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Job.of({"INPUT_MAX-USDD": "1", "INPUT_XYZ": "1", "INPUT_MODE": "pull-request"})
+    Job.of(inputs({"max-usdd": "1", "xyz": "1", "mode": "pull-request"}))
     first, second = capsys.readouterr().out.splitlines()
     assert "unknown input max-usdd is passed over; did you mean max-usd?" in first
     assert "unknown input xyz is passed over; docs/inputs.md lists them all" in second
@@ -258,18 +249,18 @@ def test_unknown_inputs_are_told_with_the_name_that_was_meant(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("LOOPBACK", "yes", "input loopback is 'yes'; use true or false"),
-        ("ALLOW", "anyone", "input allow is 'anyone'; use one of"),
-        ("MAX-USD", "a dollar", "max-usd: .*valid number"),
-        ("WORKING-DIRECTORY", "../x", r"working-directory: give a folder .* \(given: '../x'\)"),
-        ("SANDBOX", "none", "sandbox: .*'strict'"),
+        ("loopback", "yes", "input loopback is 'yes'; use true or false"),
+        ("allow", "anyone", "input allow is 'anyone'; use one of"),
+        ("max-usd", "a dollar", "max-usd: .*valid number"),
+        ("working-directory", "../x", r"working-directory: give a folder .* \(given: '../x'\)"),
+        ("sandbox", "none", "sandbox: .*'strict'"),
     ],
 )  # fmt: skip
 def test_an_input_that_cannot_be_meant_names_itself_and_what_to_give(
     name: str, value: str, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        Job.of({f"INPUT_{name}": value})
+        Job.of(inputs({name: value}))
 
 
 def test_an_event_that_asks_for_nothing_ends_in_its_first_process_without_click(
@@ -278,7 +269,7 @@ def test_an_event_that_asks_for_nothing_ends_in_its_first_process_without_click(
     done = subprocess.run(
         [sys.executable, "-I", *IMPORTS, "-m", "heal_bot", "action"],
         env={"PATH": "/usr/bin:/bin", "GITHUB_EVENT_NAME": "pull_request_target",
-             "GITHUB_OUTPUT": str(tmp_path / "output"), "INPUT_GITHUB-TOKEN": "token-for-tests"},
+             "GITHUB_OUTPUT": str(tmp_path / "output"), **inputs()},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

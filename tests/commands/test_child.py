@@ -17,11 +17,11 @@ from heal_bot.commands.job import Job
 from heal_bot.errors import ProvisionError, UsageError
 from heal_bot.model import HealRequest, Memory
 from heal_bot.settings import Settings
+from tests.github import runner
 
 
 def job(workspace: Path, **inputs: str) -> Job:
-    given = {f"INPUT_{name.upper()}": value for name, value in inputs.items()}
-    return Job.of({"GITHUB_WORKSPACE": str(workspace), **given})
+    return Job.of({"GITHUB_WORKSPACE": str(workspace), **runner.inputs(inputs)})
 
 
 @pytest.fixture
@@ -96,9 +96,11 @@ def test_versions_are_those_of_the_named_file_else_of_the_one_beside_the_reports
     (tmp_path / "work/mine.txt").write_text("a==1")
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("freeze.txt" if beside else "junit.xml", "a==2")
-    kind = "INPUT_{}" if by_input else "HEAL_BOT_{}"
-    told = {"GITHUB_WORKSPACE": str(tmp_path / "work"), kind.format("FREEZE"): given,
-            kind.format("SETUP"): setup}  # fmt: skip
+    if by_input:
+        named = runner.inputs({"freeze": given, "setup": setup})
+    else:
+        named = {**runner.inputs(), "HEAL_BOT_FREEZE": given, "HEAL_BOT_SETUP": setup}
+    told = {"GITHUB_WORKSPACE": str(tmp_path / "work"), **named}
     request = HealRequest(repo="", base_sha="0" * 40)
     task = child.Task(request, Memory(), downloaded=(tmp_path / "a.zip",))
     options = child._frozen(Job.of(told), task, tmp_path)
@@ -127,3 +129,12 @@ def test_an_error_is_on_the_run_s_page_though_the_runner_s_files_cannot_be_writt
 def test_a_boolean_that_is_none_is_one_line() -> None:
     with pytest.raises(UsageError, match="use true or false"):
         job(Path(), loopback="perhaps")
+
+
+def test_the_settings_file_decides_what_no_input_does_and_its_limit_is_the_child_s(
+    tmp_path: Path,
+) -> None:
+    config = b"max-minutes: 45\nmax-usd: 0.5\npaths: [src]\ncandidates: 3\n"
+    told = job(tmp_path, **{"max-usd": "2"}).configured(config).settings
+    assert (told.max_minutes, told.max_usd, told.candidates) == (45.0, 2.0, 3)
+    assert told.paths == ("src",)

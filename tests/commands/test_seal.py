@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from heal_bot.commands import seal
+from heal_bot.commands.job import _SECRET
 from heal_bot.errors import UsageError
+from tests.github.runner import inputs, variable
 
 # 3 is PR_GET_DUMPABLE.
 PROGRAM = """
@@ -25,11 +27,15 @@ print(json.dumps({"inside": inside, "shown": dict(os.environ), "dumpable": [befo
 
 
 def test_what_is_kept_is_on_a_list() -> None:
-    environ = {"PATH": "/bin", "INPUT_MODE": "push", "INPUT_GITHUB-TOKEN": "t", "GH_TOKEN": "u",
-               "ACTIONS_RUNTIME_TOKEN": "v", "HTTPS_PROXY": "http://proxy", "CURL_CA_BUNDLE": "/x",
-               "GITHUB_REPOSITORY": "octo/shop"}  # fmt: skip
+    given = inputs({"mode": "push"})
+    environ = {"PATH": "/bin", **given, "GH_TOKEN": "u", "GITHUB_REPOSITORY": "octo/shop",
+               "ACTIONS_RUNTIME_TOKEN": "v", "HTTPS_PROXY": "http://proxy",
+               "CURL_CA_BUNDLE": "/x"}  # fmt: skip
+    secret = {variable(name) for name in _SECRET}
+    kept = {name: value for name, value in given.items() if name not in secret}
+    assert kept[variable("mode")] == "push"
     assert seal.plain(environ) == {
-        "PATH": "/bin", "INPUT_MODE": "push", "GITHUB_REPOSITORY": "octo/shop",
+        "PATH": "/bin", "GITHUB_REPOSITORY": "octo/shop", **kept,
     }  # fmt: skip
 
 
@@ -39,7 +45,7 @@ def test_a_process_started_with_secrets_replaces_itself(tmp_path: Path) -> None:
     event.write_text(json.dumps({"repository": {"full_name": "octo/shop"}, **dispatch}))
     done = subprocess.run(
         [sys.executable, "-I", "-m", "heal_bot", "action"],
-        env={"PATH": "/usr/bin:/bin", "INPUT_GITHUB-TOKEN": "ghs_hidden", "GITHUB_OUTPUT": "",
+        env={"PATH": "/usr/bin:/bin", **inputs(token="ghs_hidden"), "GITHUB_OUTPUT": "",
              "GITHUB_EVENT_NAME": "repository_dispatch", "GITHUB_EVENT_PATH": str(event),
              "GITHUB_REPOSITORY": "octo/shop", "GITHUB_WORKSPACE": str(tmp_path)},
         capture_output=True,

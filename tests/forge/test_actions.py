@@ -10,10 +10,11 @@ import pytest
 from heal_bot.errors import ForgeError
 from heal_bot.forge import actions
 from heal_bot.text import Secret
+from tests.github import runner
 
 
 def test_inputs_keep_their_hyphens_and_empty_ones_are_absent() -> None:
-    environ = {"INPUT_GITHUB-TOKEN": " t ", "INPUT_MAX-USD": "", "INPUT_A_B": "c", "PATH": "/bin"}
+    environ = runner.inputs({"github-token": " t ", "max-usd": "", "a b": "c"}) | {"PATH": "/bin"}
     assert actions.inputs(environ) == {"github-token": "t", "a_b": "c"}
 
 

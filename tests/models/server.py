@@ -34,10 +34,14 @@ class Answer:
 
 @dataclass
 class Scripted:
-    """The server: answers in order (the last one repeats), and the requests it got."""
+    """The server: answers in order (the last one repeats), and the requests it got.
+
+    `reply` makes the answer from a request in their place.
+    """
 
     url: str
     answers: list[Answer] = field(default_factory=list)
+    reply: Callable[[dict[str, object]], Answer] | None = None
     requests: list[tuple[str, dict[str, str], dict[str, object]]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
@@ -62,8 +66,11 @@ def served() -> Iterator[Scripted]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             scripted.bodies.append(body)
             scripted.requests.append((self.path, headers, json.loads(body)))
-            place = min(len(scripted.requests), len(scripted.answers)) - 1
-            _send(self, scripted.answers[place])
+            if scripted.reply is not None:
+                _send(self, scripted.reply(scripted.requests[-1][2]))
+            else:
+                place = min(len(scripted.requests), len(scripted.answers)) - 1
+                _send(self, scripted.answers[place])
             scripted.answered.append(time.monotonic())
 
         def log_message(self, *args: object) -> None:
