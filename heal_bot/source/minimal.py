@@ -7,9 +7,11 @@ import difflib
 import io
 import textwrap
 import tokenize
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 from heal_bot.source import functions, guard
 
@@ -25,21 +27,26 @@ class _Unit:
     lines: tuple[str, ...]
     comment: str
 
+    @property
+    def comments(self) -> Counter[str]:
+        """The comments above it and behind it."""
+        return Counter(filter(None, map(str.strip, (*self.leading, self.comment))))
+
 
 def minimal(old_source: str, new_source: str) -> str:
     """`new_source` with the lines of `old_source` kept where a logical line's code is equal.
 
     Comments, quotes, wrapping and blank lines of unchanged code survive; a changed line keeps the
-    comments above and behind it. The result has the same syntax tree as `new_source`; where that
-    cannot be shown (text that this Python cannot parse) it is `new_source` itself.
+    comments above and behind it; a comment that stands elsewhere in `new_source` moves there. The
+    result has the same syntax tree as `new_source`; where that cannot be shown (text that this
+    Python cannot parse) it is `new_source` itself.
     """
     try:
         wanted = _tree(new_source)
-        old_units, tail = _units(old_source)
-        new_units, _ = _units(new_source)
+        old, new = _units(old_source), _units(new_source)
     except (guard.SourceRejected, tokenize.TokenError, SyntaxError):
         return new_source
-    merged = "".join(_merged(old_units, new_units)) + "".join(tail)
+    merged = "".join(_merged(old, new))
     if merged == new_source:
         return merged
     try:
@@ -49,35 +56,67 @@ def minimal(old_source: str, new_source: str) -> str:
 
 
 def _merged(old: Sequence[_Unit], new: Sequence[_Unit]) -> list[str]:
-    matcher = difflib.SequenceMatcher(None, [u.key for u in old], [u.key for u in new], False)
+    """The lines of the new units, in the words of the old ones as far as these say the same."""
+    pairs = tuple(_paired(old, new))
+    stay = _total(Counter(one.comments & unit.comments) for one, unit in pairs if one)
+    # What is gone from one place and new at another has moved.
+    moved = (_total(u.comments for u in old) - stay) & (_total(u.comments for u in new) - stay)
+    leaving, arriving = moved.copy(), moved.copy()
     merged: list[str] = []
-    for what, old_from, old_to, new_from, new_to in matcher.get_opcodes():
-        before, after = old[old_from:old_to], new[new_from:new_to]
-        if what == "equal":
-            for unit in before:
-                merged += [*unit.leading, *unit.lines]
+    for one, unit in pairs:
+        if one is None:
+            _taken(arriving, unit.comments)
+            merged += [*unit.leading, *unit.lines]
             continue
-        for number, unit in enumerate(after):
-            counterpart = before[number] if number < len(before) else None
-            merged += _changed(unit, counterpart)
+        left = _taken(leaving, one.comments - unit.comments)
+        come = _taken(arriving, unit.comments - one.comments)
+        above = [line for line in one.leading if line.strip() not in left]
+        behind = "" if one.comment.strip() in left else one.comment
+        if one.key != unit.key:
+            merged += _changed(unit, above, behind)
+            continue
+        if come and not one.comments - left - unit.comments:
+            above = [*unit.leading]
+        else:
+            above += [line for line in unit.leading if line.strip() in come]
+        as_new = behind != one.comment or unit.comment.strip() in come
+        merged += [*above, *(unit.lines if as_new else one.lines)]
     return merged
 
 
-def _changed(unit: _Unit, counterpart: _Unit | None) -> list[str]:
+def _paired(old: Sequence[_Unit], new: Sequence[_Unit]) -> Iterator[tuple[_Unit | None, _Unit]]:
+    """Each new line, with the old one whose place it takes if that is of its depth."""
+    matcher = difflib.SequenceMatcher(None, [u.key for u in old], [u.key for u in new], False)
+    for _, old_from, old_to, new_from, new_to in matcher.get_opcodes():
+        before, after = old[old_from:old_to], new[new_from:new_to]
+        for one, unit in zip_longest(before[: len(after)], after):
+            yield one if one and one.key[0] == unit.key[0] else None, unit
+
+
+def _total(counts: Iterable[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter())
+
+
+def _taken(rest: Counter[str], wanted: Counter[str]) -> Counter[str]:
+    """As many of the wanted as there are in the rest, taken out of it."""
+    found = rest & wanted
+    rest.subtract(found)
+    return found
+
+
+def _changed(unit: _Unit, above: Sequence[str], behind: str) -> list[str]:
     """A new line, with the comments of the old line whose place it takes."""
-    if counterpart is None or counterpart.key[0] != unit.key[0]:
-        return [*unit.leading, *unit.lines]
-    leading = unit.leading if any(map(str.strip, unit.leading)) else counterpart.leading
+    leading = unit.leading if any(map(str.strip, unit.leading)) else above
     lines = unit.lines
-    if counterpart.comment and not unit.comment and len(lines) == 1:
-        lines = (f"{lines[0].rstrip()}{counterpart.comment}{_end(lines[0])}",)
+    if behind and not unit.comment and len(lines) == 1:
+        lines = (f"{lines[0].rstrip()}{behind}{_end(lines[0])}",)
     return [*leading, *lines]
 
 
 # The old side is the same in every proposal for a function, and most lines of the new one are.
 @lru_cache(maxsize=64)
-def _units(source: str) -> tuple[tuple[_Unit, ...], tuple[str, ...]]:
-    """The logical lines of a source, and the comment lines after the last of them."""
+def _units(source: str) -> tuple[_Unit, ...]:
+    """The logical lines of a source, the last one with no code and the comments at the end."""
     lines = functions.lines(source)
     body = "".join(f"{line.rstrip(chr(13) + chr(10))}\n" for line in lines)
     indented = body[:1] in {" ", "\t"}
@@ -101,7 +140,7 @@ def _units(source: str) -> tuple[tuple[_Unit, ...], tuple[str, ...]]:
             start, done, comment = None, token.start[0], ""
         elif token.type not in _BLANK and token.type != tokenize.ENDMARKER and start is None:
             start = token.start[0]
-    return tuple(units), tuple(lines[done - shift :])
+    return (*units, _Unit((-1, ""), tuple(lines[done - shift :]), (), ""))
 
 
 @lru_cache(maxsize=2048)

@@ -70,6 +70,41 @@ def test_an_added_statement_leaves_the_comments_around_it() -> None:
     assert added in result
 
 
+LINES = """\
+def f(a):
+    # first
+    one(a)
+    two(a)  # behind
+    three(a)
+    # last
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "one(a) | # first | two(a)  # behind | three(a) | # last",
+        "# last | # first | one(a) | two(a)  # behind | three(a)",
+        "one(a) | two(a)  # behind | three(a) | # first | # last",
+        "# first | zero(a) | one(a) | two(a)  # behind | # last",
+        "zero(a)  # behind | # first | one(a) | two(a + 1) | # last",
+        "# behind | # first | one(a) | two(a + 1) | three(a) | # last",
+    ],
+    ids=["down", "up", "to the end", "with new code", "to new code", "above another"],
+)
+def test_a_comment_that_moved_stands_once_and_where_it_was_put(body: str) -> None:
+    new = "".join(f"{line}\n" for line in ["def f(a):", *(f"    {x}" for x in body.split(" | "))])
+    assert minimal.minimal(LINES, new) == new
+
+
+def test_of_comments_that_are_alike_one_may_move() -> None:
+    old = "def f(a):\n    # step\n    one(a)\n    # step\n    two(a)\n    three(a)\n"
+    new = "def f(a):\n    # step\n    one(a)\n    two(a)\n    # step\n    three(a)\n"
+    assert minimal.minimal(old, new) == new
+    bare = "def f(a):\n    one(a)\n    two(a)\n    three(b)\n"
+    assert minimal.minimal(old, bare) == old.replace("three(a)", "three(b)")
+
+
 def test_other_indentation_inside_does_not_break_the_result() -> None:
     old = "def f(x):\n  # two spaces\n  if x:\n    return 1\n  return 2\n"
     new = "def f(x):\n    if x:\n        return 1\n    return 3\n"
