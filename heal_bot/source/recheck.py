@@ -22,15 +22,20 @@ def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[E
     version cannot be parsed.
     """
     new = functions.index(path, after)
-    changed: list[tuple[Target, Target]] = []
-    for old in functions.index(path, before):
-        twin = functions.find(new, old.qualname, old.kind, old.nth)
-        if old.qualname in named and twin is not None and twin.source != old.source:
-            changed.append((old, twin))
+    pairs = [
+        (old, twin)
+        for old in functions.index(path, before)
+        if old.qualname in named
+        and (twin := functions.find(new, old.qualname, old.kind, old.nth)) is not None
+    ]
+    changed = [(old, twin) for old, twin in pairs if twin.source != old.source]
+    if _fresh(before, after):
+        # A function that stays as it is may lack nothing but an import.
+        changed = changed or pairs
     if not changed:
         raise RecheckError(f"{path}: none of the functions named is changed")
     outer = [(old, twin) for old, twin in changed if not _inside(old, changed)]
-    added = _added(path, before, after, [twin for _, twin in outer])
+    added = _added(path, before, after, [twin for _, twin in pairs])
     found = tuple(
         Edit(old, twin.source, added if place == 0 else ())
         for place, (old, twin) in enumerate(outer)
@@ -58,10 +63,7 @@ def _inside(target: Target, changed: Sequence[tuple[Target, Target]]) -> bool:
 
 def _added(path: str, before: str, after: str, twins: Sequence[Target]) -> tuple[str, ...]:
     """The top-level imports only `after` has; each must bind a name that the new code reads."""
-    tree = guard.parse(after)
-    nodes = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    known = [ast.dump(n) for n in guard.parse(before).body]
-    fresh = [n for n in nodes if ast.dump(n) not in known]
+    tree, fresh = guard.parse(after), _fresh(before, after)
     added = imports.missing(before, [ast.unparse(n) for n in fresh])
     words = {
         node.id
@@ -74,3 +76,10 @@ def _added(path: str, before: str, after: str, twins: Sequence[Target]) -> tuple
             if (alias.asname or alias.name).partition(".")[0] not in words:
                 raise RecheckError(f"{path}: the import of {alias.name} is not needed")
     return added
+
+
+def _fresh(before: str, after: str) -> list[ast.Import | ast.ImportFrom]:
+    """The top-level imports only `after` has."""
+    nodes = [n for n in guard.parse(after).body if isinstance(n, ast.Import | ast.ImportFrom)]
+    known = [ast.dump(n) for n in guard.parse(before).body]
+    return [node for node in nodes if ast.dump(node) not in known]

@@ -58,6 +58,8 @@ def changed(old: str, new: str) -> str:
             {"plain"},
             ["plain"],
         ),
+        (changed("import re\n", "import re\nimport x\n"), {"plain"}, ["plain"]),
+        (changed("import re\n", "import re\nimport y\n"), {"plain"}, None),
         (changed("return x\n", "return x + 1\n").replace("\n", "\r\n"), {"plain"}, None),
     ],
 )

@@ -25,11 +25,16 @@ def twin(edits: Sequence[Edit], attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def shape(edits: Sequence[Edit]) -> frozenset[tuple[str, str, str, int, str]]:
-    """What the edits make of each target: syntax without comments, docstrings, local names."""
-    return frozenset(
+    """What the edits make of each target and add to its file's imports.
+
+    Of a target its syntax without comments, docstrings and local names.
+    """
+    made = {
         (e.target.path, e.target.qualname, e.target.kind, e.target.nth, normal(e.new_source))
         for e in edits
-    )
+    }
+    added = {(e.target.path, "", "import", 0, line) for e in edits for line in e.imports}
+    return frozenset(made | added)
 
 
 @lru_cache(maxsize=256)

@@ -61,6 +61,7 @@ def read(
     parts = snippets(reply)
     if not parts:
         raise ReplyError("no Python definition that parses was found in the reply")
+    shared = tuple(line for part in parts if not part.defines for line in _imports(part))
     chosen: dict[Target, tuple[str, tuple[str, ...]]] = {}
     strangers: list[str] = []
     for found in (item for part in parts for item in _definitions(part)):
@@ -68,7 +69,8 @@ def read(
         if target is None:
             strangers.append(found.hint or found.qualname)
             continue
-        chosen[target] = (_source(found, target, secrets), _imports(found.snippet))
+        wanted = (*_imports(found.snippet), *shared)
+        chosen[target] = (_source(found, target, secrets), wanted)
     if not chosen:
         names = one_line(", ".join(dict.fromkeys(strangers)), 200) or "nothing"
         raise ReplyError(f"the reply defines {names}, which is none of the functions shown")
@@ -77,7 +79,7 @@ def read(
             f"the proposed code calls {helper}, which the reply defines and the file does not;"
             " only functions shown can change, so put its code inside"
         )
-    edits = tuple(_edits(chosen, texts))
+    edits = _edits(chosen, texts)
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")
     salvaged = any(not part.fenced for part in parts) or reply.count("```") % 2 == 1
@@ -100,21 +102,30 @@ def _helper(
 
 def _edits(
     chosen: Mapping[Target, tuple[str, tuple[str, ...]]], texts: Mapping[str, str]
-) -> Iterator[Edit]:
-    for target, (source, wanted) in chosen.items():
-        if _same(source, target.source):
-            continue
-        used = {
-            node.id
-            for node in ast.walk(guard.parse(_at_margin(source)))
-            if isinstance(node, ast.Name)
-        }
-        needed = tuple(line for line in wanted if _binds(line) in used)
-        try:
-            missing = imports.missing(texts[target.path], needed) if needed else ()
-        except guard.SourceRejected as error:
-            raise ReplyError(f"an import cannot be added: {error}") from error
-        yield Edit(target, minimal(target.source, source), missing)
+) -> tuple[Edit, ...]:
+    """The functions that change; where none does, those whose file lacks an import they use."""
+
+    def edit(target: Target, source: str) -> Edit:
+        wanted = chosen[target][1]
+        return Edit(target, source, _missing(source, wanted, texts[target.path]))
+
+    changed = tuple(
+        edit(target, minimal(target.source, source))
+        for target, (source, _) in chosen.items()
+        if not _same(source, target.source)
+    )
+    return changed or tuple(e for t in chosen if (e := edit(t, t.source)).imports)
+
+
+def _missing(source: str, wanted: Sequence[str], text: str) -> tuple[str, ...]:
+    """Of the imports wanted those that the source uses and the file does not have."""
+    tree = guard.parse(_at_margin(source))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    needed = tuple(line for line in wanted if _binds(line) in used)
+    try:
+        return imports.missing(text, needed) if needed else ()
+    except guard.SourceRejected as error:
+        raise ReplyError(f"an import cannot be added: {error}") from error
 
 
 def _definitions(part: Snippet) -> Iterator[_Found]:

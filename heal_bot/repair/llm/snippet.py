@@ -16,6 +16,15 @@ _MAX_FENCES = 120
 _MAX_TRIES = 300
 _FENCE = re.compile(r"^[ \t>]{0,8}(?:`{3,}|~{3,})(.*)$")
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+# Comments, blank lines and imports, over several lines too.
+_HEAD = re.compile(
+    r"(?:[ \t]*(?:#[^\n]*)?\n"
+    r"|[ \t]*(?:import|from)[ \t](?:[^\n(\\]|\\\n)*(?:\([^)]*\)[^\n]*)?\n)*"
+)
+_USEFUL = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
+    ast.Import, ast.ImportFrom,
+)  # fmt: skip
 _START = re.compile(r"^([ \t]*)(?:@|async\s+def\b|def\b|class\b|import\b|from\b)")
 
 
@@ -27,15 +36,21 @@ class Snippet:
     tree: ast.Module
     fenced: bool
 
+    @property
+    def defines(self) -> bool:
+        """Whether there is more in it than imports."""
+        return not all(isinstance(n, ast.Import | ast.ImportFrom) for n in self.tree.body)
+
 
 def snippets(reply: str) -> tuple[Snippet, ...]:
-    """Every piece of a reply that parses and defines or assigns something, in order.
+    """Every piece of a reply that parses and imports, defines or assigns something, in order.
 
     Each fence is tried with each possible end, so that a fence inside a docstring or a missing
-    last one loses nothing; without any usable fence the definitions in the prose are taken.
+    last one loses nothing; where no fence defines anything the definitions in the prose are taken.
     """
     lines = _THOUGHT.sub("", reply).splitlines()
-    return tuple(_fenced(lines)) or tuple(_bare(lines))
+    fenced = tuple(_fenced(lines))
+    return fenced if any(part.defines for part in fenced) else tuple(_bare(lines))
 
 
 def prose(reply: str) -> str:
@@ -111,17 +126,20 @@ def _parsed(lines: list[str], *, fenced: bool) -> Snippet | None:
         tree = guard.parse(text)
     except guard.SourceRejected:
         return None
-    useful = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-    return Snippet(text, tree, fenced) if any(isinstance(n, useful) for n in tree.body) else None
+    return Snippet(text, tree, fenced) if any(isinstance(n, _USEFUL) for n in tree.body) else None
 
 
 def outdented(text: str) -> str:
-    """The text moved to the margin by the depth of its first line of code."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    margin = first[: len(first) - len(first.lstrip())]
-    if not margin:
-        return text
-    return "\n".join(line.removeprefix(margin) for line in text.split("\n"))
+    """The text at the margin: comments and imports first, then code by its first line's depth.
+
+    A method is shown at its depth, and what an answer puts above it stands at the margin.
+    """
+    found = _HEAD.match(text)
+    cut = found.end() if found else 0
+    head, code = text[:cut], text[cut:]
+    margin = code[: len(code) - len(code.lstrip(" \t"))]
+    above = "".join(line.lstrip() or "\n" for line in head.splitlines(keepends=True))
+    return above + "\n".join(line.removeprefix(margin) for line in code.split("\n"))
 
 
 def indented(text: str, margin: str) -> str:

@@ -45,3 +45,10 @@ def test_a_twin_counts_unless_it_was_never_judged(status, found) -> None:
     attempt = Attempt(3, "c", Candidate((Edit(target, ONE),), "rules", "x"), Verdict(status))
     edits = (Edit(target, ONE.replace("total", "t")),)
     assert (twin(edits, [attempt]) is attempt) == found
+
+
+def test_the_same_code_with_an_import_is_another_change() -> None:
+    target = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
+    bare = Attempt(6, "c", Candidate((Edit(target, ONE),), "model", "x"), Verdict("regression"))
+    assert twin((Edit(target, ONE, ("import math",)),), [bare]) is None
+    assert twin((Edit(target, ONE),), [bare]) is bare

@@ -181,6 +181,51 @@ def test_needed_imports_come_along_and_others_do_not() -> None:
     assert reading.edits[0].imports == ("import math", "from re import match")
 
 
+TABBED = (
+    "class Cart:\n\tdef total(self, prices):\n\t\treturn sum(prices) - 1\n\n"
+    "\t@staticmethod\n\tdef cents(price):\n\t\treturn price * 100\n"
+)
+TOTAL = "\tdef total(self, prices):\n\t\treturn math.fsum(prices)"
+CENTS = "\t@staticmethod\n\tdef cents(price):\n\t\treturn math.floor(price * 100 + 0.5)"
+
+
+@pytest.mark.parametrize(
+    ("reply", "qualname"),
+    [
+        (f"```python\n# cart.py::Cart.total\nimport math\n{TOTAL}\n```", "Cart.total"),
+        (f"```python\nimport math\n# cart.py::Cart.total\n\n{TOTAL}\n```", "Cart.total"),
+        (f"```python\n# cart.py::Cart.total\n\timport math\n{TOTAL}\n```", "Cart.total"),
+        (f"```python\n# cart.py::Cart.cents\nimport math\n\n{CENTS}\n```", "Cart.cents"),
+        (f"```python\n# cart.py::Cart.cents\nimport math\n{CENTS}\n```", "Cart.cents"),
+        (f"```python\nimport math\n```\n\n```python\n# Cart.cents\n{CENTS}\n```", "Cart.cents"),
+        (f"import math\n\n{CENTS}\n", "Cart.cents"),
+        (f"```python\nimport math\n```\nand then\n{CENTS}\n", "Cart.cents"),
+    ],
+    ids=["above", "first", "indented", "decorated", "close", "own fence", "prose", "half fenced"],
+)
+def test_an_import_survives_wherever_it_stands_above_a_method(reply: str, qualname: str) -> None:
+    targets = functions.index("cart.py", TABBED)
+    (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
+    assert (edit.target.qualname, edit.imports) == (qualname, ("import math",))
+    assert edit.new_source.startswith("\t")
+
+
+def test_an_import_over_several_lines_survives() -> None:
+    targets = functions.index("cart.py", TABBED)
+    head = "from math import (\n    floor,\n    fsum,\n)\n"
+    reply = f"```python\n# cart.py::Cart.total\n{head}{TOTAL.replace('math.', '')}\n```"
+    (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
+    assert edit.imports == ("from math import fsum",)
+
+
+def test_an_import_alone_is_a_change() -> None:
+    text = TABBED.replace("sum(prices) - 1", "math.fsum(prices)")
+    targets = functions.index("cart.py", text)
+    reply = f"```python\n# cart.py::Cart.total\nimport math\n{TOTAL}\n```"
+    (edit,) = read(reply, targets, {"cart.py": text}).edits
+    assert (edit.new_source, edit.imports) == (edit.target.source, ("import math",))
+
+
 def test_an_import_that_would_rebind_a_name_is_refused() -> None:
     code = "from x import count\nasync def fetch(key):\n    return count(key)\n"
     with pytest.raises(ReplyError, match="rebind"):
