@@ -139,7 +139,16 @@ def fence(text: str, language: str = "", limit: int = 20_000) -> str:
 
 
 def redact(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """Without the given values (longest first) and without what looks like a credential.
+    """Without the given values and without what looks like a credential: for people to read.
+
+    Source and test data are never redacted, in which `http://user:pass@host` is a value like any
+    other: `hide_values` is for these.
+    """
+    return _SECRETS.sub("***", hide_values(text, secrets))
+
+
+def hide_values(text: str, secrets: Iterable[Secret]) -> str:
+    """Without the given values, the longest first, and otherwise as it is.
 
     A value is found as it is, in the encodings of `_forms`, and broken over lines.
     """
@@ -150,7 +159,7 @@ def redact(text: str, secrets: Iterable[Secret] = ()) -> str:
             bare = bare or text.translate(_FOLDS)
             if (folded := _folded(form)) and folded in bare:
                 text, bare = _rejoined(text, folded), ""
-    return _SECRETS.sub("***", text)
+    return text
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from heal_bot.text import (
     for_command,
     for_log,
     for_markdown,
+    hide_values,
     one_line,
     printable,
     redact,
@@ -132,8 +133,9 @@ def test_a_fence_cannot_be_closed_from_inside(text: str) -> None:
         "Authorization: Bearer " + "c" * 30,
     ],
 )
-def test_what_looks_like_a_credential_is_redacted(text: str) -> None:
+def test_what_looks_like_a_credential_is_redacted_and_no_known_value(text: str) -> None:
     assert "***" in redact(text)
+    assert hide_values(text, (Secret("another-secret"),)) == text
 
 
 def test_the_given_values_are_redacted_longest_first() -> None:

@@ -20,7 +20,7 @@ from heal_bot.model import (
 )
 from heal_bot.outcome import SCHEMA, OutcomeRecord
 from heal_bot.report.fates import Fate, fates
-from heal_bot.text import Secret, clip, printable, redact
+from heal_bot.text import Secret, clip, hide_values, printable, redact
 
 _TEXT = 8_000
 _NAME = 900
@@ -31,8 +31,9 @@ _DIFF = 200_000
 def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
     """The record of an outcome; foreign text is redacted, clipped, without control characters."""
 
-    def text(value: str, limit: int = _TEXT) -> str:
-        return clip(printable(redact(value, secrets)), limit)
+    def text(value: str, limit: int = _TEXT, *, source: bool = False) -> str:
+        hide = hide_values if source else redact
+        return clip(printable(hide(value, secrets)), limit)
 
     return OutcomeRecord.model_validate(
         {
@@ -177,7 +178,7 @@ def _attempt(attempt: Attempt, text: Clean) -> dict[str, Any]:
         "functions": tuple(
             dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in candidate.edits)
         ),
-        "diff": text(attempt.diff, _DIFF),
+        "diff": text(attempt.diff, _DIFF, source=True),
         "verdict": verdict.status,
         "detail": text(verdict.detail),
         "fixed": tuple(text(test, _NAME) for test in verdict.fixed),

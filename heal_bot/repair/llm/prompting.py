@@ -20,7 +20,7 @@ from heal_bot.model import Attempt, Cluster
 from heal_bot.model_port import Message
 from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.lessons import lessons
-from heal_bot.text import Secret, clip, one_line, printable, redact
+from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
 VERSION = "3"
 _FOLDER = Path(__file__).parent / "prompts"
@@ -154,7 +154,7 @@ class Prompter:
     def _tagger(self) -> Callable[..., str]:
         def untrusted(caller: Callable[[], Any]) -> str:
             """The block a template calls this with, cleaned, between the tags."""
-            text = redact(printable(str(caller())), self.secrets)
+            text = hide_values(printable(str(caller())), self.secrets)
             text = _TAG.sub("", text.replace(self.nonce, "")).strip("\n")
             return f"<untrusted-{self.nonce}>\n{text}\n</untrusted-{self.nonce}>\n"
 

@@ -18,7 +18,7 @@ from heal_bot.repair.llm.likeness import shape, twin
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError, read
 from heal_bot.repair.llm.structured import parse
-from heal_bot.text import Secret, clip, one_line, redact
+from heal_bot.text import Secret, clip, hide_values, one_line
 
 # How each round opens; sampling parameters are gone, so variety comes from the task.
 STRATEGIES = ("minimal", "fresh", "elsewhere")
@@ -244,7 +244,7 @@ class ModelProposer:
     ) -> Candidate | None:
         """The candidate of a reply; None when it is unusable or a twin, which is recorded."""
         facts, provider = prompter.facts, self.models[place].provider
-        said = clip(redact(reply.text, self.secrets), 1_500)
+        said = clip(hide_values(reply.text, self.secrets), 1_500)
         try:
             reading = read(reply.text, facts.targets, facts.texts, self.secrets)
         except ReplyError as error:
@@ -253,7 +253,7 @@ class ModelProposer:
             return None
         if reading.salvaged:
             self._speak(run, place, "salvage", "the code was found outside a proper fence")
-        reason = one_line(redact(reading.rationale, self.secrets), 300)
+        reason = one_line(hide_values(reading.rationale, self.secrets), 300)
         candidate = Candidate(reading.edits, provider, strategy, reason, reply.cost)
         if (earlier := twin(reading.edits, brief.attempts)) is not None:
             refusal = f"the same change as attempt {earlier.number}, which was not run again"

@@ -14,7 +14,7 @@ from heal_bot.model import Edit, Target
 from heal_bot.repair.llm.snippet import MAX_REPLY, Snippet, indented, prose, snippets
 from heal_bot.source import guard, imports
 from heal_bot.source.edit import minimal
-from heal_bot.text import Secret, one_line, redact
+from heal_bot.text import Secret, hide_values, one_line
 
 _HEADER = re.compile(r"^\s*#\s*(?:(?P<path>[^\s:]+\.py)::)?(?P<name>[\w.<>]+)\s*$")
 _HIDDEN = "***"
@@ -196,8 +196,7 @@ def _source(found: _Found, target: Target, secrets: Sequence[Secret]) -> str:
 def _segment(found: _Found) -> str:
     lines = found.snippet.text.splitlines(keepends=True)
     text = "".join(lines[_first(found.node) - 1 : found.node.end_lineno])
-    margin = " " * found.node.col_offset
-    body = "".join(line.removeprefix(margin) for line in text.splitlines(keepends=True))
+    body = _at_margin(text)
     return body if body.endswith("\n") else f"{body}\n"
 
 
@@ -212,11 +211,10 @@ def _decorators(target: Target) -> str:
 
 def _restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
     """Lines that came back with a secret hidden, as they were; ReplyError for any other."""
-    hidden = {
-        redact(line, secrets).strip(): line.strip()
-        for line in target.source.splitlines()
-        if redact(line, secrets) != line
-    }
+    if hide_values(target.source, secrets) == target.source:
+        return source
+    shown = ((hide_values(line, secrets), line) for line in target.source.splitlines())
+    hidden = {seen.strip(): line.strip() for seen, line in shown if seen != line}
     lines = [
         line.replace(line.strip(), hidden.get(line.strip(), line.strip()))
         for line in source.splitlines(keepends=True)

@@ -210,6 +210,13 @@ def test_an_import_survives_wherever_it_stands_above_a_method(reply: str, qualna
     assert edit.new_source.startswith("\t")
 
 
+def test_a_class_with_tabs_around_a_method_keeps_its_depth() -> None:
+    targets = functions.index("cart.py", TABBED)
+    reply = f"```python\nimport math\nclass Cart:\n{TOTAL}\n```"
+    (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
+    assert (edit.new_source, edit.imports) == (f"{TOTAL}\n", ("import math",))
+
+
 def test_an_import_over_several_lines_survives() -> None:
     targets = functions.index("cart.py", TABBED)
     head = "from math import (\n    floor,\n    fsum,\n)\n"
@@ -232,14 +239,24 @@ def test_an_import_that_would_rebind_a_name_is_refused() -> None:
         read(f"```python\n{code}```", TARGETS, {PATH: SOURCE})
 
 
+IN_SOURCE = Secret("ghp_0123456789abcdefghijABCDEFGHIJ012345")
+
+
 def test_a_hidden_secret_comes_back_and_never_as_stars() -> None:
     reply = '```python\ndef secret():\n    token = "***"\n    return token\n```'
-    assert changed(reply) == ['-    return token + "x"', "+    return token"]
+    lines = changed(reply, secrets=(IN_SOURCE,))
+    assert lines == ['-    return token + "x"', "+    return token"]
+    stars = '```python\ndef secret():\n    return "***"\n```'
     with pytest.raises(ReplyError, match="hidden"):
-        read('```python\ndef secret():\n    return "***"\n```', TARGETS, {PATH: SOURCE})
+        read(stars, TARGETS, {PATH: SOURCE}, (IN_SOURCE,))
     limit = Secret("b" + "ix" + "shelf" * 3)
     with pytest.raises(ReplyError, match="same as the current"):
         read("```python\nLIMIT = 10\n```", TARGETS, {PATH: SOURCE}, (limit,))
+
+
+def test_where_nothing_was_hidden_stars_are_text_like_any_other() -> None:
+    reply = '```python\ndef secret():\n    return "***"\n```'
+    assert '+    return "***"' in changed(reply, secrets=(Secret("another-secret"),))
 
 
 def test_only_suspects_are_changed() -> None:
