@@ -98,6 +98,11 @@ def outcome(report):
     return report.outcome
 
 
+def is_subtest(report):
+    """Whether a report is of a part of a test, unittest's or pytest's."""
+    return type(report).__name__.lower() == "subtestreport"
+
+
 def fields(report, detail):
     """The record of one phase report; `detail` is what `describe` said of an exception."""
     told = {
@@ -105,7 +110,7 @@ def fields(report, detail):
         "o": outcome(report),
         "s": round(report.duration, 6),
     }
-    if type(report).__name__.lower() == "subtestreport":
+    if is_subtest(report):
         told["sub"] = True
     if told["o"] not in ("passed", "xfailed", "xpassed"):
         told.update(detail or {"k": "", "m": _plain(report), "f": []})
