@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -55,10 +56,12 @@ def run(
     cap: int = 64 << 20,
     stdin: bytes = b"",
     tee: Callable[[bytes], None] | None = None,
+    memory: int = 0,
 ) -> Completed:
     """Run `argv` in its own process group; kill the group at `seconds` or `cap` bytes of output.
 
-    `tee` gets what the program writes, of both streams, as it comes. Raises HealBotError when the
+    `memory` bounds the bytes that each of its processes may have for itself (RLIMIT_DATA). `tee`
+    gets what the program writes, of both streams, as it comes. Raises HealBotError when the
     program cannot be started.
     """
     try:
@@ -74,6 +77,9 @@ def run(
     except OSError as error:
         raise HealBotError(f"cannot start {argv[0]}: {error.strerror}; is it installed?") from error
     try:
+        if memory:
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(child.pid, resource.RLIMIT_DATA, (memory, memory))
         streams, ended = _pump(child, stdin, time.monotonic() + seconds, cap, tee)
     finally:
         _end(child)

@@ -180,7 +180,7 @@ def _named(name: str, data: bytes) -> frozenset[str]:
 def _backends(text: str) -> Iterator[str]:
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return
     system = table.get("build-system")
     if isinstance(system, dict) and system.get("backend-path"):

@@ -170,7 +170,7 @@ def _tables(tree: Tree) -> frozenset[str]:
     found: set[str] = set()
     try:
         tools = tomllib.loads(_read(tree, "pyproject.toml").decode(errors="replace")).get("tool")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         tools = None
     if isinstance(tools, dict):
         found |= set(tools)

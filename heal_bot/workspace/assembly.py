@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from heal_bot.errors import ProvisionError
 from heal_bot.events import Noted, Run
 from heal_bot.model import Environment, RunHints
 from heal_bot.ports import Builder, Tree
-from heal_bot.text import one_line
+from heal_bot.text import count, one_line
 from heal_bot.workspace import beneath, pins, plugins, project
 from heal_bot.workspace.declared import Declared, declared
 from heal_bot.workspace.index import Index
@@ -24,6 +25,7 @@ from heal_bot.workspace.provision import key_of, place, provision
 from heal_bot.workspace.pythons import IN_THE_JOB, choose, installed
 from heal_bot.workspace.requirements import Lines, applies, name_of
 from heal_bot.workspace.store import Store
+from heal_bot.workspace.uv_input import Package
 from heal_bot.workspace.wanted import Access, Wanted
 from heal_bot.workspace.wheels import Wheels, versions
 
@@ -33,12 +35,12 @@ _REMARKS = 5
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to be installed: requirement lines, bounds, and whether they are complete.
+    """What is to be installed: packages, bounds, and whether they are complete.
 
     `added` are the packages that nothing declares and the failing run is known to have had.
     """
 
-    requirements: list[str] = field(default_factory=list)
+    packages: list[Package] = field(default_factory=list)
     bounds: dict[str, str] = field(default_factory=dict)
     exact: bool = False
     added: list[str] = field(default_factory=list)
@@ -71,9 +73,11 @@ def assemble(
     access = wanted.access if plan.exact else as_of(wanted.access, hints.started)
     index = Index.at(scratch / "index", short, access)
     wheels = Wheels(index, builder, lambda r, tools: _tools(python, tools, source, store))
-    lock = wheels.lock(run, plan.requirements, plan.bounds, exact=plan.exact)
+    bounds = [Package.exactly(*pair) for pair in plan.bounds.items()]
+    lock = wheels.lock(run, plan.packages, bounds, exact=plan.exact)
     version = pins.version_of(left, str(found.project.get("name", ""))) if left else ""
-    entry = key_of(lock, python.version, str(python.program), repr(found.project), version)
+    resolved = map(str, lock)
+    entry = key_of(*resolved, python.version, str(python.program), repr(found.project), version)
     name = f"wheels-{python.version}-{entry}"
 
     def unpack(work: Path, final: Path) -> dict[str, Any]:
@@ -174,31 +178,32 @@ def _plan(
         plan.bounds = {**there, **locked}
         plan.exact = bool(there) and not locked
         _take(plan, found.lines.requirements, python)
-        plan.requirements += [name for name in there if name not in _names(plan.requirements)]
-        plan.bounds.pop(_canonical(own), None)
+        known = {each.name for each in plan.packages}
+        plan.packages += [Package(name) for name in there if name not in known]
+        plan.bounds.pop(canonicalize_name(own), None)
         if there:
             plan.notes.append(f"versions are those of {left} of the failing run")
-    plan.requirements = [r for r in plan.requirements if _canonical(own) not in _names([r])]
-    known = _names(plan.requirements)
+    plan.packages = [each for each in plan.packages if each.name != canonicalize_name(own)]
+    known = {each.name for each in plan.packages}
     # The project itself is in the checkout, also where it is a plugin.
-    own_or_known = {*known, _canonical(own)}
+    own_or_known = {*known, canonicalize_name(own)}
     plan.added = [name for name in plugins.reported(hints.plugins) if name not in own_or_known]
     programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
     pytest = ["pytest"] if "pytest" not in known else []
-    plan.requirements += [*plan.added, *programs, *pytest]
-    plan.requirements += [str(c) for c in found.lines.constraints if name_of(c) in known]
+    plan.packages += [Package(name) for name in (*plan.added, *programs, *pytest)]
+    _take(plan, (c for c in found.lines.constraints if name_of(c) in known), python)
     return plan
 
 
 def _take(plan: _Plan, requirements: Iterable[Requirement], python: Interpreter) -> None:
-    plan.requirements += [str(r) for r in requirements if applies(r, python.version)]
+    plan.packages += [Package.of(r) for r in requirements if applies(r, python.version)]
 
 
 def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
     """Versions of the lock files at the top of the tree; the first kind that is there decides."""
     for path in (name for name in pins.LOCKS if name in tree.paths()):
         try:
-            found = pins.of_lock(tree.read(path).decode(errors="replace"))
+            found, odd = pins.of_lock(tree.read(path).decode(errors="replace"))
         except KeyError:
             plan.notes.append(f"{path} is a link and is not read")
             continue
@@ -210,6 +215,9 @@ def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
         plan.notes.append(
             f"versions are those of {path}" + (f", not of {others[0]}" if others else "")
         )
+        if odd:
+            entries = count(odd, "entry", "entries")
+            plan.notes.append(f"{path}: {entries} whose name or version is none left out")
         return found
     return {}
 
@@ -235,14 +243,6 @@ def _freeze(path: Path) -> Lines:
             f"the freeze file {path} names no package: write it with `pip freeze > FILE`"
         )
     return lines
-
-
-def _names(requirements: Iterable[str]) -> set[str]:
-    return {name_of(Requirement(text)) for text in requirements}
-
-
-def _canonical(name: str) -> str:
-    return name_of(Requirement(name)) if name else ""
 
 
 def _tell(run: Run, notes: Sequence[str], refused: Sequence[str]) -> None:

@@ -236,7 +236,7 @@ def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
         return {}
     try:
         return tomllib.loads(_open(tree, path, found))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         found.notes.append(f"{path} is no TOML")
         return {}
 

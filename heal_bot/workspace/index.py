@@ -25,9 +25,12 @@ from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
 from heal_bot.text import one_line, redact
 from heal_bot.workspace.interpreter import MAKE_ONE
+from heal_bot.workspace.uv_input import Locked, Package, configuration, locked, write
 from heal_bot.workspace.wanted import Access
 
 _SECONDS = 600.0
+# A resolution of a few hundred packages takes 0.2 GiB.
+_MEMORY = 2 << 30
 _SDIST_CAP = 128 << 20
 _LOCKED_OUT = re.compile(r"index URL \((\S+)\) could not be queried .*\((40\d [\w ]+)\)")
 _UNREACHED = re.compile(r"Failed to fetch: `?(\S+?)`?\n")
@@ -86,41 +89,41 @@ class Index:
     def resolve(
         self,
         run: Run,
-        requirements: Iterable[str],
-        constraints: Iterable[str] = (),
+        packages: Iterable[Package],
+        bounds: Iterable[Package] = (),
         *,
         built: Path | None = None,
         deps: bool = True,
-    ) -> str:
-        """Exact versions with hashes, as a requirements file; wheels in `built` count too.
+    ) -> tuple[Locked, ...]:
+        """Exact versions with hashes; wheels in `built` count too.
 
         NoWheelError for a package that would have to be built, ProvisionError otherwise.
         """
-        wanted, bounds = (
-            self._file("wanted.txt", requirements),
-            self._file("bounds.txt", constraints),
-        )
+        wanted = write(self.folder / "wanted.txt", packages)
+        bounded = write(self.folder / "bounds.txt", bounds)
         argv = [
             "pip", "compile", "--no-build", "--generate-hashes", "--no-annotate", "--no-header",
-            "--python-version", self.python, "--constraints", str(bounds), str(wanted),
+            "--python-version", self.python, "--constraints", str(bounded), str(wanted),
         ]  # fmt: skip
         argv += ["--find-links", str(built)] if built else []
         argv += [] if deps else ["--no-deps"]
-        return self._run(run, argv).decode()
+        return locked(self._run(run, argv).decode())
 
-    def unpack(self, run: Run, lock: str, target: Path, *, built: Path | None = None) -> None:
+    def unpack(
+        self, run: Run, lock: Sequence[Locked], target: Path, *, built: Path | None = None
+    ) -> None:
         """Unpack the wheels of a resolution into the folder `target`, each checked by hash."""
         argv = [
             "pip", "install", "--no-deps", "--only-binary", ":all:", "--require-hashes",
             "--link-mode", "copy", "--python-version", self.python, "--target", str(target),
-            "--requirement", str(self._file("lock.txt", [lock])),
+            "--requirement", str(write(self.folder / "lock.txt", lock)),
         ]  # fmt: skip
         argv += ["--find-links", str(built)] if built else []
         self._run(run, argv)
 
-    def sdist(self, run: Run, requirement: str) -> tuple[str, bytes]:
-        """File name and bytes of the source archive that fits a requirement, checked by hash."""
-        wanted = self._file("sdist.txt", [requirement])
+    def sdist(self, run: Run, package: Package) -> tuple[str, bytes]:
+        """File name and bytes of the source archive that fits, checked by hash."""
+        wanted = write(self.folder / "sdist.txt", [package])
         text = self._run(
             run,
             ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header",
@@ -130,14 +133,10 @@ class Index:
         entry: dict[str, Any] = packages[0].get("sdist") or {}
         url, digest = str(entry.get("url", "")), str(entry.get("hashes", {}).get("sha256", ""))
         if not url or not digest:
-            raise ProvisionError(
-                f"{one_line(requirement)} has neither a wheel nor a source archive"
-            )
+            raise ProvisionError(f"{package} has neither a wheel nor a source archive")
         data = self._download(url)
         if hashlib.sha256(data).hexdigest() != digest:
-            raise ProvisionError(
-                f"the archive of {one_line(requirement)} is not what the index says"
-            )
+            raise ProvisionError(f"the archive of {package} is not what the index says")
         return urlsplit(url).path.rpartition("/")[2], data
 
     def _download(self, url: str) -> bytes:
@@ -167,18 +166,15 @@ class Index:
             raise ProvisionError(f"{one_line(url)} has more than {_SDIST_CAP >> 20} MiB")
         return data
 
-    def _file(self, name: str, lines: Iterable[str]) -> Path:
-        path = self.folder / name
-        path.write_text("".join(f"{line}\n" for line in lines))
-        return path
-
     def _run(self, run: Run, argv: Sequence[str]) -> bytes:
         done = process.run(
-            [str(self.uv), *argv, "--no-config", "--quiet", "--no-python-downloads",
-             "--python", sys.executable],
+            [str(self.uv), *argv, "--config-file", "/dev/stdin", "--quiet",
+             "--no-python-downloads", "--python", sys.executable],
             env=self._environment(),
             cwd=self.folder,
             seconds=max(1.0, min(_SECONDS, run.left())),
+            stdin=configuration(self.access) or b"\n",
+            memory=_MEMORY,
         )  # fmt: skip
         if done.ok:
             return done.stdout
@@ -196,14 +192,13 @@ class Index:
         raise ResolveError(_reason(done.ended, said))
 
     def _environment(self) -> dict[str, str]:
+        """No secret: uv expands variables in what packages say of themselves."""
         known = {
             "PATH": "/usr/bin:/bin",
             "HOME": str(self.folder),
             "UV_CACHE_DIR": str(self.folder / "cache"),
             "UV_SYSTEM_CERTS": "1",
-            "UV_DEFAULT_INDEX": self.access.url.reveal(),
             "SSL_CERT_FILE": self.access.ca_file,
-            "HTTPS_PROXY": self.access.proxy,
             "UV_EXCLUDE_NEWER": self.access.until,
         }
         return {name: value for name, value in known.items() if value}

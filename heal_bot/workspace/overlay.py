@@ -17,8 +17,9 @@ from heal_bot.workspace.interpreter import Interpreter
 from heal_bot.workspace.provision import key_of
 from heal_bot.workspace.replica import Manifest, copy
 from heal_bot.workspace.store import Store
+from heal_bot.workspace.uv_input import Package
 from heal_bot.workspace.wanted import Access
-from heal_bot.workspace.wheels import entries, versions
+from heal_bot.workspace.wheels import versions
 
 
 def laid(
@@ -37,16 +38,16 @@ def laid(
     try:
         # What is installed may be newer than the report, and every version of it is a bound.
         index = Index.at(scratch / "index", short, access)
-        bounds = [f"{name}=={version}" for name, version in there.items() if version]
-        whole = index.resolve(run, wanted, bounds)
+        bounds = [Package.exactly(name, version) for name, version in there.items() if version]
+        whole = index.resolve(run, [Package(name) for name in wanted], bounds)
     except ProvisionError as error:
         raise ProvisionError(
             f"pytest is not installed for {python.given} and cannot be laid beside it ({error}): "
             f"install it there ({python.executable} -m pip install pytest) or give --python "
             "another environment"
         ) from error
-    lock = "".join(text for name, text in entries(whole) if name not in there)
-    store, name = Store.at(cache), f"beside-{python.version}-{key_of(lock)}"
+    lock = [each for each in whole if each.package.name not in there]
+    store, name = Store.at(cache), f"beside-{python.version}-{key_of(*map(str, lock))}"
 
     def unpack(work: Path, final: Path) -> dict[str, Any]:
         fetched, manifest = scratch / "beside", Manifest()

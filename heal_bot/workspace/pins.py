@@ -9,8 +9,8 @@ from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import Version
 
 from heal_bot.workspace import beneath
 
@@ -21,33 +21,48 @@ _EGG_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*?)(?:-\d[\w.!+-]*)?\.egg-info
 _DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-(?P<version>[\w.!+]+)\.dist-info\Z")
 
 
-def of_lock(text: str) -> dict[str, str]:
+def of_lock(text: str) -> tuple[dict[str, str], int]:
     """Name to version of a lock file's packages; ValueError when it is no TOML of that kind.
 
     A package that the lock has in several versions (one per platform or Python) is left out, as
-    are those that come from a path, an address or the project itself.
+    are those that come from a path, an address or the project itself; so is one whose name or
+    version is none, and how many of these there are is told.
     """
     try:
-        packages = tomllib.loads(text).get("package") or tomllib.loads(text).get("packages")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        table = tomllib.loads(text)
+    except RecursionError as error:
         raise ValueError(str(error)) from error
+    packages = table.get("package") or table.get("packages")
     if not isinstance(packages, list):
-        return {}
+        return {}, 0
     found: dict[str, set[str]] = {}
+    odd = 0
     for package in packages[:_MOST]:
-        name, version = _named(package)
-        if name and version and _from_index(package):
+        # The project itself may have no version.
+        if not isinstance(package, Mapping) or not _from_index(package) or "version" not in package:
+            continue
+        name, version = _name(package.get("name")), _version(package["version"])
+        if name and version:
             found.setdefault(name, set()).add(version)
-    return {name: versions.pop() for name, versions in found.items() if len(versions) == 1}
+        else:
+            odd += 1
+    one = {name: versions.pop() for name, versions in found.items() if len(versions) == 1}
+    return one, odd
 
 
-def _named(package: object) -> tuple[str, str]:
-    if not isinstance(package, Mapping):
-        return "", ""
-    name, version = package.get("name"), package.get("version")
-    if not isinstance(name, str) or not isinstance(version, str) or not _is_version(version):
-        return "", ""
-    return canonicalize_name(name), version
+def _name(given: object) -> str:
+    """The name as indexes compare it; empty for what cannot be one."""
+    try:
+        return canonicalize_name(given, validate=True) if isinstance(given, str) else ""
+    except InvalidName:
+        return ""
+
+
+def _version(given: object) -> str:
+    try:
+        return str(Version(given)) if isinstance(given, str) else ""
+    except ValueError:
+        return ""
 
 
 def _from_index(package: Mapping[str, Any]) -> bool:
@@ -59,14 +74,6 @@ def _from_index(package: Mapping[str, Any]) -> bool:
             "git", "url", "path", "directory", "editable", "virtual",
         }  # fmt: skip
     return not package.keys() & {"git", "path", "url", "vcs", "directory", "archive", "editable"}
-
-
-def _is_version(text: str) -> bool:
-    try:
-        Version(text)
-    except InvalidVersion:
-        return False
-    return True
 
 
 def of_environment(venv: Path) -> dict[str, str]:
@@ -87,13 +94,13 @@ def installed(sites: Iterable[Path]) -> dict[str, str]:
     for site in sites:
         for folder in sorted(path.name for path in site.iterdir())[: 2 * _MOST]:
             if match := _DIST_INFO.match(folder):
-                known = _is_version(match["version"]) and not _is_linked(site, folder)
-                version = match["version"] if known else ""
+                version = "" if _is_linked(site, folder) else _version(match["version"])
             elif match := _EGG_INFO.match(folder):
                 version = ""
             else:
                 continue
-            found.setdefault(canonicalize_name(match["name"]), version)
+            if name := _name(match["name"]):
+                found.setdefault(name, version)
     return found
 
 
@@ -119,5 +126,5 @@ def version_of(venv: Path, project: str) -> str:
             except OSError:
                 return match["version"]
             told = HeaderParser().parsestr(text).get("Version", "")
-            return told if _is_version(told) else match["version"]
+            return _version(told) or match["version"]
     return ""

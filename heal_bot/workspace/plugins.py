@@ -21,8 +21,7 @@ _SIGNS = (
     ("anyio", r"\banyio_mode\b"),
 )
 _KNOWN = re.compile(
-    r"(?:pytest[-_][a-z0-9][\w-]{1,60}|hypothesis|anyio|pyfakefs|requests-mock|respx)"
-    r"(?:-\d[\w.]*)?\Z"
+    r"(?=.{1,80}\Z)(?:pytest(?:-[a-z0-9]+)+|hypothesis|anyio|pyfakefs|requests-mock|respx)\Z"
 )
 _VERSION_TAIL = re.compile(r"-\d[\w.]*\Z")
 

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from heal_bot.workspace.requirements import Lines
 
 _GROUPS = ("test", "tests", "testing", "dev", "develop", "ci")
-_BOUND = re.compile(r"(\^|~(?!=))\s*(\d+(?:\.\d+)*)([\w.+-]*)")
+_BOUND = re.compile(r"(\^|~(?!=))\s*(\d{1,18}(?:\.\d{1,18})*)([\w.+-]*)")
 
 
 def project(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from heal_bot.ports import Tree
 from heal_bot.text import one_line
@@ -70,7 +70,7 @@ def metadata(project: Mapping[str, Any], known: str, site: Path) -> str:
 def _version(value: object) -> str:
     try:
         return str(Version(value)) if isinstance(value, str) else ""
-    except InvalidVersion:
+    except ValueError:
         return ""
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from heal_bot.errors import ProvisionError
@@ -89,7 +89,7 @@ def choose(
 def _admits(requires: str, python: Interpreter) -> bool:
     try:
         return SpecifierSet(requires).contains(python.version, prereleases=True)
-    except InvalidSpecifier:
+    except ValueError:
         return True
 
 

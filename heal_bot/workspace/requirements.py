@@ -8,13 +8,16 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from heal_bot.text import one_line
+from heal_bot.workspace.uv_input import Package
 
 _MOST = 3000
 _DEEPEST = 8
+# A marker that compares what cannot be compared does so for every Python.
+_ANY = "3.9.0"
 # Options of pip whose value is no requirement.
 _VALUED = frozenset({"-f", "--find-links", "-i", "--index-url", "--extra-index-url", "--no-binary",
                      "--only-binary", "-t", "--target", "--prefix", "--python"})  # fmt: skip
@@ -49,13 +52,17 @@ class Lines:
         """One requirement as PEP 508 writes it; a place (URL, path, archive) is refused."""
         if len(self.requirements) + len(self.constraints) >= _MOST:
             return
+        where = one_line(where, 80)
         try:
             found = Requirement(line)
-        except InvalidRequirement:
+            if found.url or name_of(found) in self.elsewhere:
+                told = f"{found.name} comes from an address, not from the index"
+                self.refused.append(f"{where}: {told}")
+                return
+            Package.of(found)
+            applies(found, _ANY)
+        except (ValueError, LookupError, RecursionError):
             self.refused.append(f"{where}: {one_line(line, 80)} is no name with a version")
-            return
-        if found.url or name_of(found) in self.elsewhere:
-            self.refused.append(f"{where}: {found.name} comes from an address, not from the index")
             return
         (self.constraints if bounds else self.requirements).append(found)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from heal_bot.errors import ProvisionError
@@ -21,6 +20,8 @@ from heal_bot.ports import Builder
 from heal_bot.text import one_line
 from heal_bot.workspace.index import Index, NoWheelError, ResolveError
 from heal_bot.workspace.pythons import IN_THE_JOB
+from heal_bot.workspace.requirements import Lines, applies
+from heal_bot.workspace.uv_input import Locked, Package
 
 _MOST_BUILDS = 20
 _PYPROJECT_CAP = 1 << 20
@@ -52,17 +53,16 @@ class Wheels:
         return self.index.folder / "built"
 
     def lock(
-        self, run: Run, requirements: Sequence[str], constraints: Mapping[str, str], *, exact: bool
-    ) -> str:
-        """Exact versions for all requirements; what has no wheel is built on the way.
+        self, run: Run, packages: Sequence[Package], bounds: Sequence[Package], *, exact: bool
+    ) -> tuple[Locked, ...]:
+        """Exact versions for all packages; what has no wheel is built on the way.
 
-        `exact` requirements are a whole environment: where they contradict each other they are
+        `exact` packages are a whole environment: where they contradict each other they are
         taken as they are, as the failing run had them.
         """
         self.folder.mkdir(mode=0o755, exist_ok=True)
-        bounds = [f"{name}=={version}" for name, version in constraints.items()]
         try:
-            return self._resolve(run, requirements, bounds, deps=True)
+            return self._resolve(run, packages, bounds, deps=True)
         except ResolveError as error:
             if not exact:
                 raise ProvisionError(
@@ -70,48 +70,45 @@ class Wheels:
                 ) from error
             message = f"the exact versions contradict each other and are taken as they are: {error}"
             run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
-            return self._resolve(run, requirements, bounds, deps=False)
+            return self._resolve(run, packages, bounds, deps=False)
 
     def _resolve(
-        self, run: Run, requirements: Sequence[str], bounds: Sequence[str], *, deps: bool
-    ) -> str:
+        self, run: Run, packages: Sequence[Package], bounds: Sequence[Package], *, deps: bool
+    ) -> tuple[Locked, ...]:
         for _ in range(_MOST_BUILDS):
             built = self.folder if self.built else None
             try:
-                return self.index.resolve(run, requirements, bounds, built=built, deps=deps)
+                return self.index.resolve(run, packages, bounds, built=built, deps=deps)
             except NoWheelError as error:
                 if any(name.partition(" ")[0] == error.name for name in self.built):
                     raise ProvisionError(
                         f"{error.name} was built in another version than is needed: {IN_THE_JOB}"
                     ) from error
-                self._build(run, _pinned(error.name, (*requirements, *bounds)))
+                self._build(run, _bounded(error.name, (*packages, *bounds)))
         raise ProvisionError(f"more than {_MOST_BUILDS} packages have no wheel: {IN_THE_JOB}")
 
-    def unpack(self, run: Run, lock: str, target: Path) -> None:
+    def unpack(self, run: Run, lock: Sequence[Locked], target: Path) -> None:
         """Unpack everything, pytest and its plugins last and only from the index."""
-        found = entries(lock)
-        last = [text for name, text in found if _LAST.match(name)]
-        first = [text for name, text in found if not _LAST.match(name)]
+        last = [each for each in lock if _LAST.match(each.package.name)]
+        first = [each for each in lock if not _LAST.match(each.package.name)]
         if first:
-            self.index.unpack(
-                run, "".join(first), target, built=self.folder if self.built else None
-            )
+            self.index.unpack(run, first, target, built=self.folder if self.built else None)
         if last:
-            self.index.unpack(run, "".join(last), target)
+            self.index.unpack(run, last, target)
 
-    def _build(self, run: Run, requirement: str) -> None:
+    def _build(self, run: Run, package: Package) -> None:
         """Build one source archive; its backend comes from the index, as wheels."""
-        name = canonicalize_name(Requirement(requirement).name)
+        name = package.name
         try:
             if _LAST.match(name):
                 raise ProvisionError("what runs the tests is taken as a wheel alone")
-            file, data = self.index.sdist(run, requirement)
+            file, data = self.index.sdist(run, package)
             backend, requires, path = _build_system(file, data)
             wheel, content = self._run_backend(run, data, backend, requires, path)
             _check(wheel, name)
         except ProvisionError as error:
             raise ProvisionError(
-                f"{requirement} has no wheel for Python {self.index.python} and cannot be built "
+                f"{package} has no wheel for Python {self.index.python} and cannot be built "
                 f"here ({one_line(str(error), 220)}): {IN_THE_JOB}"
             ) from error
         (self.folder / wheel).write_bytes(content)
@@ -121,22 +118,23 @@ class Wheels:
         self, run: Run, sdist: bytes, backend: str, requires: Sequence[str], path: Sequence[str]
     ) -> tuple[str, bytes]:
         tools = self.index.folder / f"tools-{len(self.built)}"
-        lock = self.index.resolve(run, requires)
+        lines = Lines()
+        for line in requires:
+            lines.add(line, "its build")
+        if lines.refused:
+            raise ProvisionError(lines.refused[0])
+        python = f"{self.index.python}.0"
+        wanted = [Package.of(r) for r in lines.requirements if applies(r, python)]
+        lock = self.index.resolve(run, wanted)
         self.index.unpack(run, lock, tools)
         return self.builder.build(run, self.environment(run, tools), sdist, backend, path)
 
 
-def _pinned(name: str, requirements: Sequence[str]) -> str:
-    """The requirement of that name with all that bounds its version."""
-    bounds = []
-    for text in requirements:
-        try:
-            found = Requirement(text)
-        except InvalidRequirement:
-            continue
-        if canonicalize_name(found.name) == canonicalize_name(name):
-            bounds += [str(part) for part in found.specifier]
-    return canonicalize_name(name) + ",".join(dict.fromkeys(bounds))
+def _bounded(name: str, packages: Sequence[Package]) -> Package:
+    """The package of that name with all that bounds its version."""
+    wanted = canonicalize_name(name)
+    bounds = [bound for each in packages if each.name == wanted for bound in each.bounds]
+    return Package(wanted, (), tuple(dict.fromkeys(bounds)))
 
 
 def _build_system(file: str, data: bytes) -> tuple[str, Sequence[str], Sequence[str]]:
@@ -152,7 +150,7 @@ def _build_system(file: str, data: bytes) -> tuple[str, Sequence[str], Sequence[
                     text = stream.read().decode(errors="replace") if stream else ""
                     table = tomllib.loads(text).get("build-system") or {}
                     break
-    except (tarfile.TarError, OSError, EOFError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (tarfile.TarError, OSError, EOFError, ValueError, RecursionError) as error:
         raise ProvisionError(f"its archive cannot be read: {one_line(str(error), 100)}") from error
     if not isinstance(table, Mapping) or not isinstance(table.get("build-backend"), str):
         return _LEGACY[0], _LEGACY[1], ()
@@ -160,11 +158,6 @@ def _build_system(file: str, data: bytes) -> tuple[str, Sequence[str], Sequence[
     requires = [str(line) for line in table.get("requires") or ()]
     if not _BACKEND.match(backend) or not all(_is_inside(part) for part in path):
         raise ProvisionError(f"its build backend {one_line(backend, 80)} is none")
-    for line in requires:
-        if "@" in line or "/" in line:
-            raise ProvisionError(
-                f"its build needs {one_line(line, 80)}, which is not from the index"
-            )
     if backend.startswith("setuptools"):
         requires += ["setuptools", "wheel"]
     return backend, requires, [str(part) for part in path]
@@ -184,13 +177,7 @@ def _check(wheel: str, name: str) -> None:
         raise ProvisionError(f"the build left a wheel of {one_line(str(built), 80)}")
 
 
-def versions(lock: str, names: Iterable[str]) -> tuple[str, ...]:
+def versions(lock: Iterable[Locked], names: Iterable[str]) -> tuple[str, ...]:
     """The packages of a resolution that have these names, each with its version."""
-    pinned = {name: text.split()[0].rstrip(";") for name, text in entries(lock)}
-    return tuple(pinned[name].replace("==", " ") for name in names if name in pinned)
-
-
-def entries(lock: str) -> list[tuple[str, str]]:
-    """The packages of a resolution: name, and its lines with the hashes."""
-    joined = re.findall(r"^[^\s#-][^\n]*(?:\n[ \t]+[^\n]*)*\n?", lock, re.MULTILINE)
-    return [(canonicalize_name(re.split(r"[=\[ ;]", text, maxsplit=1)[0]), text) for text in joined]
+    there = {each.package.name: each.version for each in lock}
+    return tuple(f"{name} {there[name]}" for name in names if name in there)
