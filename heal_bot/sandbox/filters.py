@@ -27,6 +27,7 @@ _BY_NUMBER = {
     "process_madvise": 440,
     "mount_setattr": 442,
     "memfd_secret": 447,
+    "cachestat": 451,
     "process_mrelease": 448,
     "fchmodat2": 452,
     "setxattrat": 463,
@@ -103,7 +104,22 @@ _FORBIDDEN = (
     "memfd_create",
     "memfd_secret",
 )
-_MISSING = ("clone3", "fchmodat2", "openat2", "file_setattr")
+_MISSING = (
+    "clone3",
+    "fchmodat2",
+    "openat2",
+    "file_setattr",
+    # What is in the page cache, which every process of the machine shares.
+    "mincore",
+    "cachestat",
+    # A context takes of what the whole machine has (fs.aio-max-nr).
+    "io_setup",
+    "io_submit",
+    "io_getevents",
+    "io_pgetevents",
+    "io_cancel",
+    "io_destroy",
+)
 _NO_XATTR = (
     "setxattr",
     "lsetxattr",
@@ -202,6 +218,7 @@ def compile_filter(
         built.deny(name, code=errno.ENOSYS)
     for name in _NO_XATTR:
         built.deny(name, code=errno.ENOTSUP)
+    _hide_cache(built)
     for flag in _NAMESPACES:
         built.deny("clone", _has(0, flag))
     _deny_modes(built)
@@ -216,6 +233,16 @@ def compile_filter(
     else:
         _deny_sockets(built, loopback=profile == "loopback", own_network=own_network)
     return built.blob()
+
+
+def _hide_cache(built: _Filter) -> None:
+    """No message through the page cache: whether a read would wait is not told, advice is ignored.
+
+    A flag is answered as by a file system that lacks it. Advice may be ignored anyway.
+    """
+    for name in ("preadv2", "pwritev2"):
+        built.deny(name, _isnt(5, 0), code=errno.EOPNOTSUPP)
+    built.deny("fadvise64", code=0)
 
 
 def _deny_priorities(built: _Filter, *, own_uid: bool) -> None:

@@ -630,4 +630,55 @@ must(struct.unpack_from('I', told, 16)[0] == F['victim'])""",
         "fcntl.flock(os.open('/usr/bin/env', os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "who may read a file may lock it; the lock ends with the job",
     ),
+    Attack(
+        156,
+        "ask whether a read would wait",
+        ("seccomp",),
+        """
+file = os.open('/usr/bin/env', os.O_RDONLY)
+os.read(file, 1)
+os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT)""",
+    ),
+    Attack(
+        157,
+        "write with flags",
+        ("seccomp",),
+        "os.pwritev(os.open('own', os.O_WRONLY | os.O_CREAT), [b'x'], 0, os.RWF_DSYNC)",
+    ),
+    Attack(
+        158,
+        "ask which pages are cached",
+        ("seccomp",),
+        """
+place = libc.mmap(0, 4096, 1, 2, os.open('/usr/bin/env', os.O_RDONLY), 0)
+check(libc.mincore(ctypes.c_void_p(place), 4096, ctypes.create_string_buffer(1)))""",
+    ),
+    Attack(
+        159,
+        "ask how much of a file is cached",
+        ("seccomp",),
+        """
+call(451, os.open('/usr/bin/env', os.O_RDONLY), ctypes.create_string_buffer(16),
+     ctypes.create_string_buffer(40), 0)""",
+    ),
+    Attack(
+        160,
+        "drop a file from the cache",
+        ("seccomp",),
+        """
+file = os.open('dropped', os.O_RDWR | os.O_CREAT)
+os.write(file, bytes(65536))
+os.fsync(file)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_inblock
+os.pread(file, 65536, 0)
+must(resource.getrusage(resource.RUSAGE_SELF).ru_inblock > before)""",
+        absent="a file in memory alone is in no cache",
+    ),
+    Attack(
+        161,
+        "contexts of asynchronous reads",
+        ("seccomp",),
+        "call(206, 128, ctypes.create_string_buffer(8))",
+    ),
 )

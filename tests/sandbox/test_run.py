@@ -276,3 +276,20 @@ def test_a_sandbox_that_was_waited_for_outlives_its_start(place) -> None:
         argv = (PYTHON, "-I", "-c", "print(6 * 7)")
         assert sandbox.execute(Job(argv, child_env(slot), slot.repo), slot).output == b"42\n"
     assert list(place.iterdir()) == []
+
+
+def test_reads_and_advice_that_tell_nothing_of_the_cache_work(run_code) -> None:
+    code = """
+import mmap, os
+with open("file", "wb+") as file:
+    file.write(b"text" * 2_000)
+    file.flush()
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+    buffer = bytearray(4)
+    print(os.preadv(file.fileno(), [buffer], 0), os.preadv(file.fileno(), [buffer], 4, 0), buffer)
+    print(os.pwritev(file.fileno(), [b"more"], 0), os.pread(file.fileno(), 4, 0))
+    mmap.mmap(file.fileno(), 0).madvise(mmap.MADV_WILLNEED)
+"""
+    ended = run_code(code)
+    assert ended.code == 0, ended
+    assert ended.output == b"4 4 bytearray(b'text')\n4 b'more'\n"
