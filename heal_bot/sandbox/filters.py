@@ -83,43 +83,16 @@ _FORBIDDEN = (
     "name_to_handle_at",
     "open_by_handle_at",
     # Objects that outlive their processes or escape the memory count.
-    "shmget",
-    "shmat",
-    "shmctl",
-    "shmdt",
-    "semget",
-    "semop",
-    "semctl",
-    "semtimedop",
-    "msgget",
-    "msgsnd",
-    "msgrcv",
-    "msgctl",
-    "mq_open",
-    "mq_unlink",
-    "mq_timedsend",
-    "mq_timedreceive",
-    "mq_notify",
-    "mq_getsetattr",
-    "memfd_create",
-    "memfd_secret",
+    *("shmget", "shmat", "shmctl", "shmdt"),
+    *("semget", "semop", "semctl", "semtimedop"),
+    *("msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
+    *("memfd_create", "memfd_secret"),
 )
-_MISSING = (
-    "clone3",
-    "fchmodat2",
-    "openat2",
-    "file_setattr",
-    # What is in the page cache, which every process of the machine shares.
-    "mincore",
-    "cachestat",
-    # A context takes of what the whole machine has (fs.aio-max-nr).
-    "io_setup",
-    "io_submit",
-    "io_getevents",
-    "io_pgetevents",
-    "io_cancel",
-    "io_destroy",
-)
+_MISSING = ("clone3", "fchmodat2", "openat2", "file_setattr")
+# What is in the page cache, which all processes share; contexts of which the machine has few.
+_TELLING = ("mincore", "cachestat")
+_ASYNCHRONOUS = ("io_setup", "io_submit", "io_getevents", "io_pgetevents", "io_cancel")
 _NO_XATTR = (
     "setxattr",
     "lsetxattr",
@@ -214,7 +187,7 @@ def compile_filter(
     built = _Filter()
     for name in _FORBIDDEN:
         built.deny(name)
-    for name in _MISSING:
+    for name in (*_MISSING, *_TELLING, *_ASYNCHRONOUS):
         built.deny(name, code=errno.ENOSYS)
     for name in _NO_XATTR:
         built.deny(name, code=errno.ENOTSUP)

@@ -122,7 +122,7 @@ class Wheels:
         for line in requires:
             lines.add(line, "its build")
         if lines.refused:
-            raise ProvisionError(lines.refused[0])
+            raise ProvisionError(f"its build needs what no index has: {lines.refused[0]}")
         python = f"{self.index.python}.0"
         wanted = [Package.of(r) for r in lines.requirements if applies(r, python)]
         lock = self.index.resolve(run, wanted)
