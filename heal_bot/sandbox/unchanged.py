@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heal_bot.errors import SandboxError
 from heal_bot.model import CaseResult
@@ -46,6 +46,17 @@ def measure(
     if files is not None and not good:
         good = _passing(ask, guards, files)
     return Unchanged(results, hung, good)
+
+
+def by_themselves(
+    ask: Callable[[Order], Answer], found: Unchanged, names: Sequence[str]
+) -> Unchanged:
+    """What was found, with these tests as they fail in a process of their own.
+
+    What a session sets up once takes its time in the test that happens to run first.
+    """
+    again = ask(Order(tuple(names), limit=_SECONDS, all_tests=True)).results
+    return replace(found, failing={**found.failing, **again})
 
 
 def _passing(
