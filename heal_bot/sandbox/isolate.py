@@ -179,7 +179,7 @@ def _arrange(plan: Plan, output: int, errors: int) -> tuple[int, int, int]:
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.umask(0o077)
+    os.umask(0o022)
     # Inherited from the supervisor; without root our own entries in /proc would not be ours.
     prctl(_PR_SET_DUMPABLE, 1)
     score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)

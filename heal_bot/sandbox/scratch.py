@@ -96,6 +96,9 @@ def driver_files(parent: Path, more: Mapping[str, bytes] = {}) -> Iterator[Path]
 
 
 def hash_seed(ask: Ask) -> dict[str, str]:
-    """What a run's environment says of string hashes; nothing where the usual seed stays."""
+    """What a run's environment says of string hashes; nothing where the usual seed, 0, stays.
+
+    Python calls a seed of 0 no randomization, which `sys.flags` would show.
+    """
     seed = ask.hashes if ask.shuffle is None else ask.shuffle
-    return {} if seed is None else {"PYTHONHASHSEED": str(seed)}
+    return {} if seed is None else {"PYTHONHASHSEED": str(1 + seed)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,12 +33,12 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def planted() -> Callable[..., Path]:
+def planted() -> Callable[[Path], Path]:
     """Makes a repository in a folder; `total` of prices.py subtracts where it should add."""
 
-    def make(folder: Path, more: Mapping[str, str] = {}) -> Path:
+    def make(folder: Path) -> Path:
         folder.mkdir()
-        for name, text in {**FILES, **more}.items():
+        for name, text in FILES.items():
             (folder / name).write_text(text)
         who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
         for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "First")):

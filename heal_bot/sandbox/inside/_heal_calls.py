@@ -10,10 +10,7 @@ import copy
 import functools
 import gc
 import itertools
-import random
-import signal
 import sys
-import time
 import types
 
 import _heal_code
@@ -23,6 +20,7 @@ import _heal_recorder
 import _heal_shape
 import _heal_swap
 import _heal_vary
+from _heal_held import random, signal, time
 
 # Seconds of processor time and of the clock that a call may take.
 _WORK, _WAIT = 0.1, 1.0

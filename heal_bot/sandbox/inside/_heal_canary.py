@@ -6,10 +6,10 @@ sees them.
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from _pytest.runner import runtestprotocol
+
+from _heal_held import os
 
 
 class Canary(pytest.Item):

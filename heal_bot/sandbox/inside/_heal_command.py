@@ -8,9 +8,9 @@ from __future__ import annotations
 import atexit
 import importlib.machinery
 import importlib.util
-import json
-import os
 import sys
+
+from _heal_held import io, json, os
 
 
 def observe(repo, prefix):
@@ -31,7 +31,7 @@ def observe(repo, prefix):
         spectrum.end(0)
         spectrum.stop()
         try:
-            with open("%s%d.json" % (prefix, pid), "w") as file:
+            with io.open("%s%d.json" % (prefix, pid), "w") as file:
                 json.dump(sorted(spectrum.index), file)
         except OSError:
             return

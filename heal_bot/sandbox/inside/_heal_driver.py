@@ -1,11 +1,11 @@
 """Runs pytest inside the sandbox and reports over descriptor 3; the order comes over 4.
 
-Nothing but the standard library is imported at the top: children of the multiprocessing `spawn`
-method import this file again.
+Whatever is needed is imported before the project's first line runs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -14,6 +14,7 @@ def main():
     """Run one order and end with pytest's own exit code, which the last record also says."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, here)
+    import _heal_guise
     import _heal_record
 
     report, source = _heal_record.move_away(3), _heal_record.move_away(4)
@@ -36,20 +37,22 @@ def main():
         from _heal_spectrum import Spectrum
 
         spectrum = Spectrum(order["repo"])
-    sys.path[:] = [path for path in sys.path if path != here]
-    sys.argv = [pytest.__file__]
+    _heal_guise.wear(here)
     plugin = _heal_session.Plugin(order, records, order["repo"], spectrum)
     plugins = plugin.all()
     if desk is not None:
         plugins.append(_heal_oracle.Oracle(order["oracle"], *desk, order["repo"]))
     if spectrum is not None:
         spectrum.start()
+    streams = sys.stdout, sys.stderr
     code = int(pytest.main(ARGUMENTS, plugins=plugins))
     if spectrum is not None:
         spectrum.stop()
         spectrum.send_gaps(records)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in streams:
+        # A suite may have closed it.
+        with contextlib.suppress(Exception):
+            stream.flush()
     records.send("finish", rc=code)
     # Threads and exit handlers of the suite must not change what was reported, nor keep us here.
     records._exit(code)

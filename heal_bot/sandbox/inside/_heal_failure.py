@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from _heal_held import os
 
 MAX_MESSAGE = 8000
 MAX_FRAMES = 120
@@ -103,12 +103,12 @@ def is_subtest(report):
     return type(report).__name__.lower() == "subtestreport"
 
 
-def fields(report, detail):
+def fields(report, detail, seconds):
     """The record of one phase report; `detail` is what `describe` said of an exception."""
     told = {
         "w": report.when,
         "o": outcome(report),
-        "s": round(report.duration, 6),
+        "s": round(seconds, 6),
     }
     if is_subtest(report):
         told["sub"] = True

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
-import select
-import signal
-import time
 
 import _heal_failure
+from _heal_held import os, select, signal, time
 
 MEMORY = 1 << 30
 _ENOUGH_BROKEN = 3

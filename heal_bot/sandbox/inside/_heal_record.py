@@ -7,9 +7,8 @@ Functions of the standard library are kept as instance attributes: suites replac
 from __future__ import annotations
 
 import fcntl
-import json
-import os
-import time
+
+from _heal_held import json, os, time
 
 _HIGH = 180
 _LATER = ("phase", "end", "lines", "hits", "sieved")

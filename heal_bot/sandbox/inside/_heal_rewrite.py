@@ -14,10 +14,11 @@ import binascii
 import hashlib
 import inspect
 import marshal
-import os
 import sys
 import warnings
 import zlib
+
+from _heal_held import io, os
 
 KEPT = "rewritten"
 _MOST = 900_000
@@ -68,7 +69,7 @@ def install(here):
     from _pytest.assertion import rewrite
 
     try:
-        with open(os.path.join(here, KEPT), "rb") as file:
+        with io.open(os.path.join(here, KEPT), "rb") as file:
             known = dict(line.split(b" ") for line in file.read().splitlines())
     except FileNotFoundError:
         return
@@ -82,7 +83,7 @@ def install(here):
     def rewritten(fn, config):
         # What is written to a cache, or with a hook in each assertion, pytest makes itself.
         if sys.dont_write_bytecode and not config.getini("enable_assertion_pass_hook"):
-            with open(fn, "rb") as file:
+            with io.open(fn, "rb") as file:
                 kept = known.get(digest(file.read()).hexdigest().encode("ascii"))
             if kept is not None:
                 code = loads(decompress(decode(kept)))

@@ -5,10 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-import os
-import signal
-import threading
-import time
 
 import pytest
 
@@ -22,6 +18,7 @@ import _heal_session
 import _heal_sieve
 import _heal_state
 import _heal_swap
+from _heal_held import io, os, signal, threading, time
 
 
 class Root:
@@ -104,7 +101,7 @@ class Root:
         kept = {}
         for path in order["files"]:
             name = os.path.join(self.order["repo"], path)
-            with open(name, "rb") as file:
+            with io.open(name, "rb") as file:
                 kept[name] = file.read()
         try:
             for path, text in order["files"].items():
@@ -209,7 +206,7 @@ class Warm:
 def _replace(name, data):
     """A new file in place of the old one, so that neither links nor modes matter."""
     os.unlink(name)
-    with open(name, "wb") as file:
+    with io.open(name, "wb") as file:
         file.write(data)
     now = time.time()
     os.utime(name, (now, now))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import random
 from collections import abc
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import _heal_canary
 import _heal_failure
 import _heal_options
+from _heal_held import os, random
 
 _CHUNK = 200
 
@@ -71,6 +70,7 @@ class Plugin:
         self.neutralised = []
         self.unknown = []
         self.current = None
+        self.since = 0.0
         self.watch = None
         self.above = ""
 
@@ -176,7 +176,7 @@ class Plugin:
 
     def canaries(self, session, triples, first):
         for number, numbers in enumerate(triples, len(self.items) + first):
-            self.records.send("start", i=number)
+            self._begin(number)
             for report in _heal_canary.run(_heal_canary.make(session, numbers)):
                 self._tell(number, report)
             self.records.send("end", i=number)
@@ -188,7 +188,7 @@ class Plugin:
             yield
             return
         self.current = number
-        self.records.send("start", i=number)
+        self._begin(number)
         if self.spectrum is not None:
             self.spectrum.begin(self.name(item))
         yield
@@ -213,9 +213,17 @@ class Plugin:
             if self.watch is not None:
                 self.watch(self.current, report)
 
+    def _begin(self, number):
+        self.records.send("start", i=number)
+        self.since = self.records.clock()
+
     def _tell(self, number, report):
-        detail = getattr(report, "_heal_detail", None)
-        self.records.send("phase", i=number, **_heal_failure.fields(report, detail))
+        """Tell of a phase; its time is ours, the suite's own clock may stand still or go back."""
+        detail, now = getattr(report, "_heal_detail", None), self.records.clock()
+        fields = _heal_failure.fields(report, detail, now - self.since)
+        self.records.send("phase", i=number, **fields)
+        if "sub" not in fields:
+            self.since = now
 
 
 def _select(items, tests, errors, name):

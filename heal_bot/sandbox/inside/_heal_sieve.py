@@ -13,8 +13,6 @@ import contextlib
 import copy
 import inspect
 import re
-import signal
-import time
 import unittest
 
 from _pytest.outcomes import Failed
@@ -22,6 +20,7 @@ from _pytest.outcomes import Failed
 import _heal_dressed
 import _heal_failure
 import _heal_swap
+from _heal_held import signal, time
 
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
 _TIMES, _WAIT = 8.0, 0.5

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
+
+from _heal_held import os
 
 MAX_LOCATIONS = 400_000
 # What renders values once an assertion has failed: the failing tests alone would seem to need

@@ -5,11 +5,11 @@ import __future__
 
 import ast
 import gc
-import os
 import types
 from importlib.machinery import SourceFileLoader
 
 import _heal_code
+from _heal_held import io, os
 
 _FUTURE = 0
 for _name in __future__.all_feature_names:
@@ -101,7 +101,7 @@ class Swapper:
         """The parsed file of the checkout and its lines."""
         if path not in self.files:
             try:
-                with open(os.path.join(self.repo, path), "rb") as file:
+                with io.open(os.path.join(self.repo, path), "rb") as file:
                     data = file.read()
                 parsed = ast.parse(data)
                 text = data.decode("utf-8-sig")

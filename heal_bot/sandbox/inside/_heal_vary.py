@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import itertools
-import random
 import sys
 import types
 
 import _heal_shape
+from _heal_held import random
 
 _MADE = 200
 _DEPTH = 4

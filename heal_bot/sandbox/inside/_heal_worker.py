@@ -6,34 +6,36 @@ believed beyond its being plain data.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
+
+from _heal_held import json, os
 
 
 def main():
     """Answer until the calls end."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, here)
+    import _heal_guise
     import _heal_plain
     import _heal_record
 
     answers, calls = _heal_record.move_away(3), _heal_record.move_away(4)
-    sys.path[:] = [path for path in sys.path if path != here]
+    _heal_guise.wear(here)
+    repo = os.getcwd()
     write, encode = os.write, json.JSONEncoder(ensure_ascii=True).encode
     buffer = bytearray()
     while True:
         call = _heal_record.read_line(calls, buffer)
         if call is None:
             return
-        data = encode(_answer(call, _heal_plain)).encode("ascii") + b"\n"
+        data = encode(_answer(call, _heal_plain, repo)).encode("ascii") + b"\n"
         while data:
             data = data[write(answers, data) :]
 
 
-def _answer(call, plain):
+def _answer(call, plain, repo):
     try:
-        function = _find(call)
+        function = _find(call, repo)
         args, kwargs = plain.decode(call["args"]), plain.decode(call["kwargs"])
     except BaseException as error:
         return {"refused": "%s: %.200s" % (type(error).__name__, error)}
@@ -52,11 +54,10 @@ def _answer(call, plain):
         return {"refused": "%.200s" % error}
 
 
-def _find(call):
+def _find(call, repo):
     """The function, imported under the name that the tests know its module by."""
     import importlib
 
-    repo = os.getcwd()
     for path in reversed(call["path"]):
         full = os.path.normpath(os.path.join(repo, path))
         if full not in sys.path:

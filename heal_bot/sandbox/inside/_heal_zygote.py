@@ -16,13 +16,14 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, here)
     import _heal_failure  # noqa: F401
+    import _heal_guise
     import _heal_record
 
     report, source = _heal_record.move_away(3), _heal_record.move_away(4)
     # What every run needs anyway is loaded before the first fork, and before it is known which
     # tests it is for.
     import _pytest.config
-    import pytest
+    import pytest  # noqa: F401
 
     import _heal_rewrite
     import _heal_server
@@ -31,8 +32,7 @@ def main():
     for name in _pytest.config.default_plugins:
         if name not in ("pytester", "pytester_assertions"):
             __import__("_pytest." + name)
-    sys.path[:] = [path for path in sys.path if path != here]
-    sys.argv = [pytest.__file__]
+    _heal_guise.wear(here)
     buffer = bytearray()
     order = _heal_record.read_line(source, buffer)
     if order is None:

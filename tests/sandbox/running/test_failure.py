@@ -11,8 +11,9 @@ import pytest
 INSIDE = Path(__file__).parents[3] / "heal_bot" / "sandbox" / "inside"
 
 
-@pytest.fixture(scope="module")
-def inside() -> types.ModuleType:
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    monkeypatch.syspath_prepend(INSIDE)
     loader = SourceFileLoader("failure_inside", str(INSIDE / "_heal_failure.py"))
     module = types.ModuleType(loader.name)
     loader.exec_module(module)
