@@ -120,6 +120,10 @@ def _unhealed(ledger: Ledger) -> str:
         last = refused[-1]
         if last.verdict.detail.startswith(ABSTAINED):
             return last.verdict.detail
+        if not last.verdict.measured:
+            return (
+                f"attempt {last.number} may be right, but was not measured: {last.verdict.detail}"
+            )
         return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
     return "no change made a failing test pass in a cold run without breaking another"
 

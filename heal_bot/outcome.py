@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from heal_bot.model import NOT_MEASURED
+
 SCHEMA = 1
 MAX_CONTENT = 2 << 20
 
@@ -126,6 +128,12 @@ class AttemptRecord(Record):
     seconds: Amount
     cost_usd: Amount | None
     tokens: Annotated[dict[Name, Count], Field(max_length=10)]
+    cause: Literal["change", "ids", "environment", "budget", "flaky"] = "change"
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return self.verdict if self.cause == "change" else NOT_MEASURED
 
 
 class FileRecord(Record):

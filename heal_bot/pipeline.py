@@ -34,8 +34,9 @@ from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
 from heal_bot.verify import command, legs, merged, plugins, scope
 from heal_bot.verify.baseline import reproduce
-from heal_bot.verify.confirm import CHANGED, confirm
+from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import SandboxLab, questioned
+from heal_bot.verify.measured import TAMPERED
 from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
 
@@ -242,7 +243,7 @@ def _verified(
     held = merged.held(run, verified, request.tested_sha, tree, workspace, env, runner, baseline)
     held = command.held(run, held, request, tree, workspace, env, runner)
     if held is not verified and isinstance(held, Confirmed) and workspace.changed(env):
-        return Verdict("unconfirmed", detail=CHANGED)
+        return TAMPERED
     return held
 
 

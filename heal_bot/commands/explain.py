@@ -60,9 +60,7 @@ def _failure(failure: FailureRecord, record: OutcomeRecord, same: str) -> list[s
     mine = [a for a in record.attempts if a.cluster in failure.cluster_ids]
     for attempt in mine[:10]:
         detail = one_line(happened(attempt), 240)
-        lines.append(
-            f"  attempt {attempt.number} by {attempt.proposer}: {attempt.verdict}: {detail}"
-        )
+        lines.append(f"  attempt {attempt.number} by {attempt.proposer}: {attempt.word}: {detail}")
     return [*lines, ""]
 
 

@@ -24,10 +24,12 @@ from heal_bot.model.report import (
 )
 from heal_bot.model.result import (
     ABSTAINED,
+    NOT_MEASURED,
     Attempt,
     Baseline,
     CallResult,
     Calls,
+    Cause,
     Certificate,
     Cluster,
     Confirmed,
@@ -44,6 +46,7 @@ from heal_bot.model.result import (
 __all__ = [
     "ABSTAINED",
     "COMMAND",
+    "NOT_MEASURED",
     "NO_ENVIRONMENT",
     "Attempt",
     "Baseline",
@@ -51,6 +54,7 @@ __all__ = [
     "Calls",
     "Candidate",
     "CaseResult",
+    "Cause",
     "Certificate",
     "Cluster",
     "Collection",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from heal_bot.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.model.execution import Environment, Isolation, SuiteRun
@@ -77,12 +78,26 @@ class Baseline:
         return frozenset(r.test for r in self.suite.results if r.outcome in {"passed", "xfailed"})
 
 
+class Cause(StrEnum):
+    """Whose doing a verdict is: the change's, or what kept it from being measured."""
+
+    CHANGE = "change"
+    IDS = "ids"
+    ENVIRONMENT = "environment"
+    BUDGET = "budget"
+    FLAKY = "flaky"
+
+
+NOT_MEASURED = "not measured"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What became of a candidate.
 
     status: fixed | improved | unchanged | regression | rejected | timeout | error | unconfirmed.
-    `afresh`: the project was imported anew for it, which takes long.
+    `afresh`: the project was imported anew for it, which takes long. With any `cause` but the
+    change itself it was not measured: it may be right, and has not failed.
     """
 
     status: str
@@ -91,6 +106,17 @@ class Verdict:
     newly_failing: tuple[Failure, ...] = ()
     detail: str = ""
     afresh: bool = False
+    cause: Cause = Cause.CHANGE
+
+    @property
+    def measured(self) -> bool:
+        """Whether it says anything of the change."""
+        return self.cause is Cause.CHANGE
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return self.status if self.measured else NOT_MEASURED
 
 
 @dataclass(frozen=True, slots=True)

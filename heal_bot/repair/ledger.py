@@ -97,7 +97,7 @@ class Ledger:
                 cluster=cluster.id,
                 proposer=candidate.proposer,
                 family=candidate.family,
-                verdict=verdict.status,
+                verdict=verdict.word,
                 fixed=len(verdict.fixed),
                 detail=verdict.detail,
             )
@@ -119,14 +119,19 @@ class Ledger:
             self.held = proposal.winners
             status, fixed, detail = "patch", len(verified.patch.fixed), ""
         else:
-            status, fixed, detail = verified.status, len(verified.fixed), verified.detail
+            status, fixed, detail = verified.word, len(verified.fixed), verified.detail
             new = [winner for winner in proposal.winners if winner not in self.held]
             if len(new) == 1:
                 self._unconfirm(new[0], verified)
         run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))
 
     def _unconfirm(self, winner: Attempt, verdict: Verdict) -> None:
-        """Replace the verdict of an attempt that did not hold in the cold run."""
+        """Replace the verdict of an attempt that did not hold in the cold run.
+
+        What was not measured there keeps what it fixed in the search.
+        """
+        if not verdict.measured:
+            verdict = replace(verdict, fixed=winner.verdict.fixed)
         self.attempts[winner.number - 1] = replace(winner, verdict=verdict)
         kept = self._partial.get(winner.cluster, [])
         self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import ABSTAINED, Attempt, Cluster, Failure, Outcome, Verdict
+from heal_bot.model import ABSTAINED, NOT_MEASURED, Attempt, Cluster, Failure, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,11 @@ def _why(outcome: Outcome, attempts: Sequence[Attempt], tried: int) -> str:
     verdicts = [attempt.verdict for attempt in attempts]
     abstained = [v.detail for v in verdicts if v.detail.startswith(ABSTAINED)]
     unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
+    unmeasured = [v for v in verdicts if v.fixed and not v.measured]
     if abstained:
         return abstained[-1]
+    if unmeasured:
+        return f"{NOT_MEASURED}: {unmeasured[-1].detail}"
     if unconfirmed:
         return f"{_broken(unconfirmed[-1])} (cold run)"
     if outcome.stopped in {"budget", "interrupted"}:

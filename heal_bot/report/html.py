@@ -137,7 +137,7 @@ def _attempts(record: OutcomeRecord, places: dict[str, int], part: int) -> list[
 
     return [
         {
-            "number": a.number, "proposer": a.proposer, "family": a.family, "verdict": a.verdict,
+            "number": a.number, "proposer": a.proposer, "family": a.family, "verdict": a.word,
             "rationale": clip(a.rationale, told), "detail": clip(a.detail, told),
             "functions": list(a.functions[:_LISTED]), "diff": clip(a.diff, diff),
             "fixed": listed(a.fixed), "still_failing": listed(a.still_failing),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from heal_bot.model import NOT_MEASURED
 from heal_bot.text import count, one_line
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 _CAUSES = 8
 _ATTEMPTS = 8
 _GOOD = frozenset({"fixed"})
-_MIXED = frozenset({"improved", "unconfirmed"})
+_MIXED = frozenset({"improved", "unconfirmed", NOT_MEASURED})
 # What has no meaning in a quoted label; Mermaid's own escapes are left out with the rest.
 _FOREIGN = re.compile(r"[^\w .,+-]")
 _STYLES = (
@@ -45,10 +46,9 @@ def attempts(record: OutcomeRecord) -> str:
 def _node(attempt: AttemptRecord, tests: int) -> str:
     """One attempt: its number, who made it, its verdict and how many tests it fixes."""
     who = label(f"{attempt.proposer} {attempt.family}")
-    verdict = attempt.verdict.replace("_", " ")
     # Mermaid takes a number with a dot for a list.
-    said = f"attempt {attempt.number}, {who}: {verdict}, {len(attempt.fixed)} of {tests}"
-    mood = "good" if attempt.verdict in _GOOD else "mixed" if attempt.verdict in _MIXED else "bad"
+    said = f"attempt {attempt.number}, {who}: {attempt.word}, {len(attempt.fixed)} of {tests}"
+    mood = "good" if attempt.word in _GOOD else "mixed" if attempt.word in _MIXED else "bad"
     return f'a{attempt.number}["{said}"]:::{mood}'
 
 

@@ -180,6 +180,7 @@ def _attempt(attempt: Attempt, text: Clean) -> dict[str, Any]:
         ),
         "diff": text(attempt.diff, _DIFF, source=True),
         "verdict": verdict.status,
+        "cause": verdict.cause.value,
         "detail": text(verdict.detail),
         "fixed": tuple(text(test, _NAME) for test in verdict.fixed),
         "still_failing": tuple(text(f.test, _NAME) for f in verdict.still_failing),

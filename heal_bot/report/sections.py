@@ -142,7 +142,7 @@ def _attempt_row(attempt: AttemptRecord, *, taken: bool) -> str:
     where = code_span(", ".join(attempt.functions[:3]), 160) if attempt.functions else ""
     who = for_markdown(f"{attempt.proposer} {attempt.family}", 60)
     what = _prose(happened(attempt), 200)
-    verdict = f"{attempt.verdict}, in the patch" if taken else attempt.verdict
+    verdict = f"{attempt.word}, in the patch" if taken else attempt.word
     return (
         f"| {attempt.number} | {who} | {where} | {verdict} | {len(attempt.fixed)}"
         f" | {what} | {attempt.seconds:.1f} |"
@@ -151,7 +151,7 @@ def _attempt_row(attempt: AttemptRecord, *, taken: bool) -> str:
 
 def _attempt_details(attempt: AttemptRecord, limit: int) -> str:
     # Nothing foreign goes into the summary: Markdown's escapes do not hold inside HTML.
-    title = f"Attempt {attempt.number}: {attempt.verdict}, fixes {len(attempt.fixed)}"
+    title = f"Attempt {attempt.number}: {attempt.word}, fixes {len(attempt.fixed)}"
     lines = [
         "",
         "<details>",

@@ -52,13 +52,15 @@ class ColdSession:
 
     def _verdict(self, candidate: Candidate) -> Verdict:
         if self._run.over():
-            return Verdict("error", detail="the run was ended")
+            return verdict.UNTRIED
         try:
             files = patched(self._tree, candidate)
         except (EditError, SourceRejected) as error:
             return Verdict("rejected", detail=str(error))
         suite = self._judge_files(files)
         how = {"finished": "judged", "timeout": "timeout"}.get(suite.ended, "lost")
+        if suite.ended != "finished" and self._run.over():
+            return verdict.UNTRIED
         results = {result.test: result for result in suite.results}
         return verdict.of(Answer(how, suite.detail, results), self._expected)
 

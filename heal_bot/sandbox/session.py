@@ -81,7 +81,7 @@ class WarmSession:
     def _forget(self, order: Collection[Work]) -> None:
         """Judge no further what is left; lanes end what they have begun, and are idle then."""
         for work in order:
-            work.verdict = work.verdict or Verdict("error", detail="nobody waits for it")
+            work.verdict = work.verdict or verdict.UNTRIED
         while order and any(lane.load for lane in self._lanes) and not self._run.over():
             self._listen()
         self._queue = deque(work for work in self._queue if work.verdict is None)
@@ -105,7 +105,7 @@ class WarmSession:
                 continue
             if self._run.over():
                 for work in order:
-                    work.verdict = work.verdict or Verdict("error", detail="the run was ended")
+                    work.verdict = work.verdict or verdict.UNTRIED
                 self._queue.clear()
                 continue
             if not self._based:

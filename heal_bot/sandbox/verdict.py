@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.model import CaseResult, Failure, Verdict
+from heal_bot.model import CaseResult, Cause, Failure, Verdict
 from heal_bot.sandbox.order import Answer
 
+# There was no time left, or nobody waits for it.
+UNTRIED = Verdict("error", detail="the run was ended", cause=Cause.BUDGET)
 _GOOD = {"passed", "xfailed", "xpassed"}
 
 
@@ -45,7 +47,8 @@ def of(answer: Answer, expected: Expectation) -> Verdict:
         return Verdict("unchanged", (), still, (), _sampling(expected))
     unrun = [guard for guard in expected.guards if guard not in answer.results]
     if unrun:
-        return Verdict("error", fixed, still, (), f"{len(unrun)} passing tests did not run")
+        told = f"{len(unrun)} passing tests did not run"
+        return Verdict("error", fixed, still, (), told, cause=Cause.IDS)
     return Verdict("improved" if still else "fixed", fixed, still)
 
 

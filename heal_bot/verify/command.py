@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heal_bot.events import Run
-from heal_bot.model import Confirmed, Environment, HealRequest, Verdict
-from heal_bot.ports import Runner, Tree, Workspace
+from heal_bot.model import Cause, Confirmed, Environment, HealRequest, Verdict
+from heal_bot.ports import Observed, Runner, Tree, Workspace
 from heal_bot.text import one_line
 
 GATE = "verify-command"
@@ -42,9 +42,17 @@ def held(
     if (seen.how, seen.code) != ("exited", 0):
         how = f"exit {seen.code}" if seen.how == "exited" else seen.how
         last = one_line((seen.output.strip().splitlines() or ["it printed nothing"])[-1])
-        return Verdict("unconfirmed", detail=f"{GATE} {one_line(command, 80)}: {how}: {last}")
+        detail = f"{GATE} {one_line(command, 80)}: {how}: {last}"
+        return Verdict("unconfirmed", detail=detail, cause=_cause(run, seen))
     gates = (*found.certificate.gates, (GATE, f"{one_line(command, 80)}: exit 0"))
     return replace(found, certificate=replace(found.certificate, gates=gates))
+
+
+def _cause(run: Run, seen: Observed) -> Cause:
+    """Why the command did not succeed: a shell ends with 126 or 127 where it does not start."""
+    if seen.how == "exited":
+        return Cause.ENVIRONMENT if seen.code in {126, 127} else Cause.CHANGE
+    return Cause.BUDGET if run.over() else Cause.CHANGE
 
 
 def _told(found: Confirmed, command: str) -> Confirmed:

@@ -21,7 +21,7 @@ from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source import edit, rails
 from heal_bot.source.guard import SourceRejected
 from heal_bot.text import count
-from heal_bot.verify import intent, scope
+from heal_bot.verify import intent, measured, scope
 from heal_bot.verify.baseline import failure_of
 from heal_bot.verify.certificate import Findings, certify, protected_hash
 from heal_bot.verify.proof import Proof, slower
@@ -34,7 +34,6 @@ _GREEN = frozenset({"passed", "xfailed", "xpassed"})
 _RUNS = (0, 1)
 # More of them for the failing tests, where changed functions hold a set, a clock or the like.
 _MORE = (2, 3, 4)
-CHANGED = "files of the environment changed while tests ran"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +101,12 @@ def confirm(
     proof = proof.beside(run, workspace, outside)
     case = replace(case, baseline=scope.narrowed(run, baseline, proposal.edits))
     runs = _ran(run, case, proof, outside)
-    if reason := _unusable(runs.compared, case.baseline) or _cut_short(runs.again):
-        return Verdict("unconfirmed", detail=reason)
+    unusable = measured.unusable(run, runs.compared, runs.again, case.baseline)
+    if unusable is not None:
+        return unusable
     found = _judged(run, case, proof, runs)
     if isinstance(found, Confirmed) and workspace.changed(env):
-        return Verdict("unconfirmed", detail=CHANGED)
+        return measured.TAMPERED
     return found
 
 
@@ -136,14 +136,14 @@ def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs
 def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
     """What the runs come to."""
     suites, baseline = runs.suites, case.baseline
-    broken, unsteady = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline,
-                                    suites)  # fmt: skip
-    if broken:
-        detail = f"the cold run breaks {count(len(broken), 'test')} that passed before, first"
+    broken = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline, suites)
+    if broken.results:
+        told = f"the cold run breaks {count(len(broken.results), 'test')} that passed before, first"
         return Verdict(
             "unconfirmed",
-            newly_failing=tuple(failure_of(result) for result in broken),
-            detail=f"{detail} {broken[0].test}",
+            newly_failing=tuple(failure_of(result) for result in broken.results),
+            detail=f"{told} {broken.results[0].test}",
+            cause=measured.breaker(broken, case.candidate.edits, baseline),
         )
     fixed = _fixed((*suites, *runs.again), baseline)
     if not fixed:
@@ -154,8 +154,8 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
     undoes = intent.undone(case.candidate.edits, case.tree)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
     doubts = (
-        *label, *case.doubts, *rails.doubts(case.candidate, case.tree), *shown.doubts, *unsteady,
-        *slower(baseline, suites), *_doubts(suites, baseline), *runs.doubts,
+        *label, *case.doubts, *rails.doubts(case.candidate, case.tree), *shown.doubts,
+        *broken.doubts, *slower(baseline, suites), *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(
         base_sha=case.tree.sha,
@@ -179,7 +179,8 @@ def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict
             "nothing passes in each cold run, which differ in the seed of string hashes: does the"
             " change depend on the order of a set?"
         )
-    return Verdict("unconfirmed", still_failing=left, detail=detail)
+    cause = measured.missing(suite, baseline)
+    return Verdict("unconfirmed", still_failing=left, detail=detail, cause=cause)
 
 
 def _seeds(run: Run, baseline: Baseline) -> tuple[int, ...]:
@@ -204,14 +205,6 @@ def _differ_by_seed(suites: Sequence[SuiteRun]) -> bool:
     return collected[0] != collected[-1] and named[0] == named[-1]
 
 
-def _cut_short(again: Sequence[SuiteRun]) -> str:
-    """Why the runs of the failing tests prove nothing; '' when they do."""
-    early = next((suite for suite in again if suite.ended != "finished"), None)
-    if early is None:
-        return ""
-    return f"the failing tests under another hash seed ended early: {early.detail or early.ended}"
-
-
 def _tell(run: Run, purpose: str, suite: SuiteRun) -> None:
     run.emit(
         SuiteFinished(
@@ -223,28 +216,6 @@ def _tell(run: Run, purpose: str, suite: SuiteRun) -> None:
             ended=suite.ended,
         )
     )
-
-
-def _unusable(suites: Sequence[SuiteRun], baseline: Baseline) -> str:
-    """Why the runs prove nothing; '' when they do."""
-    ended_before = baseline.suite.ended == "finished" or not baseline.whole
-    for suite in suites:
-        if suite.ended != "finished" and ended_before:
-            return f"the cold run ended early: {suite.detail or suite.ended}"
-    collected = [set(suite.collected) for suite in suites]
-    if moving := {test for tests in collected for test in tests ^ collected[0]}:
-        return (
-            f"the suite collects other tests in each run, among them {min(moving)}:"
-            " give its parameters fixed values and order"
-        )
-    expected = set(baseline.suite.collected)
-    if lost := expected - collected[0]:
-        return f"{count(len(lost), 'test')} no longer collected, first {min(lost)}"
-    broken = {path for path, _ in baseline.suite.errors}
-    new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
-    if new and baseline.suite.ended == "finished" and baseline.whole:
-        return f"{count(len(new), 'test')} collected that the base does not have, first {min(new)}"
-    return ""
 
 
 def _fixed(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from heal_bot.source import edit, functions
 from heal_bot.source.guard import SourceRejected
 from heal_bot.text import count
 from heal_bot.verify.baseline import failure_of
+from heal_bot.verify.measured import ended_early
 
 GATE = "merge commit"
 _RED = frozenset({"failed", "error"})
@@ -62,8 +63,7 @@ def held(
     asks = [Ask(merged, baseline.selected), Ask(fresh, baseline.selected)]
     before, after = runner.run_many(run, env, asks)
     if before.ended == "finished" != after.ended:
-        detail = f"on the {name} the patched suite ends early: {after.detail or after.ended}"
-        return Verdict("unconfirmed", detail=detail)
+        return ended_early(run, f"the patched suite on the {name}", after)
     left = tuple(r for r in after.results if r.test in found.patch.fixed and r.outcome in _RED)
     if left:
         detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"

@@ -20,6 +20,18 @@ _AGAIN = 3
 _MOST = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The results of tests that a patch broke, and doubts on those that are merely flaky.
+
+    Tests that are broken `at_times` passed with the patch as well.
+    """
+
+    results: tuple[CaseResult, ...] = ()
+    doubts: tuple[str, ...] = ()
+    at_times: frozenset[str] = frozenset()
+
+
 def broken_tests(
     run: Run,
     runner: Runner,
@@ -28,8 +40,8 @@ def broken_tests(
     fresh: Tree,
     baseline: Baseline,
     suites: Sequence[SuiteRun],
-) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
-    """The results of tests that the patch broke, and doubts on those that are merely flaky.
+) -> Broken:
+    """What became of the tests that passed before.
 
     A test that failed in a run of the suite is run alone, three times with the patch and three
     times without it, each time under another seed of string hashes. It is flaky when it fails
@@ -43,15 +55,15 @@ def broken_tests(
     asked = tuple(sorted(set(failing) - flaky))
     doubts = [_known(test) for test in sorted(set(failing) & flaky)]
     if not asked:
-        return (), tuple(doubts)
+        return Broken((), tuple(doubts))
     if len(asked) > _MOST:
         lost, told = _many(run, runner, env, tree, held, asked, red)
-        return lost, (*doubts, *told)
+        return Broken(lost, (*doubts, *told))
     # Under the seeds of string hashes that the confirmations had, and more.
     asks = [Ask(one, asked, hashes=seed) for one in (tree, fresh) for seed in range(_AGAIN)]
     runs = runner.run_many(run, env, asks)
     before, after = held.count(runs[:_AGAIN]), held.count(runs[_AGAIN:])
-    broken = []
+    broken, at_times = [], set()
     for test in asked:
         always = all(test in results for results in red)
         if before[test]:
@@ -61,12 +73,14 @@ def broken_tests(
             )
         elif always or after[test]:
             broken.append(held.latest(runs[_AGAIN:], test) or failing[test])
+            if not always or after[test] < _AGAIN:
+                at_times.add(test)
         else:
             doubts.append(
                 f"{test} passed before, failed in one of {len(suites)} runs of the suite after the"
                 f" patch, and passed {_AGAIN} times by itself: is it flaky?"
             )
-    return tuple(broken), tuple(doubts)
+    return Broken(tuple(broken), tuple(doubts), frozenset(at_times))
 
 
 def _many(

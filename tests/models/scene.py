@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 import traceback
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
+from typing import cast
 
 from heal_bot.events import Event, Run
-from heal_bot.model import Candidate, Cluster, Edit, Failure, Suspect, Verdict
+from heal_bot.model import Candidate, Cluster, Edit, Failure, Proposal, Suspect, Verdict
 from heal_bot.model_port import Model
 from heal_bot.ports import Lab
 from heal_bot.repair.ledger import Ledger
@@ -132,6 +133,9 @@ class Scene:
         lab: Lab | None = options.pop("lab", None)  # type: ignore[assignment]
         self.ledger = Ledger(self.tree, instruction="keep it short", lab=lab)
         stands_on = options.pop("base", "")
+        confirm = cast(
+            Callable[[Proposal], Verdict | None], options.pop("confirm", lambda proposal: None)
+        )
         budget = options.pop("budget", None) or Budget()
         self.proposer = ModelProposer(models, budget, **options)  # type: ignore[arg-type]
         # The first import of an SDK is in it, which a busy machine takes a minute for.
@@ -147,7 +151,12 @@ class Scene:
         found = proposals(
             run, [self.cluster], [self.proposer], judge, self.ledger, Limits(attempts=8)
         )
-        self.proposal = next(found, None)
+        self.proposal = None
+        for self.proposal in found:
+            refused = confirm(self.proposal)
+            if refused is None:
+                break
+            self.ledger.settle(run, self.proposal, refused)
         found.close()
 
     @property

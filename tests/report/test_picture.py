@@ -22,6 +22,13 @@ def _many() -> OutcomeRecord:
     return records.record(values)
 
 
+def test_what_was_not_measured_is_no_failed_attempt_to_look_at() -> None:
+    values = records.data(BASE)
+    values["attempts"][0] |= {"verdict": "unconfirmed", "cause": "ids"}
+    drawn = picture.attempts(records.record(values))
+    assert '  c1 --> a1["attempt 1, rules boundary: not measured, 0 of 1"]:::mixed' in drawn
+
+
 def test_each_attempt_hangs_on_its_cause_in_the_colour_of_its_verdict() -> None:
     drawn = picture.attempts(records.record(records.data(BASE)))
     assert drawn.startswith("```mermaid\nflowchart LR\n")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from heal_bot.model import (
     Baseline,
     Candidate,
     CaseResult,
+    Cause,
     Confirmed,
     Edit,
     Failure,
@@ -89,6 +91,8 @@ def _confirm(
     doubts: tuple[str, ...] = (),
     tampered: bool = False,
     others: tuple[str, ...] = (),
+    spectrum: Spectrum | None = None,
+    deadline: float = math.inf,
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -98,7 +102,7 @@ def _confirm(
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
     attempt = replace(attempt, doubts=doubts)
     seen = suite(failed(BAD), CaseResult(GOOD, before), *map(passed, others))
-    observed = replace(seen, errors=errors, ended=ended)
+    observed = replace(seen, errors=errors, ended=ended, spectrum=spectrum)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
     runner = Runner(
         tmp_path / "base",
@@ -112,7 +116,7 @@ def _confirm(
             **{name.replace("_", " "): answer for name, answer in answers.items()},
         },
     )
-    run, _ = quiet_run()
+    run, _ = quiet_run(deadline=deadline)
     verified = confirm(
         run,
         Proposal((attempt,)),
@@ -155,6 +159,7 @@ def test_a_patch_that_was_seen_green_in_a_changed_environment_is_not_confirmed(
     verified, _ = _confirm(tmp_path, tampered=True)
     assert isinstance(verified, Verdict)
     assert verified.detail == "files of the environment changed while tests ran"
+    assert verified.cause is Cause.ENVIRONMENT
 
 
 def test_the_certificate_says_which_other_changes_pass(tmp_path: Path) -> None:
@@ -276,6 +281,44 @@ def test_a_passing_test_that_also_fails_by_itself_rejects_the_patch(tmp_path: Pa
     assert [f.message for f in verified.newly_failing] == ["by itself"]
 
 
+@pytest.mark.parametrize(
+    ("near", "alone", "cause"),
+    [
+        (False, failed(GOOD), Cause.FLAKY),
+        (True, failed(GOOD), Cause.CHANGE),
+        (None, failed(GOOD), Cause.CHANGE),
+    ],
+    ids=["elsewhere", "of the change", "not known"],
+)
+def test_a_test_that_executes_nothing_of_the_change_and_fails_at_times_is_another_s(
+    tmp_path: Path, near: bool | None, alone: CaseResult, cause: Cause
+) -> None:
+    seen = Spectrum((("m.py", 3), ("n.py", 1)), {BAD: 1, GOOD: 3 if near else 2})
+    verified, _ = _confirm(
+        tmp_path, suite=_once, alone=suite(alone), spectrum=None if near is None else seen
+    )
+    assert isinstance(verified, Verdict)
+    assert verified.cause is cause
+
+
+def test_a_test_that_fails_always_is_the_change_s_whatever_it_executes(tmp_path: Path) -> None:
+    seen = Spectrum((("m.py", 3), ("n.py", 1)), {BAD: 1, GOOD: 2})
+    red = suite(passed(BAD), failed(GOOD))
+    verified, _ = _confirm(tmp_path, suite=red, alone=suite(failed(GOOD)), spectrum=seen)
+    assert isinstance(verified, Verdict)
+    assert verified.measured
+
+
+def test_a_run_for_which_there_was_no_time_measured_nothing(tmp_path: Path) -> None:
+    late = replace(GREEN, ended="timeout", detail="9 s")
+    verified, _ = _confirm(tmp_path, suite=late, deadline=0.0)
+    assert isinstance(verified, Verdict)
+    assert verified.cause is Cause.BUDGET
+    ended, _ = _confirm(tmp_path / "in time", suite=late)
+    assert isinstance(ended, Verdict)
+    assert ended.measured
+
+
 def test_a_test_that_also_fails_without_the_patch_is_flaky_and_named_with_its_rate(
     tmp_path: Path,
 ) -> None:
@@ -345,20 +388,23 @@ def test_a_file_that_could_not_be_collected_is_fixed_when_none_of_its_tests_fail
 
 
 @pytest.mark.parametrize(
-    ("runs", "reason"),
+    ("runs", "reason", "measured"),
     [
-        ([suite(passed(BAD))], "no longer collected"),
-        ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "that the base does not have"),
-        ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run"),
-        ([replace(GREEN, ended="untrusted", detail="forged")], "forged"),
+        ([suite(passed(BAD))], "no longer collected", True),
+        ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "that the base does not have", True),
+        ([suite(passed(BAD), passed(GOOD), passed(f"{GOOD}[2]"))], "the base does not have", False),
+        ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run", False),
+        ([suite(passed(f"{BAD}[7]"), passed(GOOD))], "no longer collected", False),
+        ([replace(GREEN, ended="untrusted", detail="forged")], "forged", True),
     ],
 )
 def test_runs_that_do_not_add_up_prove_nothing(
-    tmp_path: Path, runs: list[SuiteRun], reason: str
+    tmp_path: Path, runs: list[SuiteRun], reason: str, measured: bool
 ) -> None:
     verified, _ = _confirm(tmp_path, suite=lambda _, n: runs[n % len(runs)])
     assert isinstance(verified, Verdict)
     assert reason in verified.detail
+    assert verified.measured is measured
 
 
 def test_a_test_that_passes_although_the_change_raises_is_not_fixed_by_it(tmp_path: Path) -> None:

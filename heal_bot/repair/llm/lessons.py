@@ -26,7 +26,11 @@ def lessons(cluster: Cluster, attempts: Sequence[Attempt]) -> tuple[str, ...]:
 
 
 def _found(cluster: Cluster, attempts: Sequence[Attempt]) -> Iterator[str]:
-    judged = [a for a in attempts if a.candidate.edits and a.verdict.status != "rejected"]
+    judged = [
+        a
+        for a in attempts
+        if a.candidate.edits and a.verdict.measured and a.verdict.status != "rejected"
+    ]
     if not judged:
         return
     total = len(cluster.failures)
@@ -40,7 +44,7 @@ def _found(cluster: Cluster, attempts: Sequence[Attempt]) -> Iterator[str]:
     broken = Counter(f.test for a in judged for f in a.verdict.newly_failing)
     for test, count in broken.most_common(2):
         yield f"{count} of {len(judged)} attempts broke {test}, which passes without them."
-    never = {f.test for f in cluster.failures} - {t for a in judged for t in a.verdict.fixed}
+    never = {f.test for f in cluster.failures} - {t for a in attempts for t in a.verdict.fixed}
     if len(judged) > 1 and 0 < len(never) < total:
         yield f"No attempt has fixed {', '.join(sorted(never)[:3])}."
     untouched = _unchanged(judged)
@@ -58,7 +62,7 @@ def lasting(attempts: Sequence[Attempt], known: Sequence[str] = ()) -> tuple[str
     seen = Counter(
         (a.verdict.status, a.candidate.edits[0].target.qualname)
         for a in attempts
-        if len(a.candidate.edits) == 1
+        if len(a.candidate.edits) == 1 and a.verdict.measured
     )
     found = [
         f"{_NAMES.get(status, status)}:{qualname}"

@@ -12,15 +12,36 @@ from heal_bot.source import guard
 
 # A judge that timed out or crashed said nothing about the change.
 _UNJUDGED = frozenset({"timeout", "error"})
+# How often a change is judged of which nothing is learned.
+_MOST = 2
 
 
 def twin(edits: Sequence[Edit], attempts: Sequence[Attempt]) -> Attempt | None:
-    """The earlier attempt that proposed the same, whatever its layout and local names."""
+    """The earlier attempt that proposed the same, whatever its layout and local names.
+
+    None where no verdict on it said anything yet, as long as it may be judged again.
+    """
     wanted = shape(edits)
-    for attempt in attempts:
-        made = attempt.candidate.edits
-        if made and attempt.verdict.status not in _UNJUDGED and shape(made) == wanted:
-            return attempt
+    same = [a for a in attempts if a.candidate.edits and shape(a.candidate.edits) == wanted]
+    judged = (a for a in same if a.verdict.measured and a.verdict.status not in _UNJUDGED)
+    return next(judged, same[-1] if len(same) >= _MOST else None)
+
+
+def open_again(attempts: Sequence[Attempt]) -> tuple[int, ...]:
+    """The numbers of attempts that were not measured and may be proposed again."""
+    return tuple(
+        attempt.number
+        for attempt in attempts
+        if not attempt.verdict.measured and twin(attempt.candidate.edits, attempts) is None
+    )
+
+
+def given_up(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The newest attempt whose change was judged as often as may be, and never measured."""
+    for attempt in reversed(attempts):
+        found = twin(attempt.candidate.edits, attempts)
+        if found is not None and not found.verdict.measured:
+            return found
     return None
 
 

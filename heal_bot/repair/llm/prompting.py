@@ -16,13 +16,22 @@ from typing import Any
 import jinja2
 
 from heal_bot.errors import LLMError
-from heal_bot.model import Attempt, Cluster
+from heal_bot.model import Attempt, Cause, Cluster
 from heal_bot.model_port import Message
 from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.lessons import lessons
+from heal_bot.repair.llm.likeness import open_again
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
-VERSION = "3"
+VERSION = "4"
+# What kept an attempt from being measured.
+_WHY = {
+    Cause.CHANGE: "",
+    Cause.IDS: "since tests cannot be told apart",
+    Cause.ENVIRONMENT: "for the sake of the environment",
+    Cause.BUDGET: "since no time was left",
+    Cause.FLAKY: "since a test failed that executes nothing of it",
+}
 _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
 # (test functions, suspects, surroundings?, characters of a source, of a message), roomiest first.
@@ -71,12 +80,14 @@ class Prompter:
             lessons=lessons(self.cluster, attempts),
             strategy=strategy,
             findings=findings,
+            again=open_again(attempts),
         )
         return self._fitted(attempts, ask, limit, lines)
 
     def diagnosis(self, attempts: Sequence[Attempt], limit: int) -> Prompt:
         """The prompt for a diagnosis, which begins like the one for a proposal."""
-        ask = self._render("diagnose", lessons=lessons(self.cluster, attempts))
+        found = lessons(self.cluster, attempts)
+        ask = self._render("diagnose", lessons=found, again=open_again(attempts))
         return self._fitted(attempts, ask, limit, 0)
 
     def review(self, diff: str, limit: int) -> Prompt:
@@ -111,7 +122,8 @@ class Prompter:
         """An attempt as it was rendered before, unless its verdict has changed since."""
         known, text = self._kept.get((name, attempt.number), (None, ""))
         if known is not attempt:
-            text = self._render(name, attempt=attempt, summary=summary(attempt))
+            why = _WHY[attempt.verdict.cause]
+            text = self._render(name, attempt=attempt, summary=summary(attempt), why=why)
             self._kept[name, attempt.number] = (attempt, text)
         return text
 

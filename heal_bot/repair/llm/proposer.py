@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.diagnosis import Diagnosis, findings
 from heal_bot.repair.llm.exchange import Sizes, answer_key, ask
-from heal_bot.repair.llm.likeness import shape, twin
+from heal_bot.repair.llm.likeness import given_up, shape, twin
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError, read
 from heal_bot.repair.llm.structured import parse
@@ -23,6 +24,8 @@ from heal_bot.text import Secret, clip, hide_values, one_line
 # How each round opens; sampling parameters are gone, so variety comes from the task.
 STRATEGIES = ("minimal", "fresh", "elsewhere")
 _PATIENCE = 2
+# How often a model is asked in one cluster whose calls end at their limit of time.
+_CALLS = 3
 _LAST = frozenset({"auth", "out_of_credit", "gone", "bad_request"})
 # Below this confidence of a diagnosis other suspects come before a fresh start.
 _SURE = 0.5
@@ -48,6 +51,7 @@ class ModelProposer:
     candidates: int = 1
     _lost: set[int] = field(default_factory=set)
     _resting: set[int] = field(default_factory=set)
+    _late: Counter[int] = field(default_factory=Counter)
     _set_aside: int = 0
     _findings: tuple[str, ...] = ()
     _stuck: bool = False
@@ -70,17 +74,14 @@ class ModelProposer:
         if not facts.suspects:
             return
         self._resting, self._set_aside, self._findings = set(self._lost), 0, ()
-        self._stuck = False
+        self._stuck, self._late = False, Counter()
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         try:
             left: tuple[str, ...] = STRATEGIES
-            while left:
+            while left and not given_up(recall().attempts):
                 strategy, *others = left
-                for place, model in enumerate(self.models):
-                    if place not in self._resting and not run.over():
-                        self._open(run, model, strategy)
-                        yield from self._round(run, recall, prompter, place, strategy)
+                yield from self._rounds(run, recall, prompter, strategy)
                 first = strategy == STRATEGIES[0]
                 left = self._look(run, recall, prompter) if first else tuple(others)
         except LLMError as error:
@@ -88,36 +89,52 @@ class ModelProposer:
             recall.end("budget")
             self._note(run, str(error))
         else:
-            if self._stuck:
+            if unmeasured := given_up(recall().attempts):
+                recall.end("stuck")
+                said = f"attempt {unmeasured.number} may be right, but was not measured, nor before"
+                self._note(run, f"{said}: {unmeasured.verdict.detail}")
+            elif self._stuck:
                 recall.end("stuck")
                 where = f"{brief.cluster.id}: {len(recall().attempts)} attempts"
                 self._note(run, f"the models are stuck at cluster {where}")
+
+    def _rounds(
+        self, run: Run, recall: Recall, prompter: Prompter, strategy: str
+    ) -> Iterator[Candidate]:
+        """A round of each model; one whose call ended at its limit comes again after the others."""
+        waiting = deque(range(len(self.models)))
+        while waiting:
+            place = waiting.popleft()
+            if place in self._resting or run.over():
+                continue
+            if (place, strategy) != (0, STRATEGIES[0]):
+                self._speak(run, place, "switch", f"{self.models[place].name}: {strategy}")
+            late = self._late[place]
+            yield from self._round(run, recall, prompter, place, strategy)
+            if self._late[place] > late:
+                waiting.append(place)
 
     def _round(
         self, run: Run, recall: Recall, prompter: Prompter, place: int, strategy: str
     ) -> Iterator[Candidate]:
         """Ask one model until two attempts in a row brought nothing, or it fails."""
-        model, stuck = self.models[place], 0
-        key = answer_key(model, recall(), prompter.facts)
+        stuck, key = 0, answer_key(self.models[place], recall(), prompter.facts)
         if strategy == "fresh":
             # A new start is not to be drawn to old ideas; their outcomes stay in view.
             self._set_aside = len(recall().attempts)
-        while stuck < _PATIENCE and not run.over():
+        while stuck < _PATIENCE and not run.over() and not given_up(recall().attempts):
             brief = recall()
             best = _best(brief.attempts)
-            reply = self._kept(run, place, key) if strategy == STRATEGIES[0] else None
             try:
-                replies = (
-                    [(strategy, reply)]
-                    if reply
-                    else self._answers(run, prompter, brief, model, strategy)
-                )
+                replies = self._answers(run, prompter, brief, place, strategy, key)
             except LLMError as error:
                 if error.kind == "budget":
                     raise
                 if error.kind in _LAST:
                     self._lost.add(place)
-                if error.kind not in _ITS_OWN:
+                self._late[place] += error.kind == "timeout"
+                again = error.kind == "timeout" and self._late[place] < _CALLS
+                if error.kind not in _ITS_OWN and not again:
                     self._resting.add(place)
                 self._note(run, str(error))
                 return
@@ -128,9 +145,11 @@ class ModelProposer:
         self._stuck = self._stuck or stuck >= _PATIENCE
 
     def _answers(
-        self, run: Run, prompter: Prompter, brief: Brief, model: Model, strategy: str
+        self, run: Run, prompter: Prompter, brief: Brief, place: int, strategy: str, key: str
     ) -> list[tuple[str, Reply]]:
         """The answer to the question; of a tournament also to the same one put in other ways."""
+        if strategy == STRATEGIES[0] and (reply := self._kept(run, place, key)):
+            return [(strategy, reply)]
         ways = tuple(dict.fromkeys((strategy, *STRATEGIES)))[: self.candidates]
         found: list[tuple[str, Reply]] = []
         for way in ways:
@@ -139,7 +158,7 @@ class ModelProposer:
                 return prompter.prompt(brief.attempts, way, limit, self._set_aside, self._findings)
 
             try:
-                found.append((way, ask(run, model, self.budget, self.sizes, compose)))
+                found.append((way, ask(run, self.models[place], self.budget, self.sizes, compose)))
             except LLMError as error:
                 if not found:
                     raise
@@ -196,7 +215,8 @@ class ModelProposer:
                 judged = [
                     (len(attempt.diff), texts[offers.index(attempt.candidate)])
                     for attempt in recall().attempts
-                    if attempt.candidate in offers and attempt.verdict.status == "fixed"
+                    if attempt.candidate in offers
+                    and (attempt.verdict.status == "fixed" or not attempt.verdict.measured)
                 ]
                 if judged:
                     self.replies.put(key, min(judged)[1])
@@ -210,7 +230,7 @@ class ModelProposer:
         """
         brief = recall()
         place = next((n for n in range(len(self.models)) if n not in self._resting), None)
-        if brief.lab is None or place is None or run.over():
+        if brief.lab is None or place is None or run.over() or given_up(brief.attempts):
             return STRATEGIES[1:]
         model = self.models[place]
         self._speak(run, place, "switch", f"{model.name}: diagnosis")
@@ -264,11 +284,6 @@ class ModelProposer:
         self._speak(run, place, "candidate", names)
         return candidate
 
-    def _open(self, run: Run, model: Model, strategy: str) -> None:
-        leads = model is self.models[0] and strategy == STRATEGIES[0]
-        if not leads:
-            self._speak(run, self.models.index(model), "switch", f"{model.name}: {strategy}")
-
     def _speak(self, run: Run, place: int, kind: str, detail: str) -> None:
         model = self.models[place]
         run.emit(ModelSpoke(kind=kind, provider=model.provider, model=model.name, detail=detail))
@@ -281,4 +296,5 @@ class ModelProposer:
 
 def _best(attempts: Sequence[Attempt]) -> int:
     """The most tests an attempt fixed without breaking another."""
-    return max((len(a.verdict.fixed) for a in attempts if not a.verdict.newly_failing), default=0)
+    kept = (a.verdict for a in attempts if not a.verdict.newly_failing or not a.verdict.measured)
+    return max((len(verdict.fixed) for verdict in kept), default=0)

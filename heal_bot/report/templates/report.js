@@ -33,7 +33,7 @@ function section(title, id) {
   return node;
 }
 const GOOD = new Set(["fixed", "healed", "passed", "xfailed"]);
-const MIXED = new Set(["improved", "partly_healed", "flaky", "order_dependent", "unconfirmed"]);
+const MIXED = new Set(["not measured", "improved", "partly_healed", "flaky", "order_dependent", "unconfirmed"]);
 function mood(word) { return GOOD.has(word) ? "good" : MIXED.has(word) ? "mixed" : "bad"; }
 function words(text) { return String(text).replaceAll("_", " "); }
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.model import Attempt, Candidate, Edit, Target, Verdict
-from heal_bot.repair.llm.likeness import normal, twin
+from heal_bot.model import Attempt, Candidate, Cause, Edit, Target, Verdict
+from heal_bot.repair.llm.likeness import given_up, normal, open_again, twin
 
 ONE = "def f(a):\n    total = a + 1\n    return total\n"
 
@@ -45,6 +45,19 @@ def test_a_twin_counts_unless_it_was_never_judged(status, found) -> None:
     attempt = Attempt(3, "c", Candidate((Edit(target, ONE),), "rules", "x"), Verdict(status))
     edits = (Edit(target, ONE.replace("total", "t")),)
     assert (twin(edits, [attempt]) is attempt) == found
+
+
+def test_a_change_that_was_not_measured_is_judged_twice() -> None:
+    target = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
+    change = Candidate((Edit(target, ONE),), "model", "x")
+    lost = Verdict("unconfirmed", cause=Cause.ENVIRONMENT)
+    one, two = Attempt(1, "c", change, lost), Attempt(2, "c", change, lost)
+    assert (twin(change.edits, [one]), twin(change.edits, [one, two])) == (None, two)
+    assert (open_again([one]), given_up([one])) == ((1,), None)
+    assert (open_again([one, two]), given_up([one, two])) == ((), two)
+    failed = Attempt(2, "c", change, Verdict("unconfirmed"))
+    assert twin(change.edits, [one, failed]) is failed
+    assert (open_again([one, failed]), given_up([one, failed])) == ((), None)
 
 
 def test_the_same_code_with_an_import_is_another_change() -> None:
