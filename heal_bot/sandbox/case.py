@@ -93,6 +93,8 @@ class Case:
             self.end("memory", f"more than {limits.memory >> 20} MiB resident in all processes")
         elif available < watch.MEMORY_FLOOR:
             self.end("memory", "the machine had less than 256 MiB left")
+        elif self.job.terminals and watch.terminals(self.uid) > limits.terminals:
+            self.end("terminals", f"more than {limits.terminals} pseudo-terminals open")
         now = time.monotonic()
         if self.scratch_pace.due(now):
             excess = watch.excess_scratch(self.roots, limits)

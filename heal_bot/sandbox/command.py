@@ -239,6 +239,7 @@ class CommandRunner:
             read=(driver, *map(Path, env.roots)),
             limits=Limits(wall=seconds, cpu=int(seconds) + 1, kept_bytes=_KEPT),
             profile=self._pytest.profile,
+            terminals=True,
         )
 
 

@@ -61,6 +61,7 @@ class Driver:
                 channels=(*self._channel.theirs, *(self.desk.asking if self.desk else ())),
                 limits=Limits(wall=wall, cpu=int(wall) + 1, nice=nice),
                 profile=profile,
+                terminals=True,
             )
             self._running = sandbox.start_job(job, slot)
             self._channel.started()

@@ -113,7 +113,8 @@ _NAMESPACES = (
     0x40000000,  # net
 )
 _SET_ID_BITS = (0o4000, 0o2000)
-_TERMINAL_INJECTION = (0x5412, 0x541C)
+# Typing into a terminal, the console, line disciplines (any of which the kernel would load).
+_TERMINAL_REQUESTS = (0x5412, 0x541C, 0x541D, 0x5423)
 # Requests of this kind to a pidfd tell the parent, the owner and the group of any process.
 _ABOUT_A_PROCESS = 0xFF00
 _PRIO_USER, _IOPRIO_WHO_USER = 2, 3
@@ -195,7 +196,7 @@ def compile_filter(
     for flag in _NAMESPACES:
         built.deny("clone", _has(0, flag))
     _deny_modes(built)
-    for request in _TERMINAL_INJECTION:
+    for request in _TERMINAL_REQUESTS:
         built.deny("ioctl", _is(1, request))
     built.deny("personality", _isnt(0, _LOW32))
     built.deny("prlimit64", _isnt(0, 0))

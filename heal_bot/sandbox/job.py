@@ -20,7 +20,8 @@ class Limits:
     `memory` bounds the resident memory of all its processes together, `data` is RLIMIT_DATA of
     each (not the address space: interpreters reserve far more than they touch), `cpu` is per
     process (only `wall` bounds all of them), `output_bytes` ends the job, `kept_bytes` of it
-    (half head, half tail) come back. `nice` says how far it gives way to other jobs, 0 to 19.
+    (half head, half tail) come back. `terminals` are pseudo-terminals open at a time. `nice` says
+    how far it gives way to other jobs, 0 to 19.
     """
 
     wall: float = 600.0
@@ -34,6 +35,7 @@ class Limits:
     scratch_files: int = 100_000
     output_bytes: int = 64 << 20
     kept_bytes: int = 1 << 20
+    terminals: int = 32
     nice: int = 0
 
 
@@ -44,6 +46,7 @@ class Job:
     `read` are roots it may read and execute beyond the system's own. `channels` are descriptors
     of the caller that the program gets as 3, 4, …; the caller closes its own copies. `hosts` are
     the names a `setup` job may reach by TLS through the supervisor's proxy; none by default.
+    With `terminals` it may open pseudo-terminals, where it has a uid of its own to own them.
     """
 
     argv: tuple[str, ...]
@@ -54,13 +57,15 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     profile: Profile = "test"
     hosts: tuple[str, ...] = ()
+    terminals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a job ended.
 
-    how: exited | signalled | timeout | memory | scratch | output | killed | sandbox_error.
+    how: exited | signalled | timeout | memory | scratch | output | terminals | killed |
+    sandbox_error.
     `code` is the exit code, or minus the signal. `output` is stdout and stderr as written,
     clipped in the middle. `survivors` counts processes left behind when the program ended by
     itself (all killed). After `sandbox_error` nothing that ran can be believed.
@@ -85,6 +90,7 @@ def job_to_wire(job: Job) -> dict[str, Any]:
         "limits": dataclasses.asdict(job.limits),
         "profile": job.profile,
         "hosts": list(job.hosts),
+        "terminals": job.terminals,
     }
 
 
@@ -103,6 +109,7 @@ def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
         limits=Limits(**data["limits"]),
         profile=data["profile"],
         hosts=tuple(data["hosts"]),
+        terminals=data["terminals"] is True,
     )
 
 

@@ -65,6 +65,8 @@ SYSTEM_READ = (
 # Bound to who opens it.
 _OWN = "/proc/self"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# A job's own ones alone: whoever opens the first owns what it makes in the second.
+TERMINALS = ("/dev/ptmx", "/dev/pts", "/dev/tty")
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - sem_open and shared_memory need it; purged by uid
 
 # A server under test may listen here when there is no network namespace of its own.
@@ -171,7 +173,12 @@ def child_env(slot: Slot, extra: Mapping[str, str] | None = None) -> dict[str, s
 
 
 def ruleset(
-    read: tuple[Path, ...], write: tuple[Path, ...], *, ports: bool, network: bool = True
+    read: tuple[Path, ...],
+    write: tuple[Path, ...],
+    *,
+    ports: bool,
+    network: bool = True,
+    terminals: bool = False,
 ) -> Ruleset:
     """The Landlock rules of a job, but for its own entries in `/proc`; made before the fork.
 
@@ -189,6 +196,9 @@ def ruleset(
             rules.allow_path(path, _fitting(str(path), _RUN))
         for name, access in _system():
             rules.allow_path(name, access)
+        for name in TERMINALS if terminals else ():
+            if Path(name).exists():
+                rules.allow_path(name, _fitting(name, _DEVICE | AccessFS.READ_DIR))
         if ports:
             for port in LOOPBACK_PORTS:
                 rules.allow_port(port, AccessNet.BIND_TCP | AccessNet.CONNECT_TCP)

@@ -179,7 +179,11 @@ class Supervisor:
                 job = dataclasses.replace(job, env={**job.env, **proxy.VARIABLES})
             rules = None
             if self._layers.landlock:
-                rules = policy.ruleset(job.read, roots, ports=served, network=not own)
+                # Without a uid of its own it could open the terminals of its user as well.
+                terminals = job.terminals and uid is not None
+                rules = policy.ruleset(
+                    job.read, roots, ports=served, network=not own, terminals=terminals
+                )
                 passed.callback(rules.close)
             plan = isolate.Plan(
                 job=job,

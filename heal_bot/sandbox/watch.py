@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from heal_bot.sandbox.job import Limits
 
 _SHM = "/dev/shm"  # noqa: S108 - counted as memory of the uid that owns the file
+_TERMINALS = "/dev/pts"
 _DEEPEST = 3500
 MEMORY_FLOOR = 256 << 20
 DISK_FLOOR = 64 << 20
@@ -72,16 +75,21 @@ def excess_scratch(roots: tuple[Path, ...], limits: Limits) -> str:
 
 def shared_memory(uid: int | None) -> int:
     """Bytes in /dev/shm that a slot's uid owns: no process's resident memory shows them."""
-    total = 0
-    try:
-        with os.scandir(_SHM) as found:
-            for entry in found:
-                status = entry.stat(follow_symlinks=False)
-                if status.st_uid == uid:
-                    total += status.st_blocks * 512
-    except OSError:
-        return total
-    return total
+    return sum(status.st_blocks * 512 for status in _owned(_SHM, uid))
+
+
+def terminals(uid: int | None) -> int:
+    """How many pseudo-terminals a slot's uid has open."""
+    return sum(1 for _ in _owned(_TERMINALS, uid))
+
+
+def _owned(folder: str, uid: int | None) -> Iterator[os.stat_result]:
+    """The entries of a folder that a uid owns, as far as they are still there."""
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for entry in found:
+            status = entry.stat(follow_symlinks=False)
+            if status.st_uid == uid:
+                yield status
 
 
 @dataclass(slots=True)

@@ -96,6 +96,7 @@ class Zygote:
             channels=self.channel.theirs,
             limits=Limits(wall=wall, cpu=int(wall) + 1, output_bytes=1 << 32),
             profile=profile,
+            terminals=True,
         )
         running = sandbox.start_job(job, slot)
         self.channel.started()

@@ -460,7 +460,7 @@ except OSError as error:
         ("uid",),
         "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
     ),
-    Attack(94, "controlling terminal", ("landlock",), "os.open('/dev/ptmx', os.O_RDWR)"),
+    Attack(94, "another's terminal", ("uid", "landlock"), "os.open(F['terminal'], os.O_RDWR)"),
     Attack(
         95,
         "run an own program",
@@ -483,6 +483,14 @@ import subprocess; subprocess.run(['./own95'], check=True)""",
         "socket pair type in high bits",
         ("seccomp",),
         "call(53, 1, 2 | (1 << 40), 0, ctypes.create_string_buffer(8))",
+    ),
+    Attack(
+        170,
+        "line discipline",
+        ("seccomp",),
+        """
+_, own = os.openpty()
+fcntl.ioctl(own, 0x5423, struct.pack('i', 0))""",
     ),
     Attack(
         124,

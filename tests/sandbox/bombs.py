@@ -211,6 +211,14 @@ while True: pass""",
         "while True:\n try:\n  if os.fork(): os._exit(0)\n except OSError: pass\n os.setsid()",
         ("exited",),
     ),
+    Bomb(
+        171,
+        "terminals",
+        "for n in range(10):\n if os.fork() == 0: break\n"
+        "while True:\n try: os.open('/dev/ptmx', os.O_RDWR)\n except OSError: time.sleep(0.01)",
+        ("terminals",),
+        "timeout",
+    ),
 )
 
 
@@ -224,7 +232,9 @@ def explode_all() -> dict[str, tuple[Ended, Ended, list[int]]]:
             limits = LIMITS if endless else dataclasses.replace(LIMITS, wall=PATIENCE)
             with sandbox.slot() as slot:
                 argv = (PYTHON, "-I", "-c", code)
-                first = sandbox.execute(Job(argv, child_env(slot), slot.repo, limits=limits), slot)
+                first = sandbox.execute(
+                    Job(argv, child_env(slot), slot.repo, limits=limits, terminals=True), slot
+                )
                 slot.renew()
                 again = sandbox.execute(
                     Job(("/bin/true",), child_env(slot), slot.repo, limits=LIMITS), slot

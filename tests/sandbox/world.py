@@ -68,6 +68,7 @@ def facts() -> Iterator[dict[str, object]]:
             "shm": f"/dev/shm/heal-bot-{root.name}",
             **_sockets(stack, root),
             **_victim(stack),
+            "terminal": _terminal(stack),
         }
         leak = os.open(work / "secret", os.O_RDONLY)
         os.dup2(leak, 77, inheritable=True)
@@ -76,6 +77,14 @@ def facts() -> Iterator[dict[str, object]]:
         stack.enter_context(contextlib.suppress(OSError))
         stack.callback(os.close, 77)
         yield {**described, "leak": 77}
+
+
+def _terminal(stack: contextlib.ExitStack) -> str:
+    """A terminal of ours, as somebody may sit at."""
+    ends = os.openpty()
+    for end in ends:
+        stack.callback(os.close, end)
+    return os.ttyname(ends[1])
 
 
 def _cgroup_file() -> str:
@@ -146,7 +155,7 @@ def run_inside(sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> dict[str, str]:
         running = sandbox.start_job(
             Job(
                 argv, child_env(slot), slot.repo, channels=(writer,), limits=Limits(wall=60),
-                profile=profile, hosts=hosts,
+                profile=profile, hosts=hosts, terminals=not hosts,
             ),
             slot,
         )  # fmt: skip
