@@ -72,7 +72,10 @@ def judge(case: Case) -> tuple[str, str]:
             source = records.write(folder / "source", dict(case.files))
             sha = github.world.git.import_folder(source, "First")
             runner = _checkout(folder, github, sha)
-            _report(case, runner.workspace)
+            if case.report is None:
+                record_red_run(runner.workspace, case.below)
+            elif case.report:
+                (runner.workspace / "junit.xml").write_text(case.report)
             try:
                 ended = _act(case, github, runner, model)
             except subprocess.TimeoutExpired:
@@ -91,15 +94,11 @@ def _checkout(folder: Path, github: LoopbackGitHub, sha: str) -> Runner:
     return Runner(github.url, workspace, files, sha, github.world.name)
 
 
-def _report(case: Case, workspace: Path) -> None:
-    """The red run of the job: its environment, and the report that it leaves."""
-    if case.report is not None:
-        if case.report:
-            (workspace / "junit.xml").write_text(case.report)
-        return
+def record_red_run(workspace: Path, below: str = "", python: str = sys.executable) -> None:
+    """The red run of a job as the README has it: its environment, and the report it leaves."""
     uv = str(Path(sys.executable).with_name("uv"))
     quiet = {"check": True, "capture_output": True, "cwd": workspace, "timeout": 120}
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, ".venv"], **quiet)
+    subprocess.run([uv, "venv", "--quiet", "--python", python, ".venv"], **quiet)
     wanted = ["-r", "requirements.txt"] if (workspace / "requirements.txt").exists() else []
     subprocess.run(
         [uv, "pip", "install", "--quiet", "--python", ".venv/bin/python", "pytest", *wanted],
@@ -107,7 +106,7 @@ def _report(case: Case, workspace: Path) -> None:
     )
     subprocess.run(
         [workspace / ".venv/bin/pytest", "-q", f"--junitxml={workspace / 'junit.xml'}"],
-        cwd=workspace / case.below, capture_output=True, timeout=120,
+        cwd=workspace / below, capture_output=True, timeout=120,
     )  # fmt: skip
 
 

@@ -19,9 +19,11 @@ from typing import Any
 
 from benchmarks import _engine, _shards
 from benchmarks._engine import Engine
+from benchmarks._harm import SNIPPET, record_red_run
 from benchmarks._red_project import ARTIFACT, FILES, HOSTILE, PRICING, REPORT
 from benchmarks._shards import SHOP
 from benchmarks._step import Step
+from heal_bot.workspace.pythons import installed
 from tests.github import records
 from tests.github.server import LoopbackGitHub, serving
 from tests.github.world import Run
@@ -134,7 +136,7 @@ def trigger(engine: Engine, name: str) -> dict[str, Any]:
 
 
 def shop(engine: Engine) -> dict[str, Any]:
-    """The action on `examples/shop` as it stands, asked to run the tests itself: the dry run."""
+    """The action on `examples/shop` with nothing but what the README's snippet gives."""
     files = {
         str(path.relative_to(SHOP)): path.read_text()
         for path in sorted(SHOP.rglob("*"))
@@ -142,11 +144,18 @@ def shop(engine: Engine) -> dict[str, Any]:
     }
     with github(files) as (running, step):
         sha = step.checkout()
+        (step.workspace / ".git/info/exclude").write_text("junit.xml\n.venv\n__pycache__\n")
+        record_red_run(step.workspace, python=_python())
         event, payload = _event("failure_step", running, sha)
-        inputs = {"proposers": "rules", "mode": "dry-run", "max-minutes": "6"}
-        done = step.run(engine, TAG, event, payload, inputs, sha)
+        done = step.run(engine, TAG, event, payload, SNIPPET, sha)
         done["violations"] = running.violations
         return done
+
+
+def _python() -> str:
+    """A Python of the version that the image has, where this machine has one."""
+    found = (p for p in installed() if p.version.startswith("3.12."))
+    return str(next((python.program for python in found), sys.executable))
 
 
 def escapes(engine: Engine) -> list[str]:
@@ -210,7 +219,7 @@ def main(argv: list[str]) -> int:
             done = shop(engine)
             result["shop"] = done["outputs"].get("status", "none")
             print(f"shop: {result['shop']}, {done['seconds']:.1f} s", file=sys.stderr)
-            if _problem(done) or result["shop"] not in {"healed", "partly_healed"}:
+            if _problem(done) or result["shop"] != "partly_healed":
                 problems.append("shop")
                 print(_problem(done) + done["log"][-3000:], file=sys.stderr)
             result["escapes_in_container"] = escapes(engine)
