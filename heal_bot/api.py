@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heal_bot import pipeline, wiring
-from heal_bot.errors import HealBotError, ProvisionError, SandboxError
+from heal_bot.errors import BudgetError, HealBotError, ProvisionError, SandboxError, within
 from heal_bot.events import Event, Noted
 from heal_bot.launch import Launch
 from heal_bot.model import HealRequest, Outcome, Report
@@ -41,10 +41,11 @@ def heal(
         )
         limits = Limits(attempts=settings.max_attempts)
         try:
-            outcome = pipeline.heal(
-                made.run, made.request, edges, made.root, made.remembered, limits
-            )
-        except (SandboxError, ProvisionError) as error:
+            with within(made.run.left):
+                outcome = pipeline.heal(
+                    made.run, made.request, edges, made.root, made.remembered, limits
+                )
+        except (SandboxError, ProvisionError, BudgetError) as error:
             if (kept := made.store.record) is not None and kept.patch is not None:
                 # What was verified before stays; the bundle on disk holds it already.
                 made.run.emit(Noted(stage="verify", message=str(error), level="warning"))
@@ -122,6 +123,8 @@ async def events(
 
 def _failed(request: HealRequest, error: HealBotError) -> Outcome:
     """The outcome when nothing could be run."""
+    if isinstance(error, BudgetError):
+        return Outcome(request, "budget_exhausted", "budget", str(error), Report(()))
     status = "sandbox_error" if isinstance(error, SandboxError) else "environment_error"
     return Outcome(request, status, "done", str(error), Report(()))
 

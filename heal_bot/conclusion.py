@@ -22,6 +22,7 @@ from heal_bot.repair.ledger import Ledger
 
 # A command stands for tests that are not told apart: none of them can be called out of date.
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
+_MORE = "raise --max-minutes, or give a whole report with --junit"
 _STALE = "executes and names nothing that a patch may change: the test looks out of date"
 
 
@@ -44,20 +45,26 @@ def unconfirmed(
         status, stopped, reason = _nothing(baseline.suite)
         reason = f"{reason}; {remark}" if remark else reason
         return Outcome(request, status, stopped, reason, report, baseline)
-    ranked = ("environment", "stale_test", "flaky", "order_dependent", "not_reproduced")
+    ranked = ("not_attempted", "environment", "stale_test", "flaky", "order_dependent",
+              "not_reproduced")  # fmt: skip
     status = next(s for s in ranked if s in statuses)
     first = next(i for i in baseline.reproduced if i.status == status)
+    late = status == "not_attempted"
     reason = f"{first.failure.test}: {first.failure.reason or status}"
+    if baseline.suite.ended == "timeout" and not late:
+        reason = f"{reason}; the suite did not finish: {baseline.suite.reached}"
     reason = f"{reason}; {remark}" if remark else reason
-    names = {"environment": "environment_error", "order_dependent": "flaky"}
-    return Outcome(request, names.get(status, status), "done", reason, report, baseline)
+    names = {"environment": "environment_error", "order_dependent": "flaky",
+             "not_attempted": "budget_exhausted"}  # fmt: skip
+    stopped = "budget" if late else "done"
+    return Outcome(request, names.get(status, status), stopped, reason, report, baseline)
 
 
 def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
     """Status, why the run stopped, and the reason where the suite names no failure."""
     if suite.ended == "timeout":
-        reason = f"the suite names no failure and did not finish: {suite.detail}"
-        return "budget_exhausted", "budget", f"{reason}; raise --max-minutes or give --junit"
+        reason = f"no test is red so far, and the suite did not finish: {suite.reached}"
+        return "budget_exhausted", "budget", f"{reason}; {_MORE}"
     if suite.ended != "finished":
         reason = f"the suite names no failure and did not finish: {suite.detail}"
         return "environment_error", "done", f"{reason}; make `python -m pytest` run to its end"
@@ -70,6 +77,8 @@ def concluded(
     run: Run, started: float, found: Found, proposers: Sequence[Proposer], ledger: Ledger
 ) -> Outcome:
     """The outcome as the ledger stands now."""
+    if run.left() <= 0:
+        ledger.end("budget")
     status, stopped, reason = _ended(found, ledger)
     attempts = tuple(ledger.attempts)
     return Outcome(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
@@ -23,8 +25,32 @@ class SandboxError(HealBotError):
     """The sandbox could not be set up as required; nothing was run."""
 
 
+class BudgetError(HealBotError):
+    """The time given ended what was needed."""
+
+
 class ProvisionError(HealBotError):
     """The target's interpreter, its environment or a folder for it could not be made usable."""
+
+
+@contextmanager
+def within(left: Callable[[], float]) -> Iterator[None]:
+    """Whatever fails inside when no time is `left` is a BudgetError; what was asked stays wrong."""
+    try:
+        yield
+    except (BudgetError, UsageError):
+        raise
+    except HealBotError as error:
+        if left() > 0:
+            raise
+        raise BudgetError(f"the time given was over: {error}; raise --max-minutes") from error
+
+
+def uncollected(ended: str, detail: str) -> HealBotError:
+    """Why no test is known: the time given was over, or pytest could not run."""
+    if ended == "timeout":
+        return BudgetError(f"the tests were not collected in time: {detail}; raise --max-minutes")
+    return SandboxError(f"the tests cannot be collected: {ended}: {detail}")
 
 
 def no_room(error: OSError) -> ProvisionError | None:

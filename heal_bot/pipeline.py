@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heal_bot import conclusion
 from heal_bot.conclusion import Found
-from heal_bot.errors import ProvisionError, SandboxError
+from heal_bot.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.events import Noted, Planned, Run
 from heal_bot.intake import asked, junit, tests
 from heal_bot.locate import ranking
@@ -152,7 +152,7 @@ def _again(
     try:
         begun = _reproduced(run, request, report, tree, env, runner)
         why = _stopped(begun, kept)
-    except SandboxError as error:
+    except (BudgetError, SandboxError) as error:
         if kept is None:
             raise
         begun, why = kept, str(error)
@@ -220,9 +220,13 @@ def _reproduced(
     report = tests.remarked(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
-    failures = None if wanted.whole else wanted.failures
-    selected = None if look.fits else scope.chosen(run, report, look.collection, wanted.failures)
-    baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
+    if wanted.whole:
+        first = wanted.failures
+        baseline = reproduce(run, None, tree, env, runner, look.seen, first=first)
+    else:
+        failures = wanted.failures
+        selected = None if look.fits else scope.chosen(run, report, look.collection, failures)
+        baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
     return _Begun(report, env, baseline)
 
 

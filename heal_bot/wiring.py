@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from heal_bot import bundle
-from heal_bot.errors import UsageError
+from heal_bot.errors import UsageError, within
 from heal_bot.events import Event, Noted, Run, Underway
 from heal_bot.intake import freeze, ran
 from heal_bot.intake import request as requests
@@ -113,15 +113,16 @@ def connected(
     ):
         store = BundleStore(job.out, settings.secrets)
         run = _run(settings, store, sink, stopped)
-        repository = Repository.of(run, job.repo, Path(scratch))
-        request = _request(run, job, settings, repository, Path(scratch))
+        with within(run.left):
+            repository = Repository.of(run, job.repo, Path(scratch))
+            request = _request(run, job, settings, repository, Path(scratch))
+            system.install(run, system.named(settings.system_packages), system.PATH, os.environ)
         request = replace(
             request,
             paths=_paths(request.paths or settings.paths, settings.test_command),
             verify_command=request.verify_command or settings.verify_command,
             test_command=settings.test_command,
         )
-        system.install(run, system.named(settings.system_packages), system.PATH, os.environ)
         chosen = tiers(settings, repository.source, job.replies, own)
         places = repository, Path(scratch), job.python
         workspace = _workspace(run, settings, request.trust, sandbox, *places)

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 from heal_bot.cli import _failed
-from heal_bot.errors import no_room
+from heal_bot.errors import (
+    BudgetError,
+    ForgeError,
+    HealBotError,
+    ProvisionError,
+    SandboxError,
+    UsageError,
+    WorkspaceError,
+    no_room,
+    uncollected,
+    within,
+)
 
 
 def test_a_disk_without_room_is_one_line_with_the_place_and_the_remedy(
@@ -32,3 +43,27 @@ def test_a_full_or_read_only_disk_names_its_file(number: int) -> None:
 
 def test_any_other_failure_of_the_system_is_a_bug() -> None:
     assert no_room(OSError(errno.EIO, "Input/output error")) is None
+
+
+@pytest.mark.parametrize("kind", [SandboxError, ProvisionError, WorkspaceError, ForgeError])
+def test_what_fails_when_no_time_is_left_fails_for_want_of_time(kind: type[HealBotError]) -> None:
+    with pytest.raises(BudgetError, match="over: git was killed; raise --max"), within(lambda: 0.0):
+        raise kind("git was killed")
+    with pytest.raises(kind, match=r"^git was killed$"), within(lambda: 0.1):
+        raise kind("git was killed")
+
+
+@pytest.mark.parametrize("kind", [UsageError, BudgetError])
+def test_what_was_asked_wrongly_stays_wrong_when_time_is_over(kind: type[HealBotError]) -> None:
+    with pytest.raises(kind, match=r"^no such report$"), within(lambda: 0.0):
+        raise kind("no such report")
+
+
+@pytest.mark.parametrize(
+    ("ended", "kind"),
+    [("timeout", BudgetError), ("crashed", SandboxError), ("killed", SandboxError)],
+)
+def test_tests_that_were_not_collected_in_time_are_no_fault_of_the_sandbox(
+    ended: str, kind: type[HealBotError]
+) -> None:
+    assert type(uncollected(ended, "60 s")) is kind

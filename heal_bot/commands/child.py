@@ -15,7 +15,7 @@ import click
 from heal_bot import bundle, process
 from heal_bot.commands import seal
 from heal_bot.commands.job import HEALING, Job
-from heal_bot.errors import HealBotError, ProvisionError, UsageError
+from heal_bot.errors import BudgetError, HealBotError, ProvisionError, UsageError
 from heal_bot.forge import actions
 from heal_bot.forge.fetch import Fetched, fetch
 from heal_bot.intake import files
@@ -100,6 +100,8 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
                 f"the disk filled while healing ({done.complaint()}): free space before the step "
                 "runs"
             )
+        if done.ended == "timeout":
+            raise BudgetError("the run that heals did not end in time: raise max-minutes")
         raise HealBotError(f"the run that heals failed: {done.complaint()}")
     return bundle.read(job.bundle)
 

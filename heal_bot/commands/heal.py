@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from heal_bot.errors import ProvisionError, SandboxError
+    from heal_bot.errors import HealBotError
     from heal_bot.outcome import OutcomeRecord
     from heal_bot.settings import Settings
     from heal_bot.tiers import Own
@@ -145,7 +145,7 @@ def command(
     # Help and completion come from this module too, and need nothing of what heals.
     from heal_bot import settings
     from heal_bot.commands import seal
-    from heal_bot.errors import ProvisionError, SandboxError
+    from heal_bot.errors import BudgetError, ProvisionError, SandboxError
     from heal_bot.launch import launched
 
     chosen = settings.from_process(config, options, seal.received() if secrets_stdin else {})
@@ -166,16 +166,14 @@ def command(
             limits = chosen.max_minutes, chosen.max_usd
             with shown(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
                 record = api.heal(job, chosen, sink, stopped, own, launch)
-    except (ProvisionError, SandboxError) as error:
+    except (BudgetError, ProvisionError, SandboxError) as error:
         if request_file is None:
             raise
         record = _ended(request_file, out, chosen, error)
     _tell(record, out, as_json=as_json)
 
 
-def _ended(
-    request_file: Path, out: Path, chosen: Settings, error: ProvisionError | SandboxError
-) -> OutcomeRecord:
+def _ended(request_file: Path, out: Path, chosen: Settings, error: HealBotError) -> OutcomeRecord:
     """The bundle of a request for which nothing could be started: whoever asked reads it there."""
     from heal_bot import api
     from heal_bot.intake import request as requests

@@ -14,7 +14,7 @@ import click
 from heal_bot import settings
 from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.options import Options, Published
-from heal_bot.errors import ForgeError, HealBotError, ProvisionError, UsageError
+from heal_bot.errors import BudgetError, ForgeError, HealBotError, ProvisionError, UsageError
 from heal_bot.events import Run
 from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
@@ -216,7 +216,8 @@ class Job:
 
 def broke(environ: Mapping[str, str], error: HealBotError) -> None:
     """Tell the runner of a run that broke, also where its inputs are what is wrong."""
-    told = "environment_error" if isinstance(error, ProvisionError) else "failed"
+    known = {ProvisionError: "environment_error", BudgetError: "budget_exhausted"}
+    told = known.get(type(error), "failed")
     click.echo(actions.annotation("error", "heal-bot", str(error)))
     # The runner's files lie on the disk that may be what is full.
     with contextlib.suppress(ForgeError):

@@ -40,13 +40,15 @@ def wanted(
     except UsageError as error:
         if not request.test_command:
             raise
-        message = f"{error}; what is red in the test-command here is healed"
+        resolved = Resolved((), nothing=str(error))
+    if resolved.nothing and request.test_command and tests.is_red(report):
+        message = f"{resolved.nothing}; what is red in the test-command here is healed"
         run.emit(Noted(stage="intake", message=message, level="warning"))
         return Resolved(named, whole=not named)
     if resolved.whole:
         message = f"the report is {tests.doubt(report)}: the tests are run to see what fails"
         run.emit(Noted(stage="intake", message=message, level="warning"))
-        return replace(resolved, failures=named, whole=not named)
+        return replace(resolved, failures=named or resolved.failures, whole=not named)
     if not request.only or resolved.nothing:
         return resolved
     found = tuple(f for f in resolved.failures if _is_meant(f.test, request.only))

@@ -17,12 +17,18 @@ _IMPORT = (
     "nose2.loader.LoadTestsFailure",
     "nose2.loader.ModuleImportFailure",
 )
+_LOADED = re.compile(
+    r"^(?:AssertionError: )?Failed doctest test for ([^\s:]{1,500})$", re.MULTILINE
+)
 _XDIST = re.compile(r"worker '[^']{1,40}' crashed while running '([^\n]{1,4000})'$")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a case names. kind: test | class | module (all tests in it) | file (not importable)."""
+    """What a case names.
+
+    kind: test | doctest | class | module (all tests in it) | file (not importable).
+    """
 
     kind: str
     classname: str
@@ -39,9 +45,9 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
     for loader in _IMPORT:
         if whole.startswith(f"{loader}."):
             return (Name("file", whole[len(loader) + 1 :]),)
-    found = [Name("test", case.classname, case.name)]
     if is_doctest(case):
-        return tuple(found)
+        return _doctests(case)
+    found = [Name("test", case.classname, case.name)]
     cut = _cut(whole)
     scenario = _SCENARIO.sub("", cut)
     for dotted in (cut, scenario):
@@ -54,8 +60,20 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
 
 
 def is_doctest(case: ReportedCase) -> bool:
-    """Whether the case is an example in a docstring or text file, as pytest writes them."""
-    return case.text.rstrip().endswith((": DocTestFailure", ": UnexpectedException"))
+    """Whether the case is an example in a docstring or text file."""
+    ended = case.text.rstrip().endswith((": DocTestFailure", ": UnexpectedException"))
+    return ended or _LOADED.search(case.message) is not None
+
+
+def _doctests(case: ReportedCase) -> tuple[Name, ...]:
+    """A doctest as pytest calls it, whose module may be any beginning of its dotted name."""
+    named = _LOADED.search(case.message)
+    if named is None:
+        return (Name("doctest", case.classname, case.name),)
+    parts = named[1].split(".")
+    modules = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    names = tuple(Name("doctest", module, named[1]) for module in modules)
+    return (*names, Name("doctest", case.classname, case.name))
 
 
 def _cut(whole: str) -> str:
@@ -89,6 +107,8 @@ _FOREIGN = (
 
 def foreign(case: ReportedCase) -> str:
     """The kind of runner that wrote the case, when pytest cannot re-run its tests; else nothing."""
+    if _LOADED.search(case.message):
+        return "unittest's load_tests"
     sample = "\n".join((case.message[:2000], case.text[:4000]))
     if _BAZEL.search(case.name) or _BAZEL.search(case.classname):
         return "Bazel"

@@ -53,12 +53,14 @@ class Join:
             tests = self._index.beneath(name.classname)
             if len({split(test)[0] for test in tests}) > 1:
                 tests = agreeing(tests, case.file)
-            return Joined(tests)
+            if tests:
+                return Joined(tests)
+            return self._one_of(self._open(self._sources.classes(name.classname), case), "class")
         found = self._index.find(name.classname, name.test)
         if len(found) > 1:
             found = agreeing(found, case.file)
-        if not found:
-            found = self._static(name, case.file)
+        if not found and name.kind == "test":
+            found = self._static(name, case)
         return self._one_of(found, "test")
 
     def _modules(self, dotted: str, file: str) -> tuple[str, ...]:
@@ -69,19 +71,23 @@ class Join:
             found = self._sources.modules(dotted)
         return agreeing(found, file) if len(found) > 1 else found
 
-    def _static(self, name: Name, file: str) -> tuple[str, ...]:
-        """By names in the source, in files that could not be collected."""
+    def _static(self, name: Name, case: ReportedCase) -> tuple[str, ...]:
+        """By names in the source."""
         found = self._sources.find(name.classname, name.test)
-        if not found and (path := self._layout.find(file)):
+        if not found and (path := self._layout.find(case.file)):
             classes = [part for part in name.classname.split(".") if part]
             while classes:
                 if self._sources.defines(path, classes, name.test.partition("[")[0]):
                     found = ("::".join((path, *classes, name.test)),)
                     break
                 del classes[0]
+        return self._open(found, case)
+
+    def _open(self, found: Sequence[str], case: ReportedCase) -> tuple[str, ...]:
+        """Those in files that could not be collected; all where nothing is collected at all."""
         blind = not self._index.tests
         open_ones = [t for t in found if blind or split(t)[0] not in self._files]
-        return agreeing(open_ones, file) if len(open_ones) > 1 else tuple(open_ones)
+        return agreeing(open_ones, case.file) if len(open_ones) > 1 else tuple(open_ones)
 
     @staticmethod
     def _one_of(found: Sequence[str], what: str) -> Joined:

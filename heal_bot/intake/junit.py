@@ -21,13 +21,15 @@ from heal_bot.intake.files import Place, find, opened
 from heal_bot.intake.hints import hints_of
 from heal_bot.intake.legs import label, leg_of
 from heal_bot.intake.message import kind_of, message_of
-from heal_bot.intake.suites import Found, Key
+from heal_bot.intake.suites import Found, Key, Suites
 from heal_bot.model import Report, ReportedCase
-from heal_bot.text import one_line
+from heal_bot.text import count, one_line
 
 _REMARKS = 50
 # A time stamp without a zone may be of the westernmost, which is this far behind UTC.
 _WEST = timedelta(hours=12)
+# The format is of about this time: what is older comes from a clock that nobody set.
+_OLDEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 _SUBTESTS = re.compile(r"contains \d{1,6} failed subtests?")
 _PHASES = (
     ("collection failure", "collect"),
@@ -124,10 +126,12 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     if not suites.cases:
         gathered.flags["empty"] = None
         gathered.remarks.append(f"{document.name} holds no test case")
-    written = _epoch(suites.written)
-    if math.isfinite(written):
-        gathered.started = max(gathered.started, written)
-    if "stale" not in gathered.flags and written < gathered.not_before:
+    if unshown := _unshown(suites):
+        gathered.flags["partial"] = None
+        gathered.remarks.append(f"{document.name} {unshown}")
+    written = max(filter(None, map(_epoch, suites.stamps)), default=0.0)
+    gathered.started = max(gathered.started, written)
+    if "stale" not in gathered.flags and 0 < written < gathered.not_before:
         _stale(gathered, document.name)
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)
@@ -221,13 +225,23 @@ def _seconds(value: str) -> float:
     return seconds if math.isfinite(seconds) and 0 <= seconds < 1e9 else 0.0
 
 
+def _unshown(suites: Suites) -> str:
+    """What a document tells to have failed without a case that shows it; '' where nothing is."""
+    if suites.broken:
+        return f"holds a suite that failed as a whole: {one_line(suites.broken[0], 200)}"
+    if suites.told > suites.shown:
+        return f"tells of {count(suites.told, 'failure')} and shows {suites.shown} of them"
+    return ""
+
+
 def _epoch(written: str) -> float:
-    """The latest second that a suite's time stamp can mean; the end of time when it is none."""
+    """The latest second that a suite's time stamp can mean; 0 when it is none."""
     try:
         read = datetime.fromisoformat(written)
-        return (read if read.tzinfo else read.replace(tzinfo=UTC) + _WEST).timestamp()
+        seconds = (read if read.tzinfo else read.replace(tzinfo=UTC) + _WEST).timestamp()
     except (ValueError, OverflowError, OSError):
-        return math.inf
+        return 0.0
+    return seconds if seconds > _OLDEST else 0.0
 
 
 def _report(gathered: _Gathered) -> Report:

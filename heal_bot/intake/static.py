@@ -46,23 +46,38 @@ class Sources:
                 return found
         return ()
 
+    def classes(self, classname: str) -> tuple[str, ...]:
+        """Ids of the class of this dotted name: in the longest module name that holds it."""
+        parts = classname.split(".")
+        for end in range(len(parts) - 1, 0, -1):
+            found = tuple(
+                "::".join((path, *parts[end:]))
+                for path in self.modules(".".join(parts[:end]))
+                if self._scope(path, parts[end:]) is not None
+            )
+            if found:
+                return found
+        return ()
+
     def defines(self, path: str, classes: Sequence[str], function: str) -> bool:
         """Whether the file has these nested classes and the function, or a base that may."""
-        tree = self.tree(path)
-        if tree is None:
+        scope = self._scope(path, classes)
+        if scope is None or not function.isidentifier():
             return False
-        scope: list[ast.stmt] = tree.body
-        inherits = False
-        for name in classes:
-            found = [n for n in _flat(scope) if isinstance(n, ast.ClassDef) and n.name == name]
-            if not found:
-                return False
-            scope = found[-1].body
-            inherits = bool(found[-1].bases)
         functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        inherits = isinstance(scope, ast.ClassDef) and bool(scope.bases)
         return inherits or any(
-            isinstance(n, functions) and n.name == function for n in _flat(scope)
+            isinstance(n, functions) and n.name == function for n in _flat(scope.body)
         )
+
+    def _scope(self, path: str, classes: Sequence[str]) -> ast.Module | ast.ClassDef | None:
+        """The module, or the innermost of these nested classes; None where one is not there."""
+        scope: ast.Module | ast.ClassDef | None = self.tree(path)
+        for name in classes:
+            inside = _flat(scope.body) if scope is not None else ()
+            found = [n for n in inside if isinstance(n, ast.ClassDef) and n.name == name]
+            scope = found[-1] if found else None
+        return scope
 
     def tree(self, path: str) -> ast.Module | None:
         """The file's syntax tree, or None when it is not parsable within the caps."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 DEPTH = 256
-_RESULTS = frozenset({"failure", "error", "skipped"})
+_FAILURES = frozenset({"failure", "error"})
+_RESULTS = _FAILURES | {"skipped"}
 _RETRIES = frozenset({"rerunFailure", "rerunError", "flakyFailure", "flakyError"})
 _HEAD, _TAIL = 40 << 10, 24 << 10
 _BUDGET = 16 << 20
@@ -82,8 +83,9 @@ class Suites:
 
     With `every` passing cases are handed on as well, as long as there is room.
     Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
-    element's name), `written` (the last suite's time stamp), `times` (of the outermost suites that
-    tell one), `last_failed` (whether the last case failed) and `flags`.
+    element's name), `stamps` (the time stamps of suites), `times` and `told` (seconds and failures,
+    of the outermost suites that tell them), `shown` (failures of cases), `broken` (what suites
+    that failed as a whole say), `last_failed` (whether the last case failed) and `flags`.
     """
 
     def __init__(self, kept: Callable[[Found], None], *, every: bool = False) -> None:
@@ -93,7 +95,7 @@ class Suites:
         self._opened = 0
         self._suite = 0
         self._suites: list[int] = []
-        self._timed: list[bool] = []
+        self._telling: list[tuple[bool, bool]] = []
         self._case: Mapping[str, str] | None = None
         self._case_depth = 0
         self._results: list[tuple[str, Mapping[str, str], _Text]] = []
@@ -106,8 +108,11 @@ class Suites:
         self.cases = 0
         self.passed = 0
         self.root = ""
-        self.written = ""
+        self.stamps: dict[str, None] = {}
         self.times: list[str] = []
+        self.told = 0
+        self.shown = 0
+        self.broken: list[str] = []
         self.last_failed = False
         self.flags: dict[str, None] = {}
         self.properties: dict[str, str] = {}
@@ -138,13 +143,20 @@ class Suites:
             self._opened += 1
             self._suites.append(self._suite)
             self._suite = self._opened
-            self.written = attributes.get("timestamp", self.written)[:64]
-            # A suite's time holds that of the suites inside of it.
-            inside = bool(self._timed) and self._timed[-1]
+            if len(self.stamps) < _CASES:
+                self.stamps[attributes.get("timestamp", "")[:64]] = None
+            # What a suite tells holds that of the suites inside of it.
+            timed, counted = self._telling[-1] if self._telling else (False, False)
             time = attributes.get("time", "")
-            if time and not inside and len(self.times) < _CASES:
+            if time and not timed and len(self.times) < _CASES:
                 self.times.append(time[:32])
-            self._timed.append(inside or bool(time))
+            counts = [attributes.get(key, "")[:9] for key in ("failures", "errors")]
+            if not counted:
+                self.told += sum(int(n) for n in counts if n.isascii() and n.isdigit())
+            self._telling.append((timed or bool(time), counted or any(counts)))
+        elif tag in _FAILURES and self._suites and len(self.broken) < _PROPERTIES:
+            said = attributes.get("message") or attributes.get("type") or tag
+            self.broken.append(_plain(said)[:_MESSAGE])
         elif tag == "property" and len(self.properties) < _PROPERTIES:
             name, value = attributes.get("name"), attributes.get("value")
             if name and value:
@@ -171,7 +183,7 @@ class Suites:
         if case is None:
             if self._suites and tag.endswith(("testsuite", "testsuites")):
                 self._suite = self._suites.pop()
-                self._timed.pop()
+                self._telling.pop()
         elif depth == self._case_depth:
             self._case = None
             self.cases += 1
@@ -203,7 +215,9 @@ class Suites:
 
     def _keep(self, case: Mapping[str, str]) -> None:
         """Hand on a case that did not pass, as long as there is room."""
-        failed = any(tag != "skipped" for tag, _, _ in self._results)
+        failures = sum(tag != "skipped" for tag, _, _ in self._results)
+        failed = failures > 0
+        self.shown += failures
         self.last_failed = failed
         classname, name, file = (case.get(k, "")[:_NAME] for k in ("classname", "name", "file"))
         key: Key = (self._suite, classname, name, file)

@@ -23,8 +23,9 @@ _STALE = "the test is marked to fail strictly and passes: the mark, not the code
 class Resolved:
     """The failures to heal, remarks on the rest, and why there is nothing to do, if so.
 
-    `whole` says that the sandboxed baseline has to be the report, because there is none or it
-    names no failure and cannot be believed to be all. `partial`: the report stopped early.
+    `whole` says that the sandboxed baseline has to be the report, because there is none, or it is
+    of an older commit, or names no failure and cannot be believed to be all: what it names runs
+    first. `partial`: the report stopped early.
     """
 
     failures: tuple[Failure, ...]
@@ -58,8 +59,9 @@ def resolve(
     remarks = (*stopped, *_capped(unknown, len(missed)), *retried)
     for remark in remarks:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
-    if failures or not missed:
-        whole = not failures and bool(doubt(report))
+    stale = "stale" in report.flags
+    if failures or not missed or stale:
+        whole = stale or (not failures and bool(doubt(report)))
         nothing = "" if failures or whole else "the report names no failure"
         return Resolved(failures, remarks, nothing, whole, bool(stopped))
     return Resolved((), remarks, _nothing(missed, collection, join), partial=bool(stopped))
@@ -116,6 +118,11 @@ def doubt(report: Report) -> str:
     return doubted or ("of a run that broke inside the test runner" if broke else "")
 
 
+def is_red(report: Report) -> bool:
+    """Whether a test failed in its last try."""
+    return any(case.outcome in {"failed", "error"} for case in report.cases)
+
+
 def is_green(report: Report) -> bool:
     """Whether a whole report names no test that failed."""
     return all(case.outcome == "skipped" for case in report.cases) and not doubt(report)
@@ -130,7 +137,9 @@ def _nothing(missed: Sequence[tuple[ReportedCase, str]], collection: Collection,
     """Why nothing can be done; UsageError when the report does not fit the repository."""
     runners = {dialects.foreign(case) for case, _ in missed[:_REMARKS]}
     if "" not in runners:
-        return f"the report comes from {', '.join(sorted(runners))}, whose tests pytest cannot run"
+        named = ", ".join(sorted(runners))
+        remedy = "; test-command may name what runs them"
+        return f"the report comes from {named}, whose tests pytest cannot run{remedy}"
     case, ambiguous = missed[0]
     if not collection.tests and not collection.errors:
         return f"the report names {_label(case)}, but pytest collects no test in the repository"

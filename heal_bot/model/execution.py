@@ -116,3 +116,9 @@ class SuiteRun:
     neutralised: tuple[str, ...] = ()
     peak_memory: int = 0
     unknown: tuple[str, ...] = ()
+
+    @property
+    def reached(self) -> str:
+        """How many of the tests ran before it ended, and how it did."""
+        ran = f"{len(self.results)} of {len(self.collected)} tests ran"
+        return f"{ran}, {self.detail or self.ended}"

@@ -42,7 +42,8 @@ class Cluster:
 class Reproduced:
     """A reported failure after the baseline.
 
-    status: confirmed | flaky | order_dependent | not_reproduced | environment | stale_test.
+    status: confirmed | flaky | order_dependent | not_reproduced | environment | stale_test, or
+    not_attempted where the time given ended the suite before it.
     """
 
     failure: Failure

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heal_bot.errors import ProvisionError, SandboxError
+from heal_bot.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.events import Noted, Run
 from heal_bot.model import (
     NO_ENVIRONMENT,
@@ -77,10 +77,14 @@ class CommandRunner:
         self._collect(run, tree, env)
         self._pytest.make_room()
         suite = self._observe(run, env, Ask(tree, spectrum=True))
+        if suite.ended == "timeout":
+            raise BudgetError(
+                f"the test-command did not come to its end: {suite.detail};"
+                " raise --max-minutes, or give a command that ends by itself"
+            )
         if suite.ended != "finished":
             raise SandboxError(
-                f"the test-command did not come to its end: {suite.ended}: {suite.detail};"
-                " raise --max-minutes, or give a command that ends by itself"
+                f"the test-command did not come to its end: {suite.ended}: {suite.detail}"
             )
         self._shown.observed = (tree.root, suite)
         return Collection(suite.collected)
@@ -169,7 +173,7 @@ class CommandRunner:
         if self._shown.known is None:
             try:
                 self._shown.known = self._pytest.collect(run, tree, env).tests
-            except SandboxError:
+            except (BudgetError, SandboxError):
                 self._shown.known = ()
 
     def _asked(self, run: Run, env: Environment, ask: Ask) -> SuiteRun:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heal_bot.errors import ProvisionError, SandboxError
+from heal_bot.errors import ProvisionError, SandboxError, uncollected
 from heal_bot.events import Noted, Run
 from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Tree
@@ -83,11 +83,14 @@ class SuiteRunner:
         return self.isolation()
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
-        """Node ids and collection errors; SandboxError when pytest itself could not run."""
+        """Node ids and collection errors.
+
+        SandboxError when pytest itself could not run, BudgetError when not in time.
+        """
         self.make_room()
         done = self._cold(run, env, Ask(tree), mode="collect")
         if done.ended != "finished":
-            raise SandboxError(f"the tests cannot be collected: {done.ended}: {done.detail}")
+            raise uncollected(done.ended, done.detail)
         return Collection(done.collected, done.errors)
 
     def run(

@@ -65,21 +65,25 @@ def reproduce(
     runner: Runner,
     seen: Seen | None = None,
     selected: tuple[str, ...] | None = None,
+    first: Sequence[Failure] = (),
 ) -> Baseline:
     """The suite (as observed, or run now), then the failing tests until their verdict is stable.
 
     `failures` None means that there was no report: every red test of the suite is a failure, and
-    every file that cannot be collected. `selected` are the tests that run where not all fit.
+    every file that cannot be collected. `selected` are the tests that run where not all fit,
+    `first` those that run beside the suite though no report to be believed names them.
     A failure is `confirmed` when it is red in every run; its message and frames are then those
-    seen here, which a report may lack.
+    seen here, which a report may lack. One that stands for a class, a file or all parameter sets
+    is the red tests beneath it.
     """
-    failing = tuple(f.test for f in failures or () if "::" in f.test)
+    failing = tuple(f.test for f in (*(failures or ()), *first) if "::" in f.test)
     seen = seen or observe(run, tree, env, runner, selected, failing)
-    suite = seen.suite
+    suite = _reached(seen)
     results = {result.test: result for result in suite.results}
     if failures is None:
         red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
         failures = (*(Failure(path, "", message) for path, message in suite.errors), *red)
+    failures = tuple(one for f in failures for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
     trials = repeated(run, tree, env, runner, suite, known, selected, seen.beside)
     reproduced = tuple(
@@ -97,6 +101,35 @@ def reproduce(
         joined = suite.spectrum.joined(trials.spectrum, known[:_JOINED])
         suite = replace(suite, spectrum=joined)
     return Baseline(reproduced, suite, 1 + trials.runs, selected)
+
+
+def _reached(seen: Seen) -> SuiteRun:
+    """The suite; where its time was over, with what the tests beside it showed."""
+    suite, alone = seen.suite, next(iter(seen.beside.runs), None)
+    if suite.ended != "timeout" or alone is None:
+        return suite
+    come = {result.test for result in suite.results}
+    more = tuple(result for result in alone.results if result.test not in come)
+    spectrum = suite.spectrum or alone.spectrum
+    if suite.spectrum is not None and alone.spectrum is not None:
+        spectrum = suite.spectrum.joined(alone.spectrum, [result.test for result in more])
+    collected = tuple(dict.fromkeys((*suite.collected, *alone.collected)))
+    results = (*suite.results, *more)
+    return replace(suite, results=results, collected=collected, spectrum=spectrum)
+
+
+def _beneath(failure: Failure, suite: SuiteRun) -> tuple[Failure, ...]:
+    """The red tests that a failure stands for; itself where it names one, or there are none."""
+    starts = _starts(failure)
+    red = [r.test for r in suite.results if r.outcome in _RED and r.test.startswith(starts)]
+    if not red or any(result.test == failure.test for result in suite.results):
+        return (failure,)
+    return tuple(replace(failure, test=test) for test in red)
+
+
+def _starts(failure: Failure) -> tuple[str, str]:
+    """How the tests of a class or file begin, or the parameter sets of a test."""
+    return f"{failure.test}::", f"{failure.test}["
 
 
 def failure_of(result: CaseResult, reason: str = "") -> Failure:
@@ -177,12 +210,13 @@ def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> 
                 return Reproduced(replace(seen, reason=reason), "environment")
             return Reproduced(seen, "confirmed")
     if suite.ended != "finished":
-        reason = (
-            f"the suite ended before it came to this test ({suite.detail or suite.ended}):"
-            " raise --max-minutes, or name the test with --only"
-        )
-        return Reproduced(replace(failure, reason=reason), "environment")
-    reason = "no such test is collected at this commit"
+        reason = f"the suite ended before it came to this test ({suite.reached})"
+        if suite.ended != "timeout":
+            return Reproduced(replace(failure, reason=reason), "environment")
+        reason = f"{reason}: raise --max-minutes, or name the test with --only"
+        return Reproduced(replace(failure, reason=reason), "not_attempted")
+    here = any(test.startswith(_starts(failure)) for test in suite.collected)
+    reason = "none of its tests is red here" if here else "no such test is collected at this commit"
     return Reproduced(replace(failure, reason=reason), "not_reproduced")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.errors import SandboxError
+from heal_bot.errors import uncollected
 from heal_bot.events import Noted, Planned, Run
 from heal_bot.model import (
     Baseline,
@@ -65,7 +65,7 @@ def look(
 
     A long one is collected first: a report that does not fit the repository should not cost its
     run. `failing` are the tests that the report seems to mean: they run by themselves beside a
-    short suite. SandboxError when pytest cannot collect at all.
+    short suite. SandboxError when pytest cannot collect at all, BudgetError when not in time.
     """
     fits = plan(run, report)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
@@ -73,7 +73,7 @@ def look(
     seen = observe(run, tree, env, runner, None, failing)
     suite = seen.suite
     if suite.ended != "finished" and not suite.collected:
-        raise SandboxError(f"the tests cannot be collected: {suite.ended}: {suite.detail}")
+        raise uncollected(suite.ended, suite.detail)
     return Look(Collection(suite.collected, suite.errors), seen)
 
 

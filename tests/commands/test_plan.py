@@ -134,6 +134,43 @@ def test_tests_that_only_the_test_command_knows_are_one_job(tmp_path: Path) -> N
     assert "the report is empty; one job heals" in said
 
 
+UNITTEST = """import unittest
+
+
+class TestSub(unittest.TestCase):
+    def test_each(self):
+        for number in range(3):
+            with self.subTest("more", number=number):
+                self.assertEqual(number, 0)
+
+
+class TestShared(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise RuntimeError("no server")
+
+    def test_a(self): ...
+    def test_b(self): ...
+"""
+
+
+def test_a_plan_names_tests_that_there_are_for_subtests_and_classes_that_cannot_start(
+    tmp_path: Path,
+) -> None:
+    repo = records.write(tmp_path / "repo", {"tests/test_u.py": UNITTEST})
+    commit(repo)
+    cases = [CASE.format("tests.test_u.TestSub", f"test_each [more] (number={n})", f"{n} != 0")
+             for n in (1, 2)]  # fmt: skip
+    cases.append(CASE.format("", "setUpClass (tests.test_u.TestShared)", "no server"))
+    (tmp_path / "r.xml").write_text(f"<testsuite>{''.join(cases)}</testsuite>")
+    done = program(*PLAN, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shards = [json.loads(p.read_text())["only"] for p in sorted(tmp_path.glob("plan/shard-*"))]
+    named = sorted(test for only in shards for test in only)
+    assert named == ["tests/test_u.py::TestShared", "tests/test_u.py::TestSub::test_each"]
+    assert "left out" not in done.stderr
+
+
 def test_bundles_of_nothing_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = program("merge", "empty", "--out", "merged", cwd=tmp_path)

@@ -284,6 +284,9 @@ def test_a_report_older_than_its_run_is_stale(tmp_path: Path, run: Run) -> None:
         ("2026-01-02T00:00:01", False),
         ("9999-12-31T23:59:59", False),
         ("yesterday", False),
+        # Clocks that nobody set: a suite that failed before it began, a machine's first second.
+        ("0001-01-01T00:00:00", False),
+        ("1970-01-01T00:00:00Z", False),
     ],
 )
 def test_the_time_in_a_report_outlives_its_copies(
@@ -295,6 +298,62 @@ def test_the_time_in_a_report_outlives_its_copies(
     noon = datetime(2026, 1, 2, 12, tzinfo=UTC).timestamp()
     report = junit.read(run, tmp_path, ["report.xml"], not_before=noon)
     assert report.flags == (("stale",) if stale else ())
+
+
+def test_the_newest_time_that_can_be_meant_is_the_reports(tmp_path: Path, run: Run) -> None:
+    suites = "".join(
+        f"<testsuite timestamp='{stamp}'>{CASE.format(FAILURE)}</testsuite>"
+        for stamp in ("2026-01-01T00:00:00Z", "2025-01-01T00:00:00Z", "0001-01-01T00:00:00", "")
+    )
+    (tmp_path / "report.xml").write_text(f"<testsuites>{suites}</testsuites>")
+    first, second = (datetime(2026, 1, day, tzinfo=UTC).timestamp() for day in (1, 2))
+    report = junit.read(run, tmp_path, ["report.xml"], not_before=first)
+    assert (report.flags, report.hints.started) == ((), first)
+    assert junit.read(run, tmp_path, ["report.xml"], not_before=second).flags == ("stale",)
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ('<testsuite failures="80">{}</testsuite>', "tells of 80 failures and shows 0 of them"),
+        (
+            '<testsuites failures="1" errors="1"><testsuite failures="2"/>{}</testsuites>',
+            "tells of 2 failures and shows 0 of them",
+        ),
+        ('<testsuites errors="1"/>', "tells of 1 failure and shows 0 of them"),
+        (
+            '<testsuite errors="1">{}<error message="no module x">trace</error></testsuite>',
+            "holds a suite that failed as a whole: no module x",
+        ),
+        ('<testsuite><failure type="Boom"/>{}</testsuite>', "that failed as a whole: Boom"),
+        (
+            f'<testsuite errors="1" failures="2">{CASE.format(FAILURE)}</testsuite>',
+            "tells of 3 failures and shows 1 of them",
+        ),
+    ],
+)
+def test_what_failed_without_a_case_is_told_and_never_green(
+    tmp_path: Path, run: Run, text: str, remark: str
+) -> None:
+    report = read(run, tmp_path, text.replace("{}", CASE.format("")))
+    assert "partial" in report.flags
+    assert any(remark in told for told in report.skipped)
+    assert not tests.is_green(report)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<testsuite failures="1">{CASE.format(FAILURE)}</testsuite>',
+        f'<testsuites failures="1"><testsuite failures="1"/>{CASE.format(FAILURE)}</testsuites>',
+        f'<testsuite failures="0">{CASE.format(FAILURE * 3)}</testsuite>',
+        f'<testsuite failures="2">{CASE.format(FAILURE * 2)}</testsuite>',
+        f'<testsuite failures="many" errors="">{CASE.format("")}</testsuite>',
+    ],
+)
+def test_counts_that_cases_account_for_say_nothing(tmp_path: Path, run: Run, text: str) -> None:
+    report = read(run, tmp_path, text)
+    assert (report.flags, report.skipped) == ((), ())
 
 
 def test_one_broken_report_among_good_ones_is_data(tmp_path: Path, run: Run) -> None:

@@ -142,15 +142,62 @@ def test_without_a_collection_the_source_decides(
         ("tests.test_m.TestA", "test_two[1-2]", ("tests/test_m.py::TestA::test_two[1-2]",)),
         ("tests.test_m", "test_gone", ()),
         ("", "tests.test_m", ()),
+        # unittest's subtests belong to their test, those of a base class too.
+        ("tests.test_m.TestU", "test_three (i=1)", ("tests/test_m.py::TestU::test_three",)),
+        (
+            "tests.test_m.TestU",
+            "test_three [a.b] (i='c.d')",
+            ("tests/test_m.py::TestU::test_three",),
+        ),
+        ("tests.test_m.TestU", "test_base (i=1)", ("tests/test_m.py::TestU::test_base",)),
+        ("tests.test_m.TestU", "a sentence", ()),
+        ("", "setUpClass (tests.test_m.TestU)", ("tests/test_m.py::TestU",)),
+        ("tests.test_m.TestU", "tearDownClass (tests.test_m.TestU)", ("tests/test_m.py::TestU",)),
+        ("", "setUpClass (tests.test_m.TestGone)", ()),
     ],
 )
 def test_what_a_report_means_is_guessed_before_anything_runs(
     classname: str, name: str, guess: tuple[str, ...]
 ) -> None:
-    source = b"def test_one(): ...\nclass TestA:\n    def test_two(self): ...\n"
+    source = (
+        b"def test_one(): ...\nclass TestA:\n    def test_two(self): ...\n"
+        b"class TestU(Base):\n    def test_three(self): ...\n"
+    )
     report = Report((ReportedCase(classname, name, "failed"),))
     files = {"tests/test_m.py": source}
     assert tests.guessed(report, tuple(files), files.__getitem__) == guess
+
+
+LOADED = ReportedCase(
+    "pkg.calc.C", "m", "failed", "pkg/calc.py",
+    message='Failed doctest test for pkg.calc.C.m\n  File "/r/pkg/calc.py", line 1, in m',
+)  # fmt: skip
+TEXT = ReportedCase("", "a_txt", "failed", message="Failed doctest test for a.txt\n  File ...")
+
+
+@pytest.mark.parametrize(
+    ("case", "collected", "found"),
+    [
+        (LOADED, "pkg/calc.py::pkg.calc.C.m", "pkg/calc.py::pkg.calc.C.m"),
+        (LOADED, "src/pkg/calc.py::pkg.calc.C.m", "src/pkg/calc.py::pkg.calc.C.m"),
+        (TEXT, "docs/a.txt::a.txt", "docs/a.txt::a.txt"),
+        # As a command calls it, whose report shows it under its own name.
+        (LOADED, "pkg.calc.C::m", "pkg.calc.C::m"),
+        (LOADED, "pkg/test_calc.py::test_m", ""),
+        (TEXT, "pkg/test_calc.py::test_m", ""),
+        (LOADED, "", ""),
+    ],
+)
+def test_a_doctest_that_unittest_loads_is_pytests_or_nobodys(
+    run: Run, case: ReportedCase, collected: str, found: str
+) -> None:
+    files = {"pkg/calc.py": b"class C(B):\n    def m(self): ...\n", "a.txt": b""}
+    collection = Collection((collected,) if collected else ())
+    resolved = tests.resolve(run, Report((case,)), collection, tuple(files), files.__getitem__)
+    assert [f.test for f in resolved.failures] == ([found] if found else [])
+    assert bool(resolved.nothing) is not bool(found)
+    if not found:
+        assert "unittest's load_tests" in resolved.nothing
 
 
 def test_a_report_that_stops_at_its_first_failure_is_said_to_be_short(project: Project) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -33,12 +33,12 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def planted() -> Callable[[Path], Path]:
+def planted() -> Callable[..., Path]:
     """Makes a repository in a folder; `total` of prices.py subtracts where it should add."""
 
-    def make(folder: Path) -> Path:
+    def make(folder: Path, more: Mapping[str, str] = {}) -> Path:
         folder.mkdir()
-        for name, text in FILES.items():
+        for name, text in {**FILES, **more}.items():
             (folder / name).write_text(text)
         who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
         for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "First")):

@@ -47,7 +47,8 @@ RED, GREEN = suite(failed(T)), suite(passed(T))
         ([RED, GREEN, RED, *[GREEN] * 6], "flaky", 2 / 9),
         ([RED, RED, GREEN, *[RED] * 3, *[GREEN] * 3], "flaky", 5 / 9),
         ([suite(passed("test_b.py::test_x"))], "not_reproduced", None),
-        ([suite(ended="timeout", detail="600 s")], "environment", None),
+        ([suite(ended="timeout", detail="600 s")], "not_attempted", None),
+        ([suite(ended="crashed", detail="exit code 3")], "environment", None),
     ],
 )
 def test_what_is_not_firmly_red_is_named(
@@ -221,6 +222,22 @@ def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Pat
     baseline = reproduce(run, None, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
     assert [f.test for f in baseline.confirmed] == ["test_u.py", T, "x::z"]
     assert baseline.confirmed[0].kind == "SyntaxError"
+
+
+@pytest.mark.parametrize("named", ["test_a.py", "test_a.py::TestA", "test_a.py::TestA::test_p"])
+def test_a_failure_of_many_tests_is_the_red_ones_beneath_it(tmp_path: Path, named: str) -> None:
+    red, green = (f"test_a.py::TestA::test_p[{n}]" for n in range(2))
+    run, _ = quiet_run()
+    runner = ScriptedRunner([suite(failed(red), passed(green), failed("test_a.pyx::test_z"))])
+    failures = (Failure(named, "", ""),)
+    baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    assert [f.test for f in baseline.confirmed] == [red]
+    for here in (suite(passed(red)), suite(passed("test_b.py::test_x"))):
+        runner = ScriptedRunner([here])
+        baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+        assert [(r.failure.test, r.status) for r in baseline.reproduced] == [
+            (named, "not_reproduced")
+        ]
 
 
 @pytest.mark.parametrize(

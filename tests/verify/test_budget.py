@@ -35,3 +35,29 @@ def test_the_impacted_tests_run_and_the_missing_check_is_named(
     assert any(
         "let the repository's own CI run the whole suite" in d for d in certificate["doubts"]
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("conftest", "options"),
+    [
+        ("import time; time.sleep(60)\n", ("--junit", "junit.xml")),
+        ("import time; time.sleep(60)\n", ()),
+        ("def pytest_runtest_call(): __import__('time').sleep(60)\n", ("--junit", "junit.xml")),
+        ("", ("--junit", "junit.xml", "--max-minutes", 0.005)),
+    ],
+    ids=["collect", "suite", "tests", "before"],
+)
+def test_a_spent_budget_is_called_so_wherever_it_ends_the_run(
+    tmp_path: Path, planted: Callable, heal_bot: Callable, conftest: str, options: tuple[str, ...]
+) -> None:
+    repo = planted(tmp_path / "repo", {"conftest.py": conftest})
+    (tmp_path / "junit.xml").write_text(REPORT.replace(' time="900"', ""))
+    done = heal_bot(
+        tmp_path, "heal", "--repo", repo, "--python", sys.executable, "--proposers", "rules",
+        "--out", "out", "--max-minutes", 0.1, *options,
+    )  # fmt: skip
+    outcome = json.loads((tmp_path / "out" / "outcome.json").read_text())
+    assert (outcome["status"], outcome["stopped"]) == ("budget_exhausted", "budget"), outcome
+    assert "raise --max-minutes" in done.stdout
+    assert "doctor" not in done.stdout
