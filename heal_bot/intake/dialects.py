@@ -17,9 +17,7 @@ _IMPORT = (
     "nose2.loader.LoadTestsFailure",
     "nose2.loader.ModuleImportFailure",
 )
-_LOADED = re.compile(
-    r"^(?:AssertionError: )?Failed doctest test for ([^\s:]{1,500})$", re.MULTILINE
-)
+_LOADED = re.compile(r"^(?:AssertionError: )?Failed doctest test for (\S{1,500})", re.MULTILINE)
 _XDIST = re.compile(r"worker '[^']{1,40}' crashed while running '([^\n]{1,4000})'$")
 
 
@@ -62,18 +60,22 @@ def names(case: ReportedCase) -> tuple[Name, ...]:
 def is_doctest(case: ReportedCase) -> bool:
     """Whether the case is an example in a docstring or text file."""
     ended = case.text.rstrip().endswith((": DocTestFailure", ": UnexpectedException"))
-    return ended or _LOADED.search(case.message) is not None
+    return ended or bool(_loaded(case))
 
 
 def _doctests(case: ReportedCase) -> tuple[Name, ...]:
     """A doctest as pytest calls it, whose module may be any beginning of its dotted name."""
-    named = _LOADED.search(case.message)
-    if named is None:
-        return (Name("doctest", case.classname, case.name),)
-    parts = named[1].split(".")
+    whole = _loaded(case)
+    parts = whole.split(".") if whole else []
     modules = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-    names = tuple(Name("doctest", module, named[1]) for module in modules)
+    names = tuple(Name("doctest", module, whole) for module in modules)
     return (*names, Name("doctest", case.classname, case.name))
+
+
+def _loaded(case: ReportedCase) -> str:
+    """The dotted name of a doctest that unittest loaded, or the name of its file; else ''."""
+    found = _LOADED.search(case.message) or _LOADED.search(case.text)
+    return found[1] if found else ""
 
 
 def _cut(whole: str) -> str:
@@ -107,7 +109,7 @@ _FOREIGN = (
 
 def foreign(case: ReportedCase) -> str:
     """The kind of runner that wrote the case, when pytest cannot re-run its tests; else nothing."""
-    if _LOADED.search(case.message):
+    if _loaded(case):
         return "unittest's load_tests"
     sample = "\n".join((case.message[:2000], case.text[:4000]))
     if _BAZEL.search(case.name) or _BAZEL.search(case.classname):

@@ -130,8 +130,9 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
         gathered.flags["partial"] = None
         gathered.remarks.append(f"{document.name} {unshown}")
     written = max(filter(None, map(_epoch, suites.stamps)), default=0.0)
-    gathered.started = max(gathered.started, written)
-    if "stale" not in gathered.flags and 0 < written < gathered.not_before:
+    if written >= gathered.not_before:
+        gathered.started = max(gathered.started, written)
+    elif written and "stale" not in gathered.flags:
         _stale(gathered, document.name)
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)

@@ -170,9 +170,10 @@ def test_what_a_report_means_is_guessed_before_anything_runs(
 
 LOADED = ReportedCase(
     "pkg.calc.C", "m", "failed", "pkg/calc.py",
-    message='Failed doctest test for pkg.calc.C.m\n  File "/r/pkg/calc.py", line 1, in m',
+    message='Failed doctest test for pkg.calc.C.m   File "/r/pkg/calc.py", line 1, in m',
 )  # fmt: skip
-TEXT = ReportedCase("", "a_txt", "failed", message="Failed doctest test for a.txt\n  File ...")
+SAID = "Traceback (most recent call last):\nAssertionError: Failed doctest test for a.txt\n  File"
+TEXT = ReportedCase("doctest", "a_txt", "failed", message="Expected:", text=SAID)
 
 
 @pytest.mark.parametrize(
