@@ -91,7 +91,7 @@ class ModelProposer:
         else:
             if unmeasured := given_up(recall().attempts):
                 recall.end("stuck")
-                said = f"attempt {unmeasured.number} may be right, but was not measured, nor before"
+                said = f"attempt {unmeasured.number} may be right, but was not measured again"
                 self._note(run, f"{said}: {unmeasured.verdict.detail}")
             elif self._stuck:
                 recall.end("stuck")
