@@ -5,22 +5,27 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
-# C0 and C1 controls without tab and newline, bidi controls (Unicode TR 36 lists them as spoofing
-# marks), zero-width characters, line separators, lone surrogates, and the tags and selectors of
-# plane 14, which spell whole sentences that nobody sees.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
+# What nobody sees: C0 and C1 controls without tab and newline, what Unicode says to ignore where
+# it cannot be drawn (Default_Ignorable_Code_Point: bidi controls, zero-width characters,
+# selectors, fillers, plane 14, which spells whole sentences), line separators, lone surrogates.
+_UNSEEN = (
+    (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x034F, 0x034F), (0x061C, 0x061C),
+    (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F), (0x2028, 0x202E),
+    (0x2060, 0x206F), (0x3164, 0x3164), (0xD800, 0xDFFF), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+INVISIBLE = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in _UNSEEN)}]")
 # A shorter text has no room for how much of it was cut.
 _COUNTED = 200
 _CUT = " … "
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ANSI = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
+)
 # What is markup anywhere, a scheme's colon, and what is markup at the start of a line.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~@&$]|:(?=//)|^[-+=]|(?<=^\d)[.)]|(?<=^\d\d)[.)])")
 _SECRETS = re.compile(
@@ -48,8 +53,12 @@ _SECRETS = re.compile(
 # A shorter value is no secret, and would be found everywhere.
 _SHORT = 6
 _TELLING = 8
-# What may stand between the parts of a value that was broken over lines.
-_FOLDS = str.maketrans("", "", " \t\r\n\f\v\\\"'+E>|?-")
+# What may stand between the parts of a value that was hidden, or also broken over lines; and how
+# long it must be to be looked for so.
+_HIDING = dict.fromkeys(n for first, last in _UNSEEN for n in range(first, last + 1))
+_FOLDS = _HIDING | str.maketrans("", "", " \t\r\n\f\v\\\"'+E>|?-")
+_LEVELS = ((_HIDING, _SHORT), (_FOLDS, _TELLING))
+_SKIPPED = re.compile(rf"{_ANSI.pattern}|<U\+[0-9A-F]{{4,6}}>")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -84,8 +93,9 @@ def clip(text: str, limit: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Without escape sequences, controls, bidi and zero-width marks; CR becomes a newline."""
-    return _INVISIBLE.sub("", _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    """Without escape sequences; what cannot be seen as its code point, CR as a newline."""
+    bare = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return INVISIBLE.sub(lambda match: f"<U+{ord(match[0]):04X}>", bare)
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -139,26 +149,32 @@ def fence(text: str, language: str = "", limit: int = 20_000) -> str:
 
 
 def redact(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """Without the given values and without what looks like a credential: for people to read.
+    """Printable, without the given values and what looks like a credential: for people to read.
 
     Source and test data are never redacted, in which `http://user:pass@host` is a value like any
     other: `hide_values` is for these.
     """
-    return _SECRETS.sub("***", hide_values(text, secrets))
+    text = hide_values(text, secrets)
+    spans = [match.span() for match in _SECRETS.finditer(_bare(text, _HIDING))]
+    return printable(_without(text, _HIDING, spans))
 
 
 def hide_values(text: str, secrets: Iterable[Secret]) -> str:
     """Without the given values, the longest first, and otherwise as it is.
 
-    A value is found as it is, in the encodings of `_forms`, and broken over lines.
+    A value is found as it is, in the encodings of `_forms`, broken over lines, and with anything
+    in it that is invisible or was before it was made printable.
     """
-    bare = ""
-    for value in sorted({s.reveal() for s in secrets}, key=len, reverse=True):
-        for form in _forms(value):
-            text = text.replace(form, "***")
-            bare = bare or text.translate(_FOLDS)
-            if (folded := _folded(form)) and folded in bare:
-                text, bare = _rejoined(text, folded), ""
+    forms = [f for v in sorted({s.reveal() for s in secrets}, key=len)[::-1] for f in _forms(v)]
+    for form in forms:
+        text = text.replace(form, "***")
+    for level, (table, _) in enumerate(_LEVELS):
+        bare = ""
+        for form in forms:
+            bare = bare or _bare(text, table)
+            if (part := _folded(form, level)) and part in bare:
+                places = [match.span() for match in re.finditer(re.escape(part), bare)]
+                text, bare = _without(text, table, places), ""
     return text
 
 
@@ -180,22 +196,33 @@ def _forms(value: str) -> tuple[str, ...]:
     return tuple(sorted({f for f in forms if len(f) >= _SHORT}, key=len, reverse=True))
 
 
-@lru_cache(maxsize=1024)
-def _folded(form: str) -> str:
+@lru_cache(maxsize=2048)
+def _folded(form: str, level: int) -> str:
     """The form without what may stand between its parts; empty where too little is left."""
-    folded = form.translate(_FOLDS)
-    return folded if len(folded) >= _TELLING else ""
+    table, least = _LEVELS[level]
+    folded = form.translate(table)
+    return folded if len(folded) >= least else ""
 
 
-def _rejoined(text: str, folded: str) -> str:
-    """The text without the stretches that are `folded` but for quotes and ends of lines."""
-    places = [place for place, letter in enumerate(text) if ord(letter) not in _FOLDS]
-    bare = text.translate(_FOLDS)
-    kept, done, start = [], 0, bare.find(folded)
-    while start >= 0:
-        end = start + len(folded)
+def _bare(text: str, table: dict[int, None]) -> str:
+    """The text without the characters of `table` and escape sequences."""
+    return _padded(text).translate(table)
+
+
+def _padded(text: str) -> str:
+    """The text as long as it was, with NUL in place of escape sequences and told code points."""
+    return _SKIPPED.sub(lambda match: "\0" * len(match[0]), text)
+
+
+def _without(text: str, table: dict[int, None], spans: Sequence[tuple[int, int]]) -> str:
+    """The text with *** for each stretch, told by its place in the bare text."""
+    if not spans:
+        return text
+    places = [place for place, letter in enumerate(_padded(text)) if ord(letter) not in table]
+    kept, done = [], 0
+    for start, end in spans:
         kept += [text[done : places[start]], "***"]
-        done, start = places[end - 1] + 1, bare.find(folded, end)
+        done = places[end - 1] + 1
     return "".join((*kept, text[done:]))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 from heal_bot import bundle
 from heal_bot.errors import UsageError
 from heal_bot.model import Attempt, Candidate, Failure, HealRequest, Outcome, Report, Verdict
+from heal_bot.report import html, markdown
 from heal_bot.report.record import flatten
+from heal_bot.text import Secret
 
 REQUEST = HealRequest("octo/shop", "1" * 40, base_ref="main")
 
@@ -41,6 +44,20 @@ def test_what_a_test_says_after_an_attempt_begins_with_the_exception() -> None:
     attempt = Attempt(1, "c1", Candidate((), "rules", "method"), verdict, 0.1)
     record = flatten(Outcome(REQUEST, "not_healed", "done", "", Report(()), attempts=(attempt,)))
     assert record.attempts[0].messages == {failure.test: "KeyError: 'mug'"}
+
+
+@pytest.mark.parametrize("split", ["\u200b", "\u2066", "\x1b[0m", "\x00", "\U000e0041"], ids=ascii)
+def test_a_key_in_pieces_is_in_no_file_of_the_bundle(split: str) -> None:
+    key = "ghp_" + "Ab1" * 12
+    said = f"said {split.join(key)} and {split.join('s3cret-word')}"
+    failure = Failure("tests/test_shop.py::test_find", "KeyError", said)
+    verdict = Verdict("regression", detail=said, newly_failing=(failure,))
+    attempt = Attempt(1, "c1", Candidate((), "rules", "method", said), verdict, 0.1, said)
+    outcome = Outcome(REQUEST, "not_healed", "done", said, Report(()), attempts=(attempt,))
+    record = flatten(outcome, (Secret(key), Secret("s3cret-word")))
+    for text in (bundle.dump(record), html.page(record), markdown.pull_request(record)[1]):
+        assert "said ***" in text
+        assert not re.search(r"A\W*(?:U[\W\d]+)?b|s\W*(?:U[\W\d]+)?3\W", text)
 
 
 def test_writing_again_replaces_all_of_it_and_leaves_nothing_beside(tmp_path: Path) -> None:

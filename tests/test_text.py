@@ -54,6 +54,46 @@ def test_controls_and_bidi_marks_do_not_reach_a_terminal(hostile: str) -> None:
     assert all(char.isprintable() for char in printable(hostile))
 
 
+UNSEEN = (
+    "\x00", "\x85", "\xad", "\u034f", "\u061c", "\u115f", "\u180e", "\u200b", "\u200d", "\u2028",
+    "\u202e", "\u2060", "\u2066", "\u206a", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\U000e0041",
+    "\U000e0100", "\ud800",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_nobody_sees_is_told_wherever_text_is_shown(unseen: str) -> None:
+    told = f"<U+{ord(unseen):04X}>"
+    text = f"a{unseen}b"
+    assert printable(text) == one_line(text) == for_log(text) == f"a{told}b"
+    assert told in fence(text)
+    assert told in code_span(text)
+    assert "U+" in for_markdown(text)
+    assert printable(printable(text)) == printable(text)
+
+
+KEY = "ghp_" + "Ab1" * 12
+SPLITS = (*UNSEEN, "\x1b[0m", "\x9b31m", "\x1b]0;title\x07", "<U+200B>", "\u200b\x1b[1m\u2066")
+
+
+@pytest.mark.parametrize("split", SPLITS, ids=ascii)
+@pytest.mark.parametrize("order", [redact, lambda t, s: redact(printable(t), s)])
+@pytest.mark.parametrize("secrets", [(), (Secret(KEY),)], ids=["by its looks", "by its value"])
+def test_a_key_in_pieces_is_redacted_as_one(split, order, secrets) -> None:
+    text = order(f"before {split}{split.join(KEY)}{split} after", secrets)
+    assert "***" in text
+    assert "Ab" not in text
+    assert text.startswith("before ")
+    assert text.endswith(" after")
+
+
+@pytest.mark.parametrize("split", SPLITS, ids=ascii)
+def test_a_short_value_in_pieces_is_hidden_where_nothing_else_changes(split: str) -> None:
+    value = Secret("s3cret")
+    rest = f"https://user:word@host {split} ghp_{'x' * 36}\r\n"
+    assert hide_values(f"{split.join(value.reveal())} {rest}", (value,)) == f"*** {rest}"
+
+
 @pytest.mark.parametrize(
     "line",
     [

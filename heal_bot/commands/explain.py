@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heal_bot.report.causes import happened
-from heal_bot.text import for_log, one_line
+from heal_bot.text import for_log, one_line, printable
 
 if TYPE_CHECKING:
     from heal_bot.outcome import FailureRecord, OutcomeRecord
@@ -36,7 +36,7 @@ def explained(record: OutcomeRecord) -> list[str]:
         same = told.setdefault(failure.cluster_ids, failure.test) if failure.cluster_ids else ""
         lines += _failure(failure, record, "" if same == failure.test else same)
     if record.patch is not None:
-        lines += ["the verified change:", *record.patch.diff.splitlines(), ""]
+        lines += ["the verified change:", *printable(record.patch.diff).splitlines(), ""]
     if record.certificate is not None:
         lines += _certificate(record)
     tried = sum(search.tried for search in record.searches)

@@ -120,7 +120,7 @@ def speaking(what: str) -> Iterator[None]:
 def _translated(what: str, error: GithubException) -> ForgeError:
     words = error.data.get("message", "") if isinstance(error.data, dict) else str(error.data)
     details = error.data.get("errors") if isinstance(error.data, dict) else None
-    text = redact(one_line(f"{words} {details or ''}", 400))
+    text = one_line(redact(f"{words} {details or ''}"), 400)
     if error.status == 401:
         return ForgeForbiddenError(f"{what}: the token was refused ({text}); check GITHUB_TOKEN")
     remedy = next((cure for mark, cure in _REMEDIES if mark in text.lower()), "")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from heal_bot.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def causes(record: OutcomeRecord) -> tuple[Cause, ...]:
     told: set[str] = set()
     for attempt in record.attempts:
         tests = tuple(t for t in attempt.fixed if t in record.patch.fixed and t not in told)
-        if tests and _is_part(attempt, record.patch.diff):
+        if tests and _is_part(attempt, printable(record.patch.diff)):
             told.update(tests)
             first = failures.get(tests[0])
             said = f"{first.kind}: {first.message.strip()}".strip(": ") if first else ""

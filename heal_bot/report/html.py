@@ -11,7 +11,7 @@ from typing import Any
 
 from heal_bot.outcome import AttemptRecord, OutcomeRecord
 from heal_bot.report.causes import causes
-from heal_bot.text import clip
+from heal_bot.text import clip, printable
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
 _ESCAPES = {
@@ -109,7 +109,7 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "attempts": _attempts(record, places, part),
         "tried": sum(search.tried for search in record.searches),
         "suspects": _suspects(record),
-        "diff": clip(record.patch.diff, _DIFFS // part) if record.patch else "",
+        "diff": clip(printable(record.patch.diff), _DIFFS // part) if record.patch else "",
         "certificate": record.certificate
         and record.certificate.model_dump(mode="json", exclude={"before_after"}),
     }  # fmt: skip

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from heal_bot.model import Candidate, Edit, Target
 from heal_bot.ports import Tree
+from heal_bot.source import characters, functions, guard, imports, paths, risks
 from heal_bot.source import edit as editing
-from heal_bot.source import functions, guard, imports, paths, risks
 
 MAX_EDITS = 8
 MAX_SOURCE = 32_000
@@ -67,6 +67,10 @@ def _check_edit(edit: Edit, text: str) -> str:
         return "the new source equals the old one"
     if functions.indentation(edit.new_source) != functions.indentation(target.source):
         return "the new source starts at another indentation"
+    if reason := characters.gained(
+        target.source, "\n".join((*edit.imports, edit.new_source)), text
+    ):
+        return reason
     old, new = _bodies(edit, text)
     reason = _same_shape(target, old, new)
     if reason:

@@ -94,5 +94,10 @@ FORGERIES: dict[str, Forgery] = {
     "a path that ends in a slash": _file(path="shop/pricing.py/"),
     "a folder": _file(path="shop"),
     "no path": _file(path=""),
+    "a bidi mark in a comment": _content("sum(prices)", "sum(prices)  # \u202e own"),
+    "a sentence in plane 14": _content("sum(prices)", "sum(prices)  # \U000e0041\U000e0042"),
+    "a space that is none": _content("return sum", "return\u3164sum"),
+    "an escape sequence": _content("sum(prices)", "sum(prices)  # \x1b[2K"),
+    "a letter of another script": _content("sum(prices)", "sum(p\u0433ices := prices)"),
     "a line of a megabyte": _content("sum(prices)", "sum(prices) + " + "1 + " * 300_000 + "1"),
 }

@@ -9,6 +9,7 @@ import pytest
 
 from heal_bot.errors import UsageError
 from heal_bot.intake.files import Opened, Place, find, opened
+from heal_bot.text import printable
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_pattern_that_finds_nothing_or_leaves_the_root_is_a_usage_error(
 ) -> None:
     with pytest.raises(UsageError) as raised:
         find(root, [pattern])
-    assert repr(pattern)[1:-1].replace("\\x00", "") in str(raised.value)
+    assert printable(pattern) in str(raised.value)
 
 
 def test_absolute_paths_outside_need_leave(root: Path) -> None:

@@ -166,7 +166,7 @@ class Prompter:
     def _tagger(self) -> Callable[..., str]:
         def untrusted(caller: Callable[[], Any]) -> str:
             """The block a template calls this with, cleaned, between the tags."""
-            text = hide_values(printable(str(caller())), self.secrets)
+            text = printable(hide_values(str(caller()), self.secrets))
             text = _TAG.sub("", text.replace(self.nonce, "")).strip("\n")
             return f"<untrusted-{self.nonce}>\n{text}\n</untrusted-{self.nonce}>\n"
 

@@ -19,7 +19,7 @@ from heal_bot.repair.llm.likeness import given_up, shape, twin
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError, read
 from heal_bot.repair.llm.structured import parse
-from heal_bot.text import Secret, clip, hide_values, one_line
+from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
 # How each round opens; sampling parameters are gone, so variety comes from the task.
 STRATEGIES = ("minimal", "fresh", "elsewhere")
@@ -264,7 +264,7 @@ class ModelProposer:
     ) -> Candidate | None:
         """The candidate of a reply; None when it is unusable or a twin, which is recorded."""
         facts, provider = prompter.facts, self.models[place].provider
-        said = clip(hide_values(reply.text, self.secrets), 1_500)
+        said = clip(printable(hide_values(reply.text, self.secrets)), 1_500)
         try:
             reading = read(reply.text, facts.targets, facts.texts, self.secrets)
         except ReplyError as error:

@@ -14,10 +14,10 @@ from heal_bot.model import Edit, Target
 from heal_bot.repair.llm.snippet import MAX_REPLY, Snippet, indented, prose, snippets
 from heal_bot.source import guard, imports
 from heal_bot.source.edit import minimal
-from heal_bot.text import Secret, hide_values, one_line
+from heal_bot.text import Secret, hide_values, one_line, printable
 
 _HEADER = re.compile(r"^\s*#\s*(?:(?P<path>[^\s:]+\.py)::)?(?P<name>[\w.<>]+)\s*$")
-_HIDDEN = "***"
+_STAND_IN = re.compile(r"\*\*\*|<U\+[0-9A-F]{4,6}>")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -210,17 +210,24 @@ def _decorators(target: Target) -> str:
 
 
 def _restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
-    """Lines that came back with a secret hidden, as they were; ReplyError for any other."""
-    if hide_values(target.source, secrets) == target.source:
-        return source
-    shown = ((hide_values(line, secrets), line) for line in target.source.splitlines())
+    """Lines that came back as they were shown, as they were; ReplyError for any other.
+
+    Shown otherwise than they are were lines with a secret or what nobody sees.
+    """
+    old = target.source.replace("\r\n", "\n").split("\n")
+    shown = ((printable(hide_values(line, secrets)), line) for line in old)
     hidden = {seen.strip(): line.strip() for seen, line in shown if seen != line}
+    if not hidden:
+        return source
     lines = [
         line.replace(line.strip(), hidden.get(line.strip(), line.strip()))
         for line in source.splitlines(keepends=True)
     ]
-    if _HIDDEN in "".join(lines) and _HIDDEN not in target.source:
-        raise ReplyError("the code contains *** in place of a hidden value; leave that line alone")
+    for mark in _STAND_IN.findall("".join(lines)):
+        if mark not in target.source:
+            raise ReplyError(
+                f"the code contains {mark} in place of a hidden value; leave that line alone"
+            )
     return "".join(lines)
 
 

@@ -259,6 +259,19 @@ def test_where_nothing_was_hidden_stars_are_text_like_any_other() -> None:
     assert '+    return "***"' in changed(reply, secrets=(Secret("another-secret"),))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_nobody_sees_comes_back_and_is_never_spelled_out(end: str) -> None:
+    text = f"def f():{end}    a = 'x\u200by'{end}    return a + 1{end}"
+    targets = functions.index("m.py", text)
+    line = "    a = 'x<U+200B>y'\n"
+    (edit,) = read(f"```python\ndef f():\n{line}    return a\n```", targets, {"m.py": text}).edits
+    assert "'x\u200by'" in edit.new_source
+    assert "<U+" not in edit.new_source
+    other = "```python\ndef f():\n    return 'x<U+200B>y'\n```"
+    with pytest.raises(ReplyError, match="leave that line alone"):
+        read(other, targets, {"m.py": text})
+
+
 def test_only_suspects_are_changed() -> None:
     only = tuple(t for t in TARGETS if t.qualname == "fetch")
     reading = read(f"```python\n{COUNT}\n{FETCH}```", only, {PATH: SOURCE})
