@@ -34,12 +34,30 @@ _SERVICE = re.compile(
     r"|ServerSelectionTimeoutError)\b",
     re.DOTALL,
 )
+# What tests ask of a machine that the sandbox or the image does not have, by name.
+_LACKING = (
+    ("a locale that is not installed here", "system-packages: locales-all",
+     re.compile(r"^(?:locale\.)?Error: unsupported locale setting")),
+    ("a terminal", "run `heal-bot heal` as root, whose jobs have terminals of their own",
+     re.compile(r"^\w*Error: (?:out of pty devices|.*'/dev/(?:ptmx|tty|pts/\d+)')"
+                r"|^(?:termios\.)?error: \(25, ")),
+    ("an entry in the machine's list of users or groups", "",
+     re.compile(r"^KeyError: [\"']?get(?:pwuid|grgid|pwnam|grnam)\(\): ")),
+    ("a device", "", re.compile(r"^\w*Error: \[Errno (?:1|2|6|13|19)\].*'/dev/(?!shm)[^']+'")),
+    ("extended attributes of files", "", re.compile(r"^OSError: \[Errno 95\]")),
+)  # fmt: skip
+# A file of the machine, and none of a checkout or the folders of a job.
+_REFUSED = re.compile(
+    r"^\w*Error: \[Errno (?:1|13|30)\].*'(/(?:boot|etc|home|opt|proc|root|run|srv|sys|usr|var)/"
+    r"[^']+)'"
+)
 
 
 def environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> str:
     """What the environment lacks, with the remedy; '' when the failure is not its fault."""
     return (
         _not_started(seen)
+        or _lacking(seen, reported)
         or _service(seen, reported)
         or _program(seen, tree)
         or _library(seen)
@@ -63,6 +81,24 @@ def stale(seen: CaseResult) -> str:
     if seen.kind in _STRICT or seen.message.startswith(_STRICT):
         return "it passes where it is marked to fail: the mark, not the code, is out of date"
     return ""
+
+
+def _lacking(seen: CaseResult, reported: Failure) -> str:
+    """What the sandbox refuses or the image does not hold."""
+    said = _said(seen)
+    for what, remedy, shows in _LACKING:
+        if shows.search(said):
+            return (
+                f"it needs {what} ({said.splitlines()[0][:120]}):"
+                f" {remedy or 'replace it by a fake'}, or leave the test out with --only"
+            )
+    refused = _REFUSED.search(said)
+    if refused is None or refused[1] in _said(reported):
+        return ""
+    return (
+        f"it needs {refused[1]} of the machine, which tests may not use here: replace it by a fake,"
+        " or leave the test out with --only"
+    )
 
 
 def _service(seen: CaseResult, reported: Failure) -> str:

@@ -38,3 +38,43 @@ def test_a_shared_library_that_is_missing_is_named_with_the_remedy(
         assert "system-packages, or run `heal-bot heal` in the test job" in said
     else:
         assert "shared library" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "named"),
+    [
+        ("Error", "unsupported locale setting", "a locale that is not installed here"),
+        ("locale.Error", "locale.Error: unsupported locale setting", "locales-all"),
+        ("OSError", "out of pty devices", "a terminal"),
+        ("PermissionError", "[Errno 13] Permission denied: '/dev/ptmx'", "a terminal"),
+        ("OSError", "[Errno 6] No such device or address: '/dev/tty'", "a terminal"),
+        ("termios.error", "(25, 'Inappropriate ioctl for device')", "a terminal"),
+        ("KeyError", "'getpwuid(): uid not found: 60012'", "list of users"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: '/dev/video0'", "a device"),
+        ("PermissionError", "[Errno 13] Permission denied: '/dev/kvm'", "a device"),
+        ("OSError", "[Errno 95] Operation not supported", "extended attributes"),
+        ("PermissionError", "[Errno 13] Permission denied: '/var/log/app.log'", "/var/log/app.log"),
+        ("Error", "unsupported currency", ""),
+        ("KeyError", "'uid'", ""),
+        ("PermissionError", "[Errno 13] Permission denied: '/tmp/heal-bot-x/slot-1/tmp/a'", ""),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: '/var/log/app.log'", ""),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: '/dev/shm/x'", ""),
+    ],
+)  # fmt: skip
+def test_what_the_sandbox_lacks_is_named(kind: str, message: str, named: str) -> None:
+    seen = CaseResult("tests/test_a.py::test_it", "failed", kind=kind, message=message)
+    other = Failure(seen.test, "AssertionError", "assert 1 == 2")
+    said = environment(seen, other, Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    assert "\n" not in said
+    if named:
+        assert named in said
+        assert "--only" in said
+    else:
+        assert "it needs" not in said
+
+
+def test_a_refused_file_that_the_report_names_too_is_the_codes_matter() -> None:
+    message = "[Errno 13] Permission denied: '/var/log/app.log'"
+    seen = CaseResult("tests/test_a.py::test_it", "failed", kind="PermissionError", message=message)
+    told = Failure(seen.test, "PermissionError", message)
+    assert environment(seen, told, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]
