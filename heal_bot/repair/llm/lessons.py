@@ -57,6 +57,12 @@ def _unchanged(judged: Sequence[Attempt]) -> int:
     return len(same) if len(same) > 1 else 0
 
 
+def most_fixed(attempts: Sequence[Attempt]) -> int:
+    """The most tests an attempt fixed without breaking another."""
+    kept = (a.verdict for a in attempts if not a.verdict.newly_failing or not a.verdict.measured)
+    return max((len(verdict.fixed) for verdict in kept), default=0)
+
+
 def lasting(attempts: Sequence[Attempt], known: Sequence[str] = ()) -> tuple[str, ...]:
     """What the next run may know, as `name:identifier`; the newest five."""
     seen = Counter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from heal_bot.model import Attempt, Edit
@@ -36,13 +36,17 @@ def open_again(attempts: Sequence[Attempt]) -> tuple[int, ...]:
     )
 
 
-def given_up(attempts: Sequence[Attempt]) -> Attempt | None:
-    """The newest attempt whose change was judged as often as may be, and never measured."""
-    for attempt in reversed(attempts):
-        found = twin(attempt.candidate.edits, attempts)
-        if found is not None and not found.verdict.measured:
-            return found
-    return None
+def given_up(attempts: Sequence[Attempt], proposers: Collection[str]) -> Attempt | None:
+    """The newest attempt of these proposers where their last ones that passed were not measured."""
+    cold = [
+        attempt
+        for attempt in attempts
+        if attempt.candidate.proposer in proposers
+        and (attempt.verdict.status == "unconfirmed" or not attempt.verdict.measured)
+    ]
+    last = cold[-_MOST:]
+    lost = len(last) == _MOST and not any(attempt.verdict.measured for attempt in last)
+    return last[-1] if lost else None
 
 
 def shape(edits: Sequence[Edit]) -> frozenset[tuple[str, str, str, int, str]]:

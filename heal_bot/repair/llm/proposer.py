@@ -15,6 +15,7 @@ from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.diagnosis import Diagnosis, findings
 from heal_bot.repair.llm.exchange import Sizes, answer_key, ask
+from heal_bot.repair.llm.lessons import most_fixed
 from heal_bot.repair.llm.likeness import given_up, shape, twin
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError, read
@@ -79,7 +80,7 @@ class ModelProposer:
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         try:
             left: tuple[str, ...] = STRATEGIES
-            while left and not given_up(recall().attempts):
+            while left and not self._given_up(recall()):
                 strategy, *others = left
                 yield from self._rounds(run, recall, prompter, strategy)
                 first = strategy == STRATEGIES[0]
@@ -89,7 +90,7 @@ class ModelProposer:
             recall.end("budget")
             self._note(run, str(error))
         else:
-            if unmeasured := given_up(recall().attempts):
+            if unmeasured := self._given_up(recall()):
                 recall.end("stuck")
                 said = f"attempt {unmeasured.number} may be right, but was not measured again"
                 self._note(run, f"{said}: {unmeasured.verdict.detail}")
@@ -122,9 +123,9 @@ class ModelProposer:
         if strategy == "fresh":
             # A new start is not to be drawn to old ideas; their outcomes stay in view.
             self._set_aside = len(recall().attempts)
-        while stuck < _PATIENCE and not run.over() and not given_up(recall().attempts):
+        while stuck < _PATIENCE and not run.over() and not self._given_up(recall()):
             brief = recall()
-            best = _best(brief.attempts)
+            best = most_fixed(brief.attempts)
             try:
                 replies = self._answers(run, prompter, brief, place, strategy, key)
             except LLMError as error:
@@ -140,9 +141,13 @@ class ModelProposer:
                 return
             heat = self._heat(run, recall, prompter, brief, replies, place)
             yield from self._offered(recall, heat, key)
-            stuck = 0 if _best(recall().attempts) > best else stuck + 1
+            stuck = 0 if most_fixed(recall().attempts) > best else stuck + 1
             strategy = "repair"
         self._stuck = self._stuck or stuck >= _PATIENCE
+
+    def _given_up(self, brief: Brief) -> Attempt | None:
+        """The newest attempt, where one more would not be measured either."""
+        return given_up(brief.attempts, {model.provider for model in self.models})
 
     def _answers(
         self, run: Run, prompter: Prompter, brief: Brief, place: int, strategy: str, key: str
@@ -230,7 +235,7 @@ class ModelProposer:
         """
         brief = recall()
         place = next((n for n in range(len(self.models)) if n not in self._resting), None)
-        if brief.lab is None or place is None or run.over() or given_up(brief.attempts):
+        if brief.lab is None or place is None or run.over() or self._given_up(brief):
             return STRATEGIES[1:]
         model = self.models[place]
         self._speak(run, place, "switch", f"{model.name}: diagnosis")
@@ -292,9 +297,3 @@ class ModelProposer:
         if message not in self.notes:
             self.notes.append(message)
             run.emit(Noted(stage="repair", message=message, level="warning"))
-
-
-def _best(attempts: Sequence[Attempt]) -> int:
-    """The most tests an attempt fixed without breaking another."""
-    kept = (a.verdict for a in attempts if not a.verdict.newly_failing or not a.verdict.measured)
-    return max((len(verdict.fixed) for verdict in kept), default=0)

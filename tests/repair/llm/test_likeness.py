@@ -47,17 +47,38 @@ def test_a_twin_counts_unless_it_was_never_judged(status, found) -> None:
     assert (twin(edits, [attempt]) is attempt) == found
 
 
-def test_a_change_that_was_not_measured_is_judged_twice() -> None:
+LOST, FAILED = Verdict("unconfirmed", cause=Cause.ENVIRONMENT), Verdict("unconfirmed")
+
+
+def made(number: int, verdict: Verdict, source: str = ONE, proposer: str = "claude") -> Attempt:
     target = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
-    change = Candidate((Edit(target, ONE),), "model", "x")
-    lost = Verdict("unconfirmed", cause=Cause.ENVIRONMENT)
-    one, two = Attempt(1, "c", change, lost), Attempt(2, "c", change, lost)
-    assert (twin(change.edits, [one]), twin(change.edits, [one, two])) == (None, two)
-    assert (open_again([one]), given_up([one])) == ((1,), None)
-    assert (open_again([one, two]), given_up([one, two])) == ((), two)
-    failed = Attempt(2, "c", change, Verdict("unconfirmed"))
-    assert twin(change.edits, [one, failed]) is failed
-    assert (open_again([one, failed]), given_up([one, failed])) == ((), None)
+    return Attempt(number, "c", Candidate((Edit(target, source),), proposer, "x"), verdict)
+
+
+def test_a_change_that_was_not_measured_is_judged_twice() -> None:
+    one, two, failed = made(1, LOST), made(2, LOST), made(2, FAILED)
+    edits = one.candidate.edits
+    assert (twin(edits, [one]), twin(edits, [one, two])) == (None, two)
+    assert (open_again([one]), open_again([one, two])) == ((1,), ())
+    assert twin(edits, [one, failed]) is failed
+    assert open_again([one, failed]) == ()
+
+
+@pytest.mark.parametrize(
+    ("attempts", "number"),
+    [
+        ([made(1, LOST)], 0),
+        ([made(1, LOST), made(2, LOST)], 2),
+        ([made(1, LOST), made(2, LOST, "def f(a):\n    return 2\n")], 2),
+        ([made(1, LOST), made(2, Verdict("unchanged"), "x = 1"), made(3, LOST)], 3),
+        ([made(1, LOST), made(2, FAILED, "x = 1"), made(3, LOST)], 0),
+        ([made(1, LOST, proposer="rules"), made(2, LOST)], 0),
+    ],
+    ids=["once", "twice", "in other words", "with a miss between", "measured between", "rules"],
+)
+def test_two_answers_in_a_row_that_were_not_measured_are_enough(attempts, number) -> None:
+    found = given_up(attempts, {"claude"})
+    assert (found.number if found else 0) == number
 
 
 def test_the_same_code_with_an_import_is_another_change() -> None:
