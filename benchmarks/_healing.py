@@ -23,7 +23,10 @@ _SUITE = real_project.Project("tasks", "", "", ("pytest==9.2.0",), ())
 
 @dataclass(frozen=True, slots=True)
 class Healed:
-    """One repair of one task: green on the tests it saw, correct on those it never saw."""
+    """One repair of one task: green on the tests it saw, correct on those it never saw.
+
+    With `suggested` it is no more than a suggestion.
+    """
 
     task: str
     fixed: bool = False
@@ -34,6 +37,7 @@ class Healed:
     family: str = ""
     change: str = ""
     problem: str = ""
+    suggested: bool = False
 
 
 def suite_python() -> Path:
@@ -58,16 +62,23 @@ def ours(
             return Healed(task.name, problem=f"{type(error).__name__}: {error}")
         seconds = round(time.monotonic() - began, 1)
         tried = sum(search.tried for search in record.searches)
-        if record.patch is None:
-            said = [record.reason, *(a.diff for a in record.attempts if a.verdict == "fixed")]
-            return Healed(task.name, False, False, 0, seconds, tried, problem="\n".join(said))
-        patched = {file.path: file.content for file in record.patch.files}
-        green, correct = judged(task, patched.get(task.path, task.module))
+        found = record.patch or record.suggestion
+        if found is None:
+            return Healed(task.name, False, False, 0, seconds, tried, problem=record.reason)
+        applied(repo, found.diff)
+        green, correct = judged(task, (repo / task.path).read_text(encoding="utf-8"))
     won = [a for a in record.attempts if a.verdict in {"fixed", "improved"}]
     return Healed(
         task.name, green, correct, 0, seconds, tried,
-        family=won[-1].proposer if won else "", change=record.patch.diff,
+        family=won[-1].proposer if won else "", change=found.diff,
+        problem="" if record.patch else record.reason, suggested=record.patch is None,
     )  # fmt: skip
+
+
+def applied(repo: Path, diff: str) -> None:
+    """Put a diff of a bundle on the working tree that it is for."""
+    argv = ["git", "-C", str(repo), "apply", "-"]
+    subprocess.run(argv, input=diff.encode(), check=True, timeout=60)
 
 
 def judged(task: Task, patched: str) -> tuple[bool, bool]:

@@ -36,7 +36,10 @@ _WHO = ("-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "comm
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One mutant and what became of it; `calls` is how many were compared."""
+    """One mutant and what became of it; `calls` is how many were compared.
+
+    `right` and `wrong` are said of a suggestion too; only a repair is `healed`.
+    """
 
     library: str
     mutant: str
@@ -45,7 +48,9 @@ class Row:
     hidden: int
     status: str
     healed: bool = False
+    right: bool = False
     wrong: bool = False
+    suggested: bool = False
     same: bool = False
     calls: int = 0
     candidates: int = 0
@@ -102,6 +107,7 @@ def mended(fault: Fault, seed: int, budget: float, until: float) -> tuple[Row | 
             world = _world(fault, seed, sandbox, Path(place))
             row, patch = _healed(fault, world, budget)
             row = _judged(fault, row, patch, world) if patch else row
+            row = replace(row, healed=row.right and row.proposed)
             if row.healed and row.seconds > budget:
                 row = replace(row, healed=False, why=f"took {row.seconds} seconds")
             return row, ""
@@ -159,6 +165,8 @@ def _healed(fault: Fault, world: _World, budget: float) -> tuple[Row, Patch | No
         seconds=round(time.monotonic() - start, 1),
         why=outcome.notes[0][:300] if outcome.notes else outcome.reason,
     )
+    if outcome.patch is None and (suggestion := outcome.suggestion) is not None:
+        return replace(row, suggested=True, why=outcome.reason), suggestion.confirmed.patch
     return row, outcome.patch
 
 
@@ -167,7 +175,7 @@ def _judged(fault: Fault, row: Row, patch: Patch, world: _World) -> Row:
     released = library(fault.library)
     row = replace(row, change=patch.diff[:2_000])
     if _sameness.is_original(released, fault.mutant, patch):
-        return replace(row, healed=True, same=True)
+        return replace(row, right=True, same=True)
     python = _libraries.environment(sys.executable)
     folder = world.folder.parent / "judged"
     if red := _sameness.failing(fault, released, patch, folder, python):
@@ -181,4 +189,4 @@ def _judged(fault: Fault, row: Row, patch: Patch, world: _World) -> Row:
     if calls < _sameness.CALLS:
         why = f"only {calls} calls of release and patch could be compared"
         return replace(row, calls=calls, why=why)
-    return replace(row, healed=True, calls=calls)
+    return replace(row, right=True, calls=calls)

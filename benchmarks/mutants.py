@@ -5,7 +5,8 @@ library's suite that still holds a test which fails, and has a minute. What it p
 when a held-out test fails, or when a result, an exception or what became of the arguments differs
 from the release on calls recorded from the whole suite and on varied ones, whose seed the search
 did not use; it heals when nothing differs on 200 of them, or when it is the release again, within
-the minute. A mutant is invertible when one small edit undoes it.
+the minute. What is no more than a suggestion is judged alike and counted apart. A mutant is
+invertible when one small edit undoes it.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ def _told(
 def _summary(rows: Sequence[Row]) -> dict[str, Any]:
     proposed = [row for row in rows if row.proposed]
     wrong = [row for row in proposed if row.wrong]
+    suggested = [row for row in rows if row.suggested]
     return {
         "mutants": len(rows),
         "invertible": sum(row.invertible for row in rows),
@@ -103,7 +105,10 @@ def _summary(rows: Sequence[Row]) -> dict[str, Any]:
         "healed_invertible": sum(row.healed and row.invertible for row in rows),
         "proposed": len(proposed),
         "wrong": len(wrong),
-        "abstained": sum(not row.proposed and row.fixes > 0 for row in rows),
+        "suggestion": len(suggested),
+        "suggestion_right": sum(row.right for row in suggested),
+        "suggestion_wrong": sum(row.wrong for row in suggested),
+        "abstained": sum(not (r.proposed or r.suggested) and r.fixes > 0 for r in rows),
         "precision": round(1 - len(wrong) / len(proposed), 3) if proposed else 0.0,
         "median_seconds": statistics.median(row.seconds for row in rows) if rows else None,
         "longest_seconds": max((row.seconds for row in rows), default=None),

@@ -1,10 +1,10 @@
 """Repairs all 40 QuixBugs programs offline, in the real sandbox, and judges each on fresh inputs.
 
 `--data DIR` is a checkout of jkoppel/QuixBugs; its code is not ours and is not kept here. A
-program counts as plausible when the engine proposes a patch that passes the tests it searched
-with, and as correct when the patched program also agrees with the reference on 2,000 inputs no
-test has, value and type. The half search sees every second test of a seeded order, at least one
-of them failing.
+program counts as plausible when the engine offers a patch that passes the tests it searched with,
+be it called the repair (`healed`) or a suggestion, which are counted apart; and as correct when the
+patched program also agrees with the reference on 2,000 inputs no test has, value and type. The half
+search sees every second test of a seeded order, at least one of them failing.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class Result:
     change: str = ""
     difference: str = ""
     problem: str = ""
+    suggested: bool = False
+    lacks: str = ""
 
 
 def halved(baseline: Baseline, name: str) -> Baseline:
@@ -125,6 +127,8 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
         others=others,
         change=attempt.candidate.rationale,
         difference=difference,
+        suggested=bool(attempt.lacks),
+        lacks="; ".join(attempt.lacks or ())[:300],
     )
 
 
@@ -190,23 +194,38 @@ def main(argv: list[str]) -> int:
     return 0 if not problems else 1
 
 
+def _split(half: str, results: Sequence[Result]) -> dict[str, Any]:
+    """What is called healed and what is suggested, and how much of each is correct."""
+    told: dict[str, Any] = {}
+    for name, suggested in (("healed", False), ("suggestion", True)):
+        rows = [r for r in results if r.plausible and r.suggested is suggested]
+        told |= {f"{name}{half}": len(rows), f"{name}_correct{half}": sum(r.correct for r in rows)}
+    return told
+
+
 def _summary(results: Sequence[Result]) -> dict[str, Any]:
     every = [r for r in results if not r.half]
     halves = [r for r in results if r.half]
     solved = [r for r in every if r.plausible]
-    return {
-        "programs": len(every),
-        "plausible": len(solved),
-        "correct": sum(r.correct for r in every),
-        "plausible_half_tests": sum(r.plausible for r in halves),
-        "correct_half_tests": sum(r.correct for r in halves),
-        "median_candidates": statistics.median(r.candidates for r in solved) if solved else None,
-        "median_seconds": statistics.median(r.seconds for r in solved) if solved else None,
-        "seconds": round(sum(r.seconds for r in every), 1),
-        "seconds_half": round(sum(r.seconds for r in halves), 1),
-        "fresh_inputs": INPUTS,
-        "missed": {
-            mode: [r.program for r in rows if not r.correct]
-            for mode, rows in (("all", every), ("half", halves))
-        },
-    }
+    return (
+        _split("", every)
+        | _split("_half_tests", halves)
+        | {
+            "programs": len(every),
+            "plausible": len(solved),
+            "correct": sum(r.correct for r in every),
+            "plausible_half_tests": sum(r.plausible for r in halves),
+            "correct_half_tests": sum(r.correct for r in halves),
+            "median_candidates": statistics.median(r.candidates for r in solved)
+            if solved
+            else None,
+            "median_seconds": statistics.median(r.seconds for r in solved) if solved else None,
+            "seconds": round(sum(r.seconds for r in every), 1),
+            "seconds_half": round(sum(r.seconds for r in halves), 1),
+            "fresh_inputs": INPUTS,
+            "missed": {
+                mode: [r.program for r in rows if not r.correct]
+                for mode, rows in (("all", every), ("half", halves))
+            },
+        }
+    )

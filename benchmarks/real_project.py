@@ -111,7 +111,7 @@ PROJECTS = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one bug; `status` is that of the outcome."""
+    """What became of one bug; `status` is that of the outcome, or suggestion."""
 
     project: str
     function: str
@@ -254,23 +254,24 @@ def heal(project: Project, bug: Bug) -> Result:
     outcome = json.loads((work / "bundle/outcome.json").read_text(encoding="utf-8"))
     green, equal = judge(project, bug, python, release, work / "judged", outcome)
     healed = outcome["status"] == "healed" and green
+    status = outcome["status"] if outcome["patch"] or not green else "suggestion"
+    equal = equal and healed
     place = f"{bug.path}::{bug.qualname}"
-    return Result(project.name, place, red, outcome["status"], healed, equal, round(seconds, 1))
+    return Result(project.name, place, red, status, healed, equal, round(seconds, 1))
 
 
 def judge(
     project: Project, bug: Bug, python: Path, release: Path, folder: Path, outcome: dict
 ) -> tuple[bool, bool]:
-    """Whether the release with the patched files in place passes its suite, and is as released."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(release, folder)
-    files = (outcome["patch"] or {"files": []})["files"]
-    for file in files:
-        (folder / file["path"]).write_text(file["content"], encoding="utf-8")
-    named = [file["content"] for file in files if file["path"] == bug.path]
+    """Whether the bug with the patch or the suggestion passes the suite, and is as released."""
+    if not outcome["patch"] and not outcome["suggestion"]:
+        return False, False
+    plant(release, bug, folder)
+    diff = "patch.diff" if outcome["patch"] else "suggestion.diff"
+    demand(["git", "apply", str(folder.parent / "bundle" / diff)], folder)
     original = function((release / bug.path).read_text(encoding="utf-8"), bug.qualname)
-    equal = bool(named) and original != "" and function(named[0], bug.qualname) == original
-    return bool(files) and suite(python, folder) == 0, equal
+    made = function((folder / bug.path).read_text(encoding="utf-8"), bug.qualname)
+    return suite(python, folder) == 0, original != "" and made == original
 
 
 def main(argv: list[str]) -> int:
@@ -294,6 +295,7 @@ def main(argv: list[str]) -> int:
         "projects": len(PROJECTS),
         "bugs": len(results) + len(problems),
         "healed": sum(r.healed for r in results),
+        "suggestion": sum(r.status == "suggestion" for r in results),
         "equal_to_original": sum(r.equal for r in results),
         "seconds": round(time.monotonic() - start, 1),
         "complete": not problems,

@@ -1,7 +1,8 @@
 """Repairs our own tasks offline, with the whole of heal-bot, and judges each by hidden tests.
 
-A task is fixed when the tests that heal-bot sees pass, correct when the hidden ones pass too, wrong
-when they do not; where heal-bot offers nothing it abstains.
+A task is fixed when it is called healed and the tests that heal-bot sees pass, correct when the
+hidden ones pass too, wrong when they do not. What is no more than a suggestion is judged alike and
+counted apart; where there is neither, heal-bot abstains.
 """
 
 from __future__ import annotations
@@ -34,16 +35,20 @@ def counted(tasks: Sequence[Task], results: Sequence[Healed]) -> dict[str, Any]:
         "median_seconds": statistics.median(r.seconds for r in results) if results else None,
         "candidates": sum(r.candidates for r in results),
         "by_repair": by_repair,
-        "wrong_tasks": [r.task for r in results if r.fixed and not r.correct],
+        "wrong_tasks": [r.task for r in results if r.fixed and not r.correct and not r.suggested],
     }
 
 
 def _counts(results: Sequence[Healed]) -> dict[str, int]:
+    healed = [r for r in results if not r.suggested]
+    suggested = [r for r in results if r.suggested and r.fixed]
     return {
         "tasks": len(results),
-        "fixed": sum(r.fixed for r in results),
-        "correct": sum(r.correct for r in results),
-        "wrong": sum(r.fixed and not r.correct for r in results),
+        "fixed": sum(r.fixed for r in healed),
+        "correct": sum(r.correct for r in healed),
+        "wrong": sum(r.fixed and not r.correct for r in healed),
+        "suggestion": len(suggested),
+        "suggestion_correct": sum(r.correct for r in suggested),
         "abstained": sum(not r.fixed for r in results),
     }
 

@@ -219,11 +219,13 @@ def _history(python: Path, case: History) -> str:
         commit(folder, {"m.py": case.new, **case.also})
         job = wiring.Job(repo=folder, out=Path(place) / "out", python=python)
         record = api.heal(job, settings.from_process(None, {"proposers": "rules"}))
-    undoes = record.certificate.undoes if record.certificate else ""
+    why = record.suggestion.why if record.suggestion else ()
+    undoes = any("undoes" in reason for reason in why)
+    undoes = undoes or bool(record.certificate and record.certificate.undoes)
     stale = any(failure.status == "stale_test" for failure in record.failures)
     said = f"{record.status}{', undoes' if undoes else ''}"
     _say(f"intent {case.name}: {said}: {record.reason[:120]}")
-    right = stale or bool(undoes) if case.intended else not stale
+    right = stale or undoes if case.intended else not stale
     return "" if right else f"{case.name}: {said}"
 
 

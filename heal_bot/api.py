@@ -46,7 +46,7 @@ def heal(
                     made.run, made.request, edges, made.root, made.remembered, limits
                 )
         except (SandboxError, ProvisionError, BudgetError) as error:
-            if (kept := made.store.record) is not None and kept.patch is not None:
+            if (kept := made.store.record) is not None and (kept.patch or kept.suggestion):
                 # What was verified before stays; the bundle on disk holds it already.
                 made.run.emit(Noted(stage="verify", message=str(error), level="warning"))
                 return kept

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from heal_bot.events import Run
 from heal_bot.model import (
-    ABSTAINED,
     Baseline,
     Cluster,
     Cost,
@@ -19,6 +18,7 @@ from heal_bot.model import (
 from heal_bot.ports import Proposer
 from heal_bot.repair import memory
 from heal_bot.repair.ledger import Ledger
+from heal_bot.text import one_line
 
 # A command stands for tests that are not told apart: none of them can be called out of date.
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
@@ -97,6 +97,7 @@ def concluded(
         cost=_spent(proposers),
         seconds=run.clock() - started,
         notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(proposers)))),
+        suggestion=ledger.suggestion,
     )
 
 
@@ -109,6 +110,8 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
         if patch.still_failing:
             return "partly_healed", ledger.stopped, reason
         return "healed", "done", reason
+    if ledger.suggestion is not None:
+        return "not_healed", ledger.stopped, _unhealed(ledger)
     if found.clusters and all(cluster.stale for cluster in found.clusters):
         if found.request.test_command:
             return "not_healed", "done", _IDLE
@@ -123,17 +126,17 @@ def _repaired(fixed: int, failing: int) -> str:
 
 
 def _unhealed(ledger: Ledger) -> str:
-    """Why there is no patch: none stood out, or what the last cold run had against the best."""
+    """Why there is no patch: what a suggestion lacks, or what there was against the last one."""
+    if ledger.suggestion is not None:
+        return f"a change passes and is not called the repair: {ledger.suggestion.why[0]}"
     refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
     if refused:
         last = refused[-1]
-        if last.verdict.detail.startswith(ABSTAINED):
-            return last.verdict.detail
         if not last.verdict.measured:
             return (
                 f"attempt {last.number} may be right, but was not measured: {last.verdict.detail}"
             )
-        return f"attempt {last.number} was not confirmed by the cold run: {last.verdict.detail}"
+        return f"attempt {last.number} was not confirmed: {one_line(last.verdict.detail, 400)}"
     return "no change made a failing test pass in a cold run without breaking another"
 
 

@@ -1,5 +1,6 @@
-"""The schema of `outcome.json`, the one file of a bundle that programs read (schema 1).
+"""The schema of `outcome.json`, the one file of a bundle that programs read (schema 2).
 
+What a schema adds stands at the end, with what it is where an older one lacks it.
 `publish` reads it as written by an attacker: unknown fields, wrong types and anything over the
 caps are refused before a value is looked at.
 """
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from heal_bot.model import NOT_MEASURED
 
-SCHEMA = 1
+SCHEMA = 2
 MAX_CONTENT = 2 << 20
 
 Name = Annotated[str, StringConstraints(max_length=1_000)]
@@ -225,6 +226,17 @@ class CertificateRecord(Record):
     undoes: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")] = ""
 
 
+class SuggestionRecord(Record):
+    """A change that passes and is not called the repair; `fixed` are the tests that it passes."""
+
+    diff: Diff
+    functions: Annotated[tuple[FunctionRecord, ...], Field(min_length=1, max_length=200)]
+    proposer: Name
+    why: Texts
+    attempt: Count
+    fixed: Names
+
+
 class ReportRecord(Record):
     """What was odd about the reports."""
 
@@ -258,7 +270,7 @@ class CostRecord(Record):
 class OutcomeRecord(Record):
     """The whole of `outcome.json`."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    schema_version: Annotated[Literal[1, 2], Field(alias="schema")]
     heal_bot: Name
     status: Status
     stopped: Stopped
@@ -275,3 +287,4 @@ class OutcomeRecord(Record):
     memory: MemoryRecord
     cost: CostRecord
     notes: Texts
+    suggestion: SuggestionRecord | None = None

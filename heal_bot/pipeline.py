@@ -35,7 +35,7 @@ from heal_bot.source.permitted import outside, permits
 from heal_bot.verify import command, legs, merged, plugins, scope
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
-from heal_bot.verify.lab import SandboxLab, questioned
+from heal_bot.verify.lab import Panel, SandboxLab
 from heal_bot.verify.measured import TAMPERED
 from heal_bot.verify.scope import Look
 from heal_bot.verify.trial import open_session
@@ -87,11 +87,15 @@ def heal(
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
     found = Found(request, report, baseline, clusters)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
+    panel = Panel(run, edges.critics, clusters, tree, lab)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
         verified = _verified(run, proposal, request, edges, tree, env, baseline)
+        if not ledger.lacks(proposal, verified):
+            verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
-    ledger.confirmed = questioned(run, ledger.confirmed, edges.critics, clusters, tree, lab)
+    while (suggestion := ledger.suggestion) and (why := panel.refusal(suggestion.confirmed)):
+        ledger.withdraw(suggestion, why)
     return conclude()
 
 

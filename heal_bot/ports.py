@@ -22,6 +22,7 @@ from heal_bot.model import (
     Environment,
     Failure,
     Isolation,
+    Opinion,
     Outcome,
     PatchedFile,
     RunHints,
@@ -276,7 +277,6 @@ class Recall(Protocol):
     """The proposer's view of the ledger: called again, it tells what happened since."""
 
     def __call__(self) -> Brief: ...
-
     def reject(self, candidate: Candidate, reason: str) -> None:
         """Record a proposal that was refused before any run; it becomes an attempt."""
 
@@ -285,11 +285,11 @@ class Recall(Protocol):
 
 
 class Critic(Protocol):
-    """A second opinion on a confirmed patch; it can raise questions and never approve."""
+    """A second opinion on a confirmed patch; it can refuse and raise questions, never approve."""
 
-    def questions(
+    def opinion(
         self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
-    ) -> tuple[str, ...]:
+    ) -> Opinion:
         """What a reviewer should look at, in sentences; empty when nothing was found."""
 
 

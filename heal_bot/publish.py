@@ -8,6 +8,7 @@ from dataclasses import replace
 from heal_bot.delivery.courtesy import aside
 from heal_bot.delivery.ladder import deliver
 from heal_bot.delivery.options import DEFAULT, Options, Published
+from heal_bot.errors import ForgeError
 from heal_bot.events import Run
 from heal_bot.forge_port import ACTIONS, Annotation, Check, Forge, ForgePull
 from heal_bot.model import HealRequest
@@ -46,8 +47,13 @@ def publish(
     number = request.pull_number
     if number is not None and request.reply_to is not None:
         mark = status.request_mark(request.reply_to)
-        text = status.reply(mark, record, done.status, done.reason, done.url, shown)
+        told = (done.status, done.reason, done.url)
+        text = status.reply(mark, record, *told, shown, claimed=claimed)
         aside(run, lambda: forge.talk.comment(run, number, mark, text))
+    elif number is not None and done.status == "nothing" and record.suggestion is not None:
+        mark = f"<!-- heal-bot suggestion {record.fingerprint} -->"
+        text = status.suggested(mark, record, claimed=claimed)
+        done = _commented(run, number, mark, text, forge, done)
     elif number is not None and shown is not None:
         mark = f"<!-- heal-bot diff {record.fingerprint} -->"
         text = status.stacked(mark, record, shown, done.url)
@@ -55,6 +61,17 @@ def publish(
     if done.status in _QUIET:
         return done
     return replace(done, checked=aside(run, lambda: _check(run, record, request, done, forge)))
+
+
+def _commented(
+    run: Run, number: int, mark: str, text: str, forge: Forge, done: Published
+) -> Published:
+    """The one comment of a suggestion; where it cannot be written the step summary has it."""
+    try:
+        url = forge.talk.comment(run, number, mark, text)
+    except ForgeError as error:
+        return replace(done, status="summary", reason=f"{done.reason}; {error}")
+    return Published("commented", done.reason, url, number)
 
 
 def _publish(
@@ -69,6 +86,8 @@ def _publish(
     patch = record.patch
     if patch is None or record.certificate is None:
         reason = f"the run ended as {record.status} without a verified patch"
+        if record.suggestion is not None:
+            reason = "a change passes and is not called the repair: no pull request"
         return Published("nothing", reason), None
     known = forge.pulls_from(run, f"{options.prefix}{record.fingerprint}")
     if request.base_sha in {"", patch.base_sha} and (

@@ -71,8 +71,8 @@ class BundleStore:
             "pull_request.md": markdown.pull_request(record)[1],
             "report.html": html.page(record),
         }
-        if record.patch is not None:
-            texts["patch.diff"] = record.patch.diff
+        diffs = {"patch.diff": record.patch, "suggestion.diff": record.suggestion}
+        texts |= {name: found.diff for name, found in diffs.items() if found is not None}
         bundle.write(self.folder, record, texts)
         self.record = record
 

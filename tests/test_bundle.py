@@ -38,6 +38,13 @@ def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
     ]
 
 
+def test_a_bundle_of_the_first_schema_is_read_and_has_no_suggestion() -> None:
+    data = {key: value for key, value in _data().items() if key != "suggestion"}
+    record = bundle.parse(json.dumps({**data, "schema": 1}).encode(), Path("outcome.json"))
+    assert (record.schema_version, record.suggestion) == (1, None)
+    assert list(_data())[-1] == "suggestion"
+
+
 def test_what_a_test_says_after_an_attempt_begins_with_the_exception() -> None:
     failure = Failure("tests/test_shop.py::test_find", "KeyError", "'mug'")
     verdict = Verdict("regression", newly_failing=(failure,))
@@ -116,7 +123,7 @@ def test_an_unwritable_place_is_named_before_any_work(tmp_path: Path) -> None:
     ("change", "named"),
     [
         ({"extra": 1}, "extra"),
-        ({"schema": 2}, "schema"),
+        ({"schema": 3}, "schema"),
         ({"status": "great"}, "status"),
         ({"fingerprint": "../../x"}, "fingerprint"),
         ({"reason": "x" * 20_001}, "reason"),

@@ -93,6 +93,41 @@ def test_the_commit_leaves_its_author_to_github_and_every_other_file_alone(scene
     }
 
 
+def test_a_suggestion_is_one_comment_where_there_is_a_pull_request_and_never_a_branch(
+    scene: Scene,
+) -> None:
+    world = scene.github.world
+    world.git.set_ref("refs/heads/feature", scene.base)
+    pull = world.add_pull(title="t", body="", head="feature", base="main", user="mallory",
+                          head_repo=world.name, head_sha=scene.base)  # fmt: skip
+    values = records.suggested(scene.base)
+    assert scene.publish(values).status == "nothing"
+    for _ in range(2):
+        done = scene.publish(values, pull_number=pull.number)
+        assert (done.status, done.number, done.branch) == ("commented", pull.number, "")
+    (comment,) = world.comments.values()
+    assert "one failing test alone vouches for it" in comment.body
+    assert "+    return sum(prices)" in comment.body
+    assert "**heal-bot: not healed.**" in comment.body
+    assert world.branch(BRANCH) is None
+    assert list(world.pulls) == [pull.number]
+
+
+def test_a_suggestion_answers_a_request_once(scene: Scene) -> None:
+    world = scene.github.world
+    world.git.set_ref("refs/heads/feature", scene.base)
+    pull = world.add_pull(title="t", body="", head="feature", base="main", user="mallory",
+                          head_repo=world.name, head_sha=scene.base)  # fmt: skip
+    scene.publish(records.suggested(scene.base), pull_number=pull.number, reply_to=7)
+    (comment,) = world.comments.values()
+    assert comment.body.count("A suggestion, no repair") == 1
+
+
+def test_a_suggestion_beside_a_patch_stands_in_its_pull_request(scene: Scene) -> None:
+    assert scene.publish(records.suggested(scene.base, beside=True)).status == "created"
+    assert "A suggestion, no repair" in scene.github.world.pulls[1].body
+
+
 def test_publishing_again_without_news_writes_nothing(scene: Scene) -> None:
     scene.publish()
     scene.github.exchanges.clear()

@@ -41,6 +41,10 @@ def command(folder: Path, repo: Path, force: bool) -> None:
     record = bundle.read(folder)
     if record.patch is None:
         click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
+        if record.suggestion is not None:
+            click.echo(
+                for_log(f"a suggestion is no repair: git apply {folder / 'suggestion.diff'}")
+            )
         click.echo(for_log(f"next: heal-bot explain {folder}"))
         return
     files = [(file, _plain(repo, file)) for file in record.patch.files]

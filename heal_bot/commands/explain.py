@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.report import console
 from heal_bot.report.causes import happened
 from heal_bot.text import for_log, one_line, printable
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 def command(folder: Path) -> None:
     """Tell what was red, who was suspected, what was tried, and what came of it."""
     from heal_bot import bundle
-    from heal_bot.report import console
 
     record = bundle.read(folder)
     for line in explained(record):
@@ -37,6 +37,8 @@ def explained(record: OutcomeRecord) -> list[str]:
         lines += _failure(failure, record, "" if same == failure.test else same)
     if record.patch is not None:
         lines += ["the verified change:", *printable(record.patch.diff).splitlines(), ""]
+    if record.suggestion is not None:
+        lines += [*console.suggested(record), ""]
     if record.certificate is not None:
         lines += _certificate(record)
     tried = sum(search.tried for search in record.searches)

@@ -193,13 +193,14 @@ class Job:
         fixed = sum(f.status == "fixed" for f in record.failures)
         failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
         told = done.status if done.status in {"stale", "refused"} else record.status
-        patch = self.bundle / "patch.diff"
+        patch, suggestion = self.bundle / "patch.diff", self.bundle / "suggestion.diff"
         outputs = {
             "status": told,
             "delivery": done.status,
             "pull-request-url": done.url,
             "pull-request-number": str(done.number or ""),
             "patch": str(patch) if patch.exists() else "",
+            "suggestion": str(suggestion) if suggestion.exists() else "",
             "fixed": str(fixed),
             "still-failing": str(failing),
             "cost-usd": "" if record.cost.usd is None else f"{record.cost.usd:.4f}",

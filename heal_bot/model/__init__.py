@@ -23,7 +23,6 @@ from heal_bot.model.report import (
     Trust,
 )
 from heal_bot.model.result import (
-    ABSTAINED,
     NOT_MEASURED,
     Attempt,
     Baseline,
@@ -34,17 +33,18 @@ from heal_bot.model.result import (
     Cluster,
     Confirmed,
     Memory,
+    Opinion,
     Outcome,
     Proposal,
     Reproduced,
     Search,
+    Suggestion,
     SuiteTotals,
     Suspect,
     Verdict,
 )
 
 __all__ = [
-    "ABSTAINED",
     "COMMAND",
     "NOT_MEASURED",
     "NO_ENVIRONMENT",
@@ -68,6 +68,7 @@ __all__ = [
     "Isolation",
     "Leg",
     "Memory",
+    "Opinion",
     "Origin",
     "Outcome",
     "Patch",
@@ -79,6 +80,7 @@ __all__ = [
     "RunHints",
     "Search",
     "Spectrum",
+    "Suggestion",
     "SuiteRun",
     "SuiteTotals",
     "Suspect",

@@ -10,9 +10,6 @@ from heal_bot.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.model.execution import Environment, Isolation, SuiteRun
 from heal_bot.model.report import Failure, HealRequest, Report
 
-# How the detail of a verdict begins whose patch passed everything and was not offered.
-ABSTAINED = "abstained: "
-
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
@@ -145,13 +142,15 @@ class Calls:
     The last `examples` are those of docstrings: each is `held`, `broken` or `skipped`.
 
     `rows` hold one result per call: first those of the code unchanged, then of each candidate; a
-    row is empty where a candidate could not be called.
+    row is empty where a candidate could not be called. `worked` are the places of recorded calls
+    that tests make which pass without a change.
     """
 
     calls: tuple[str, ...] = ()
     recorded: int = 0
     rows: tuple[tuple[CallResult, ...], ...] = ()
     examples: int = 0
+    worked: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,8 @@ class Attempt:
     """A candidate judged on all failing tests of its cluster, or rejected by the rails.
 
     `diff` is against the tree; where a rejected candidate does not apply, its new source.
-    `doubts` are what speaks against a fix, for a person.
+    `doubts` are what speaks against a fix, for a person. `lacks` says what the evidence lacks for
+    one that was found among many to be called the repair; None where it stands by itself.
     """
 
     number: int
@@ -169,6 +169,7 @@ class Attempt:
     seconds: float = 0.0
     diff: str = ""
     doubts: tuple[str, ...] = ()
+    lacks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,49 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """The attempts that won their clusters so far: to be confirmed together."""
+
+    winners: tuple[Attempt, ...]
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """All edits of the winners; equal ones once."""
+        return tuple(
+            dict.fromkeys(edit for winner in self.winners for edit in winner.candidate.edits)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A proposal that held in the cold runs; `objections` are the doubts about the change itself.
+
+    The other doubts are about the runs.
+    """
+
+    patch: Patch
+    certificate: Certificate
+    objections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a critic makes of a patch: why it is wrong, shown by a check, and what it asks."""
+
+    refusal: str = ""
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A change that held in the cold runs and is not called the repair, and why not."""
+
+    attempt: Attempt
+    confirmed: Confirmed
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The whole result of a run; `outcome.json` is this, flattened."""
 
@@ -244,25 +288,4 @@ class Outcome:
     cost: Cost = field(default_factory=Cost)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """The attempts that won their clusters so far: to be confirmed together."""
-
-    winners: tuple[Attempt, ...]
-
-    @property
-    def edits(self) -> tuple[Edit, ...]:
-        """All edits of the winners; equal ones once."""
-        return tuple(
-            dict.fromkeys(edit for winner in self.winners for edit in winner.candidate.edits)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmed:
-    """A proposal that held in the cold runs."""
-
-    patch: Patch
-    certificate: Certificate
+    suggestion: Suggestion | None = None

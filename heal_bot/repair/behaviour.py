@@ -40,23 +40,6 @@ def is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
     return any(result.how == "broken" and n in held for n, result in enumerate(shown[at]))
 
 
-def mended(before: Sequence[CallResult], after: Sequence[CallResult]) -> int:
-    """1 where an example holds that did not."""
-    pairs = zip(before, after, strict=False)
-    return int(("broken", "held") in {(one.how, other.how) for one, other in pairs})
-
-
-def known(
-    before: Sequence[CallResult], rows: Sequence[Sequence[CallResult]], recorded: int
-) -> bool:
-    """Whether a call that tests make stays as it was: else nothing is known to have worked."""
-    return any(
-        one.mark == other.mark
-        for row in rows
-        for one, other in zip(before[:recorded], row, strict=False)
-    )
-
-
 # What a row did, by call; None for what there was no time for. Empty where that was most.
 Key = tuple[str | None, ...]
 

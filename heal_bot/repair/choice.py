@@ -1,10 +1,10 @@
-"""Which of the patches that pass the same tests to offer, and when rather none.
+"""Which of the changes that pass the same tests comes first, and what speaks against it.
 
 Patches are grouped by what their functions do on the arguments of the tests' calls and on varied
 ones. A group weighs what its members weigh together, a member by its cost: patches that agree
 support each other, as in the vote that raised hidden correctness from 77 to 82 % of 115 searches
 (cost alone against vote and family prior). An example in a docstring is one more test: it speaks
-for the patch that makes it hold, and against one after which it does not hold any more.
+against a patch after which it does not hold any more.
 """
 
 from __future__ import annotations
@@ -15,17 +15,12 @@ from dataclasses import dataclass, replace
 
 from heal_bot.model import Attempt, CallResult, Calls, Failure
 from heal_bot.ports import Session
-from heal_bot.repair import behaviour
+from heal_bot.repair import behaviour, strength
 from heal_bot.repair.behaviour import Key
-from heal_bot.repair.belief import Grounds, Odds, is_believed, together
 from heal_bot.repair.scrutiny import Findings, Scrutiny, scrutiny
-from heal_bot.text import one_line
+from heal_bot.repair.strength import Evidence
+from heal_bot.text import count, one_line
 
-# Groups that are offered although another one weighs as much would be wrong every second time.
-# Nor does one stand out that is hardly ahead of the next one; where a single test failed, or the
-# tests make a single call, much passes by accident, and twice the weight is needed: of 76 programs
-# that nobody had looked at, one with one failing test got a wrong patch that was 1.9 times ahead.
-_SHARE, _AHEAD, _FAR_AHEAD = 0.5, 1.05, 2.0
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
@@ -47,73 +42,83 @@ _INDIFFERENT = 2.0
 # An example of a docstring fails that held before, or that holds after another patch.
 _CONTRADICTED = 4.0
 _ASSERTIONS = {"AssertionError", "Failed", ""}
-_SHOWN = 3
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
 _CLIP = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One patch of each of the first groups, in the order to offer them.
-
-    With `refused` none is offered, and `ranked` are all of them. `difference` is a call on which
-    the first groups differ, in words.
-    """
-
-    ranked: tuple[Attempt, ...]
-    refused: str = ""
-    difference: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Group:
     """Patches that do the same on every call; `row` what they do.
 
-    `mended` is 1 where examples of docstrings hold since: they were written together.
+    `inputs`, `spoiled` and `objections` are as for the strength of their evidence.
     """
 
     members: tuple[Attempt, ...]
     weight: float
     row: tuple[CallResult, ...]
-    grounds: Grounds
-    mended: int = 0
+    inputs: int | None
+    spoiled: tuple[str, ...]
+    objections: tuple[str, ...]
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether what worked does not work with these, or nothing is decided any more."""
+        return bool(self.spoiled or self.objections)
 
 
 def choose(
-    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure], odds: Odds
-) -> Choice:
-    """Rank the patches that pass all tests of a cluster, of which these failed before.
+    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure]
+) -> tuple[Attempt, ...]:
+    """One patch of each of the first groups, in the order to offer them, with what each lacks.
 
-    `odds` tell how easily they are passed.
+    They pass all of the `failures`, which are to pass.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
     asked = scrutiny(few)
     calls = session.call([*(fix.candidate for fix in few), *asked.candidates])
     groups = _groups(few, asked, calls, failures)
-    difference = _difference(groups, calls)
-    if why := _refused(groups, len(fixes), len(failures), odds):
-        return Choice(tuple(m for group in groups for m in group.members), why, difference)
-    others = len(fixes) - len(groups[0].members)
-    doubts = _doubts(others, difference)
-    offered = tuple(replace(group.members[0], doubts=doubts) for group in groups[:_OFFERED])
-    return Choice(offered, "", difference)
+    uncompared = len(fixes) - len(few)
+    return tuple(
+        replace(
+            group.members[0],
+            lacks=strength.lacks(_evidence(groups[at:], calls, len(failures), uncompared)),
+        )
+        for at, group in enumerate(groups[:_OFFERED])
+    )
 
 
-def _refused(groups: Sequence[_Group], fixes: int, failures: int, odds: Odds) -> str:
-    """Why none of the groups is offered; '' when the first one is."""
-    best = groups[0].weight
-    rivals = [group.weight for group in groups[1:]]
-    close = rivals and best < _SHARE * (best + sum(rivals)) and best <= 2 * rivals[0]
-    seen = bool(rivals and groups[0].row and groups[1].row)
-    many = failures + groups[0].mended > 1 and groups[0].grounds.recorded > 1
-    ahead = _AHEAD if many else _FAR_AHEAD
-    if close or (seen and best < ahead * rivals[0]):
-        return f"{fixes} changes pass the same tests and behave in {len(groups)} ways"
-    if not is_believed(groups[0].grounds, failures + groups[0].mended, odds):
-        tests = "one test" if failures == 1 else f"{failures} tests"
-        return f"what passes is too far-fetched for {tests} to vouch for it"
-    return ""
+def alike(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
+    """How many calls two changes were compared on, and one on which they differ; '' if none."""
+    calls = session.call((one.candidate, other.candidate))
+    rows = calls.rows[1:] if len(calls.rows) == 3 else ((), ())
+    first, second = behaviour.keys([*rows, ()], 2)[:2]
+    if not first or not second:
+        return 0, ""
+    names = f"attempt {one.number}", f"attempt {other.number}"
+    return len(first), "" if first == second else _told_apart(rows, names, calls)
+
+
+def _evidence(groups: Sequence[_Group], calls: Calls, failures: int, uncompared: int) -> Evidence:
+    """What is known of the first of some groups; one that spoils what worked rivals none."""
+    first, *others = groups
+    rivals = [group for group in others if first.is_refuted or not group.is_refuted]
+    told = [_rivalry(first, rivals, calls)] if rivals else []
+    if uncompared:
+        changes = count(uncompared, "change")
+        told.append(f"{changes} more that also pass the failing tests were not compared with it")
+    return Evidence(failures, first.inputs, first.spoiled, told, first.objections)
+
+
+def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:
+    """That others pass too, and a call on which the first of them differs."""
+    changes = sum(len(group.members) for group in rivals)
+    told = f"{changes} other changes also pass the failing tests and behave differently"
+    if changes == 1:
+        told = "one other change also passes the failing tests and behaves differently"
+    names = _name(first), _name(rivals[0])
+    difference = _told_apart((first.row, rivals[0].row), names, calls)
+    return f"{told}: {difference or names[1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +127,8 @@ class _Shown:
 
     `examples` are those of docstrings, of unchanged code first. `crashes` are exceptions that the
     failing tests ended with, other than assertions, `faults` those that no statement raises, and
-    `least` the share of calls that end with one after the best patch. `known` says whether a call
-    of the tests stays as it was, `called` whether unchanged code could be called at all.
+    `least` the share of calls that end with one after the best patch. `called` says whether
+    unchanged code could be called at all.
     """
 
     calls: Calls
@@ -136,7 +141,6 @@ class _Shown:
     crashes: frozenset[str]
     faults: frozenset[str]
     least: float
-    known: bool
     called: bool
 
 
@@ -156,7 +160,6 @@ def _shown(
         calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
         len(failures), crashes, faults,
         least=min((behaviour.crashing(row, faults) for row in rows), default=0.0),
-        known=behaviour.known(unchanged, rows, calls.recorded),
         called=any(result.how != "skipped" for result in unchanged),
     )  # fmt: skip
 
@@ -170,49 +173,88 @@ def _groups(
     for at in range(len(fixes)):
         found.setdefault(shown.keys[at] or at, []).append(at)
     groups = [_group(shown, fixes, members) for members in found.values()]
-    return sorted(groups, key=lambda group: -group.weight)
+    return sorted(groups, key=lambda group: (group.is_refuted, -group.weight))
 
 
 def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _Group:
     """Patches that behave alike, with what stands behind them and against them."""
-    first, recorded = members[0], shown.calls.recorded
-    row, findings = shown.rows[first], shown.findings
-    any_sum = not findings.indifferent.isdisjoint(members)
-    bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - shown.least)
-    bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
-    if shown.failures == 1 and behaviour.is_sparing(shown.unchanged, row, recorded):
-        bad += _SPARING
-    bad += _FLAT if behaviour.is_flat(shown.unchanged, row) else 0.0
-    bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
-    changed = behaviour.share(shown.unchanged, row, recorded, shown.failures)
-    apart = bad + (_INDIFFERENT if any_sum else 0.0)
-    apart += (_NEW if shown.crashes else _OTHER) * behaviour.felt(changed)
-    apart += _STRANGE if behaviour.is_strange(shown.unchanged, row, recorded) else 0.0
-    penalty = bad + (_OTHER * behaviour.felt(changed) if shown.known else 0.0)
+    first, findings = members[0], shown.findings
+    row, calls = shown.rows[first], shown.calls
     costs = tuple(fixes[at].candidate.prior for at in members)
     # What does nothing agrees whatever is right: the cheapest speaks for all.
-    alone = any_sum or not findings.inert.isdisjoint(members)
-    weight = math.exp(-apart) * together(costs[:1] if alone else costs)
-    ended = sum(result.how in {"returned", "raised"} for result in row)
-    grounds = Grounds(costs, changed if row and shown.called else None, recorded, ended, penalty)
-    mended = behaviour.mended(shown.examples[0], shown.examples[1 + first])
-    whole = (*row, *shown.examples[1 + first])
-    return _Group(tuple(fixes[at] for at in members), weight, whole, grounds, mended)
+    alone = bool((findings.indifferent | findings.inert).intersection(members))
+    weight = math.exp(-_penalty(shown, members)) * _together(costs[:1] if alone else costs)
+    other = [n for n in range(calls.recorded) if row and _is_other(shown.unchanged[n], row[n])]
+    spoiled = tuple(_turned(shown, row, n) for n in other if n in calls.worked)
+    return _Group(
+        members=tuple(fixes[at] for at in members),
+        weight=weight,
+        row=(*row, *shown.examples[1 + first]),
+        inputs=len(other) - len(spoiled) if row and shown.called else None,
+        spoiled=spoiled,
+        objections=_objections(shown, members),
+    )
 
 
-def _difference(groups: Sequence[_Group], calls: Calls) -> str:
-    """A call on which the first groups do different things, recorded ones and short ones first."""
-    if len(groups) < 2 or not groups[0].row or not groups[1].row:
+def _penalty(shown: _Shown, members: Sequence[int]) -> float:
+    """What the calls say against patches that behave alike."""
+    first, recorded, findings = members[0], shown.calls.recorded, shown.findings
+    row, unchanged = shown.rows[first], shown.unchanged
+    bad = _CRASH * behaviour.felt(behaviour.crashing(row, shown.faults) - shown.least)
+    bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
+    if shown.failures == 1 and behaviour.is_sparing(unchanged, row, recorded):
+        bad += _SPARING
+    bad += _FLAT if behaviour.is_flat(unchanged, row) else 0.0
+    bad += _CONTRADICTED if behaviour.is_contradicted(shown.examples, 1 + first) else 0.0
+    bad += 0.0 if findings.indifferent.isdisjoint(members) else _INDIFFERENT
+    changed = behaviour.share(unchanged, row, recorded, shown.failures)
+    bad += (_NEW if shown.crashes else _OTHER) * behaviour.felt(changed)
+    return bad + (_STRANGE if behaviour.is_strange(unchanged, row, recorded) else 0.0)
+
+
+def _objections(shown: _Shown, members: Sequence[int]) -> tuple[str, ...]:
+    """What the calls show of patches that no repair does."""
+    first = members[0]
+    found = {
+        "an example in a docstring fails with it": behaviour.is_contradicted(
+            shown.examples, 1 + first
+        ),
+        "a condition that told calls apart decides nothing with it": (
+            shown.findings.vacuous.issuperset(members)
+        ),
+        "every call gives the same with it": behaviour.is_flat(shown.unchanged, shown.rows[first]),
+    }
+    return tuple(said for said, holds in found.items() if holds)
+
+
+def _turned(shown: _Shown, row: Sequence[CallResult], at: int) -> str:
+    """What a call did, and does with a patch."""
+    call = one_line(shown.calls.calls[at], _CLIP)
+    return f"{call} {_said(shown.unchanged[at])} without it, and {_said(row[at])} with it"
+
+
+def _is_other(before: CallResult, after: CallResult) -> bool:
+    """Whether a call did something else that counts, as far as there was time for it."""
+    if "skipped" in {before.how, after.how}:
+        return False
+    return behaviour.differs(before, after)
+
+
+def _together(costs: Sequence[float]) -> float:
+    """What changes weigh together, cheapest first: each further one says less."""
+    return sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
+
+
+def _told_apart(rows: Sequence[Sequence[CallResult]], names: Sequence[str], calls: Calls) -> str:
+    """A call on which two rows differ, short ones first; '' where nothing was compared."""
+    if not all(rows):
         return ""
-    one, other = groups[0].row, groups[1].row
+    one, other = rows
     apart = [at for at in range(len(calls.calls)) if one[at].mark != other[at].mark]
     if not apart:
         return ""
     at = min(apart, key=lambda at: (_is_late(one[at], other[at]), len(calls.calls[at])))
-    rows = [group.row[at] for group in groups[:_SHOWN] if group.row]
-    told = [
-        f"{_said(result)} with {_name(group)}" for result, group in zip(rows, groups, strict=False)
-    ]
+    told = [f"{_said(row[at])} with {name}" for row, name in zip(rows, names, strict=True)]
     return f"{one_line(calls.calls[at], _CLIP)} {'; it '.join(told)}"
 
 
@@ -231,13 +273,3 @@ def _said(result: CallResult) -> str:
 def _name(group: _Group) -> str:
     first = group.members[0]
     return one_line(first.candidate.rationale, _CLIP) or f"attempt {first.number}"
-
-
-def _doubts(others: int, difference: str) -> tuple[str, ...]:
-    """What a reviewer should know of the patches that were not taken."""
-    if not others:
-        return ()
-    told = f"{others} other changes also pass the failing tests and behave differently"
-    if others == 1:
-        told = "one other change also passes the failing tests and behaves differently"
-    return (f"{told}: {difference}" if difference else told,)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
-from heal_bot.repair.belief import Grounds, Odds, is_believed
-from heal_bot.repair.choice import choose
 from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.offer import UNCOMPARED, compared, ranked
 from heal_bot.repair.tally import Tally
 from heal_bot.repair.turns import Turns
 from heal_bot.source import rails
@@ -47,7 +46,11 @@ def hunt(
     ledger: Ledger,
     limits: Limits,
 ) -> Generator[Attempt]:
-    """The winners of one cluster: full fixes, the best first, at last a good partial one."""
+    """The winners of one cluster: full fixes, the best first, at last a good partial one.
+
+    Those that lack evidence are winners too: where one holds it is a suggestion, and the search
+    goes on with the next proposer, which does not see it.
+    """
     names = tuple(s.target.qualname for s in cluster.suspects[:5])
     run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
     ledger.bases[cluster.id] = base
@@ -66,8 +69,13 @@ def hunt(
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)
-    if best is not None and _stands_alone(cluster, best, cut_short=run.over()):
-        yield best
+    if best is None or not _stands_alone(cluster, best, cut_short=run.over()):
+        return
+    if any(p.streams and p.name == best.candidate.proposer for p in proposers):
+        if cluster.id in ledger.suggestions:
+            return
+        best = replace(best, lacks=best.lacks or (UNCOMPARED,))
+    yield best
 
 
 class _Part(Enum):
@@ -98,15 +106,22 @@ def _stream(
     for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
         if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
             break
-        if part is _Part.LATE:
-            source: Iterable[Candidate] = tally.late[:_LATE]
-        else:
-            source = proposer.propose(run, ledger.recall(run, cluster))
-        most = limits.candidates * part.value
-        yield from _pass(run, cluster, proposer, session, ledger, tally, source, most)
-        if tally.fixes:
-            yield from _chosen(run, cluster, session, ledger, tally)
+        ripe = True
+        while ripe:
+            if part is _Part.LATE:
+                source: Iterable[Candidate] = tally.late[:_LATE]
+            else:
+                source = proposer.propose(run, ledger.recall(run, cluster))
+            most = limits.candidates * part.value
+            _pass(run, cluster, proposer, session, ledger, tally, source, most)
+            if ripe := tally.is_ripe():
+                apart = ranked(cluster, session, ledger, tally.take_apart())
+                yield from (attempt for attempt in apart if not attempt.lacks)
         if tally.fixes or run.over():
+            break
+    for attempt in ranked(cluster, session, ledger, tally.fixes or tally.take_apart()):
+        yield attempt
+        if cluster.id in ledger.suggestions:
             break
     run.emit(
         SearchProgressed(
@@ -124,8 +139,8 @@ def _pass(
     tally: Tally,
     source: Iterable[Candidate],
     limit: float,
-) -> Iterator[Attempt]:
-    """Judge a source until it ends, or `limit` candidates were tried in all."""
+) -> None:
+    """Judge a source until it ends, `limit` candidates were tried in all, or a cause is ripe."""
     offered: deque[Candidate] = deque()
     turns = Turns(source)
 
@@ -147,16 +162,14 @@ def _pass(
             candidate = offered.popleft()
             ledger.count(cluster, candidate, verdict)
             _tell(run, cluster, proposer, tally, candidate)
-            tally.count(candidate, verdict, len(cluster.failures))
+            tally.count(candidate, verdict)
             if verdict.afresh:
                 turns.delay(candidate)
             if _is_worth_recording(verdict, tally):
                 _record(run, cluster, ledger, tally, candidate, verdict, run.clock() - started)
                 started = run.clock()
-            if apart := tally.ripe():
-                yield apart
             # When its time is over, what was pulled ahead is not waited for.
-            if tally.is_late(run.clock()):
+            if tally.is_ripe() or tally.is_late(run.clock()):
                 return
 
 
@@ -176,17 +189,6 @@ def _record(
     _note(cluster, attempt, tally)
     if judged.status == "fixed":
         tally.take(attempt, run.clock(), run.left())
-
-
-def _chosen(
-    run: Run, cluster: Cluster, session: Session, ledger: Ledger, tally: Tally
-) -> Iterator[Attempt]:
-    """Full fixes that behave differently, the best one first; none where no one stands out."""
-    choice = choose(session, tally.fixes, cluster.failures, tally.odds())
-    if choice.refused:
-        ledger.doubt(run, choice.ranked, f"{choice.refused}: {choice.difference}".rstrip(": "))
-    else:
-        yield from choice.ranked
 
 
 def _tell(
@@ -211,6 +213,7 @@ def _named(candidate: Candidate) -> str:
 def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
     """Full fixes, better partial ones, and the first few that broke something."""
     better = verdict.status == "improved" and len(verdict.fixed) > tally.best
+    better = better or tally.is_beside(verdict)
     broke = verdict.status == "regression" and tally.regressions < _REGRESSIONS_KEPT
     return verdict.status == "fixed" or better or broke
 
@@ -223,7 +226,7 @@ def _note(cluster: Cluster, attempt: Attempt, tally: Tally) -> None:
         return
     tally.best = max(tally.best, len(verdict.fixed))
     if verdict.status == "improved" and _settles_a_kind(cluster, attempt):
-        tally.apart, tally.apart_since = attempt, tally.tried
+        tally.set_apart(attempt)
 
 
 def _stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> bool:
@@ -239,13 +242,8 @@ def _stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> boo
 
 
 def _settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
-    """Whether all failures that raised one kind of exception are fixed, and no other one.
-
-    They have to be enough to vouch for the change.
-    """
+    """Whether all failures that raised one kind of exception are fixed, and no other one."""
     fixed = set(attempt.verdict.fixed)
-    if not is_believed(Grounds((attempt.candidate.prior,), None, 0, 0), len(fixed), Odds(0)):
-        return False
     kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
     same = {failure.test for failure in cluster.failures if failure.kind in kinds}
     return len(kinds) == 1 and same == fixed
@@ -276,7 +274,7 @@ def _converse(
             ledger.count(cluster, candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
             if verdict.status == "fixed":
-                winners.append(attempt)
+                winners.append(compared(session, ledger, attempt))
         spent = len(ledger.attempts) - before
         if not candidate.rivals or spent >= limits.attempts or run.over():
             yield from sorted(winners, key=lambda winner: len(winner.diff))

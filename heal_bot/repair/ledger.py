@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.events import AttemptJudged, Noted, ProposalConfirmed, Run
 from heal_bot.model import (
-    ABSTAINED,
     Attempt,
     Candidate,
     Cluster,
@@ -17,6 +16,7 @@ from heal_bot.model import (
     Memory,
     Proposal,
     Search,
+    Suggestion,
     Target,
     Verdict,
 )
@@ -43,6 +43,7 @@ class Ledger:
     attempts: list[Attempt] = field(default_factory=list)
     confirmed: Confirmed | None = None
     held: tuple[Attempt, ...] = ()
+    suggestions: dict[str, Suggestion] = field(default_factory=dict)
     stopped: str = "done"
     notes: list[str] = field(default_factory=list)
     _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
@@ -113,36 +114,64 @@ class Ledger:
         return Recollection(self, run, cluster)
 
     def settle(self, run: Run, proposal: Proposal, verified: Confirmed | Verdict) -> None:
-        """Take what confirmation said: the patch stands, or its newest winners are unconfirmed."""
-        if isinstance(verified, Confirmed):
-            self.confirmed = verified
-            self.held = proposal.winners
-            status, fixed, detail = "patch", len(verified.patch.fixed), ""
-        else:
+        """Take what confirmation said: the patch stands, or its newest winners do not.
+
+        One that lacks evidence is the suggestion of its cluster. Several that are objected to
+        together wait until each is proposed by itself.
+        """
+        new = [winner for winner in proposal.winners if winner not in self.held]
+        why = self.lacks(proposal, verified)
+        if isinstance(verified, Verdict):
             status, fixed, detail = verified.word, len(verified.fixed), verified.detail
-            new = [winner for winner in proposal.winners if winner not in self.held]
             if len(new) == 1:
-                self._unconfirm(new[0], verified)
+                self.refuse(new[0], verified)
+        elif why:
+            status, fixed, detail = "suggestion", len(verified.patch.fixed), why[0]
+            if len(new) == 1:
+                self.suggestions[new[0].cluster] = Suggestion(new[0], verified, why)
+                self.weigh([replace(new[0], lacks=why)])
+        else:
+            self.confirmed, self.held = verified, proposal.winners
+            status, fixed, detail = "patch", len(verified.patch.fixed), ""
+            for winner in new:
+                self.suggestions.pop(winner.cluster, None)
         run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))
 
-    def _unconfirm(self, winner: Attempt, verdict: Verdict) -> None:
+    def lacks(self, proposal: Proposal, verified: Confirmed | Verdict) -> tuple[str, ...]:
+        """Why a proposal that was confirmed is not called the repair; empty where it is."""
+        if isinstance(verified, Verdict):
+            return ()
+        found = [winner.lacks for winner in proposal.winners if winner not in self.held]
+        weighed = [lacks for lacks in found if lacks is not None]
+        objections = verified.objections if weighed else ()
+        return tuple(dict.fromkeys((*objections, *(why for lacks in weighed for why in lacks))))
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        """Of those that held, the one that fixes most."""
+        found = self.suggestions.values()
+        return max(found, key=lambda one: len(one.attempt.verdict.fixed), default=None)
+
+    def withdraw(self, suggestion: Suggestion, why: str) -> None:
+        """Take a suggestion back, since it was shown to be wrong."""
+        self.suggestions.pop(suggestion.attempt.cluster)
+        self.refuse(suggestion.attempt, Verdict("unconfirmed", detail=why))
+
+    def weigh(self, attempts: Sequence[Attempt]) -> None:
+        """Keep what is known of attempts by now."""
+        for attempt in attempts:
+            self.attempts[attempt.number - 1] = attempt
+
+    def refuse(self, winner: Attempt, verdict: Verdict) -> None:
         """Replace the verdict of an attempt that did not hold in the cold run.
 
         What was not measured there keeps what it fixed in the search.
         """
         if not verdict.measured:
             verdict = replace(verdict, fixed=winner.verdict.fixed)
-        self.attempts[winner.number - 1] = replace(winner, verdict=verdict)
+        self.weigh([replace(winner, verdict=verdict, lacks=None)])
         kept = self._partial.get(winner.cluster, [])
         self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
-
-    def doubt(self, run: Run, fixes: Sequence[Attempt], why: str) -> None:
-        """Enter that full fixes are not offered, for whoever proposes or reads next."""
-        for fix in fixes:
-            verdict = replace(fix.verdict, status="unconfirmed", detail=ABSTAINED + why)
-            self.attempts[fix.number - 1] = replace(fix, verdict=verdict, doubts=(why,))
-        self.notes.append(f"no patch is offered: {why}")
-        run.emit(Noted(stage="repair", message=self.notes[-1]))
 
     def end(self, why: str) -> None:
         """Keep why a search ended, unless another one ended for a weightier reason."""
@@ -178,7 +207,7 @@ class Recollection:
         return Brief(
             cluster=self.cluster,
             tree=ledger.tree,
-            attempts=tuple(a for a in ledger.attempts if a.cluster == self.cluster.id),
+            attempts=tuple(self._shown()),
             searches=ledger.searched(self.cluster.id),
             partial=tuple(ledger._partial.get(self.cluster.id, ())),
             lessons=ledger.memory.lessons,
@@ -187,6 +216,12 @@ class Recollection:
             lock_hash=ledger.lock_hash,
             lab=ledger.lab,
         )
+
+    def _shown(self) -> Iterator[Attempt]:
+        """The attempts of the cluster; not those that pass, so that who proposes is not led."""
+        for attempt in self.ledger.attempts:
+            if attempt.cluster == self.cluster.id and attempt.lacks is None:
+                yield attempt
 
     def reject(self, candidate: Candidate, reason: str) -> None:
         """Enter a proposal that was refused before any run."""

@@ -65,16 +65,19 @@ def _settled(
     ledger: Ledger,
     dropped: dict[str, Attempt],
 ) -> Iterator[Proposal]:
-    """Offer the pending winners together; when that fails, one by one with their successors."""
-    if not pending:
-        return
-    if len(pending) > 1:
-        yield Proposal((*ledger.held, *pending))
-        if pending[-1] in ledger.held:
-            for winner in pending:
+    """Offer the pending winners together; when that fails, one by one with their successors.
+
+    Those that lack evidence are offered by themselves, after the others.
+    """
+    weak = [winner for winner in pending if winner.lacks]
+    strong = [winner for winner in pending if not winner.lacks]
+    if len(strong) > 1:
+        yield Proposal((*ledger.held, *strong))
+        if strong[-1] in ledger.held:
+            for winner in strong:
                 waiting.pop(winner.cluster).close()
-            return
-    for winner in pending:
+            strong = []
+    for winner in (*strong, *weak):
         current: Attempt | None = winner
         while current is not None:
             yield Proposal((*ledger.held, current))
@@ -82,7 +85,7 @@ def _settled(
                 # A paused search keeps a warm session, and with it slots of the sandbox.
                 waiting.pop(current.cluster).close()
                 break
-            if ledger.held:
+            if ledger.held and current.cluster not in ledger.suggestions:
                 dropped.setdefault(current.cluster, current)
             found = next(waiting[current.cluster], None)
             current = next(iter(_compatible(found, ledger.held, ledger, run)), None)

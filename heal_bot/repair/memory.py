@@ -119,12 +119,12 @@ def joined(memory: Memory, other: Memory) -> Memory:
 def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
     """The memory with this run's attempts and lessons; the newest verdict of a change counts.
 
-    What was not measured is left out, and what passed and was not offered: with one more test it
+    What was not measured is left out, and what passed and lacked evidence: with one more test it
     may be the one to take.
     """
     tried = dict(memory.tried)
     for attempt in attempts:
-        if attempt.candidate.edits and attempt.verdict.measured and not attempt.doubts:
+        if attempt.candidate.edits and attempt.verdict.measured and not attempt.lacks:
             key = digest(attempt.candidate)
             tried.pop(key, None)
             tried[key] = attempt.verdict.status

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 
 from heal_bot.model import Attempt, Candidate, Verdict
-from heal_bot.repair.belief import Odds
 
 # Candidates and seconds to go on for other full fixes once there is one (and never more than that
 # share of the seconds left), how much dearer than the first one they may be, and after how many in
@@ -22,16 +21,15 @@ _PATIENCE = 300
 
 @dataclass(slots=True)
 class Tally:
-    """What a stream has seen so far, and the partial fix that looks like a cause of its own.
+    """What a stream has seen so far, and the partial fixes that look like a cause of their own.
 
-    `accidents` counts what made all failing tests pass and broke one that passed.
+    `apart` are those that fix the same tests, all that fail in one way.
     """
 
     tried: int = 0
     best: int = 0
     regressions: int = 0
-    accidents: int = 0
-    apart: Attempt | None = None
+    apart: list[Attempt] = field(default_factory=list)
     apart_since: int = 0
     fixes: list[Attempt] = field(default_factory=list)
     last: int = 0
@@ -40,22 +38,31 @@ class Tally:
     dear: int = 0
     late: list[Candidate] = field(default_factory=list)
 
-    def count(self, candidate: Candidate, verdict: Verdict, failures: int) -> None:
+    def count(self, candidate: Candidate, verdict: Verdict) -> None:
         """What a verdict tells beside what the ledger keeps."""
-        self.accidents += verdict.status == "regression" and len(verdict.fixed) == failures
         if verdict.status == "timeout":
             self.late.append(candidate)
 
-    def odds(self) -> Odds:
-        """How easily the failing tests are passed, as far as this search shows."""
-        return Odds(self.tried, self.accidents)
+    def is_beside(self, verdict: Verdict) -> bool:
+        """Whether a change fixes what those apart do, no more and no less."""
+        same = any(set(one.verdict.fixed) == set(verdict.fixed) for one in self.apart[:1])
+        return verdict.status == "improved" and same
 
-    def ripe(self) -> Attempt | None:
-        """The partial fix that looks like a cause of its own, when nothing better came for long."""
-        if self.fixes or self.apart is None or self.tried < self.apart_since + _PATIENCE:
-            return None
-        apart, self.apart = self.apart, None
-        return apart
+    def set_apart(self, fix: Attempt) -> None:
+        """Keep a partial fix that settles one way of failing, with those that fix the same."""
+        if not self.is_beside(fix.verdict):
+            self.apart, self.apart_since = [], self.tried
+        self.apart.append(fix)
+
+    def is_ripe(self) -> bool:
+        """Whether partial fixes look like a cause, since nothing better came for long."""
+        waited = self.tried >= self.apart_since + _PATIENCE
+        return bool(self.apart) and waited and not self.fixes
+
+    def take_apart(self) -> tuple[Attempt, ...]:
+        """The partial fixes that look like a cause of their own; they go out once."""
+        apart, self.apart = tuple(self.apart), []
+        return apart if not self.fixes else ()
 
     def take(self, fix: Attempt, now: float, left: float) -> None:
         """A full fix; the first one says how long to look for others.

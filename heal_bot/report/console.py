@@ -18,11 +18,13 @@ from heal_bot.events import (
     SuiteFinished,
     Underway,
 )
-from heal_bot.text import for_log, one_line
+from heal_bot.text import for_log, one_line, printable
 
 if TYPE_CHECKING:
     from heal_bot.outcome import OutcomeRecord
 
+# Lines of a suggestion's diff in a terminal.
+_SUGGESTED = 40
 _QUIET_STEPS = frozenset({"delta", "candidate"})
 
 
@@ -89,14 +91,27 @@ def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
         lines.append(f"  {failure.status}: {one_line(failure.test)}{reason}")
     if record.certificate is not None:
         lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
+    lines += suggested(record)
     lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
     return tuple(for_log(text) for text in lines)
+
+
+def suggested(record: OutcomeRecord) -> list[str]:
+    """A change that passes and is not called the repair, with why not."""
+    if (found := record.suggestion) is None:
+        return []
+    names = ", ".join(one_line(f"{f.path}::{f.qualname}", 160) for f in found.functions[:3])
+    lines = [f"suggestion, no repair (by {found.proposer}): a change of {names} passes; but"]
+    lines += [f"  {one_line(reason, 400)}" for reason in found.why]
+    return [*lines, *(f"  {text}" for text in printable(found.diff).splitlines()[:_SUGGESTED])]
 
 
 def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     """What a person may do now, as a command where one helps; `look` where nothing else does."""
     if record.patch is not None:
         return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
+    if record.suggestion is not None:
+        return f"read {where}/suggestion.diff, and `git apply` it if it is what is meant"
     known = {
         "sandbox_error": "heal-bot doctor   says which layer of isolation is missing",
         "environment_error": "what the first line says, or another environment with --python,"

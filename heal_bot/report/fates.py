@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import ABSTAINED, NOT_MEASURED, Attempt, Cluster, Failure, Outcome, Verdict
+from heal_bot.model import NOT_MEASURED, Attempt, Cluster, Failure, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,13 @@ def _end(outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]) -> tup
 def _why(outcome: Outcome, attempts: Sequence[Attempt], tried: int) -> str:
     """What the best attempt lacked, or that none was worth recording.
 
-    A refusal to choose comes first, then what the cold run said, then why the search ended.
+    A suggestion comes first, then what the cold run said, then why the search ended.
     """
     verdicts = [attempt.verdict for attempt in attempts]
-    abstained = [v.detail for v in verdicts if v.detail.startswith(ABSTAINED)]
     unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
     unmeasured = [v for v in verdicts if v.fixed and not v.measured]
-    if abstained:
-        return abstained[-1]
+    if weak := next((a for a in attempts if a.verdict.status == "fixed" and a.lacks), None):
+        return f"attempt {weak.number} passes it, and is no more than a suggestion"
     if unmeasured:
         return f"{NOT_MEASURED}: {unmeasured[-1].detail}"
     if unconfirmed:

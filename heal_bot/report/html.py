@@ -110,6 +110,7 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "tried": sum(search.tried for search in record.searches),
         "suspects": _suspects(record),
         "diff": clip(printable(record.patch.diff), _DIFFS // part) if record.patch else "",
+        "suggestion": _suggestion(record, part),
         "certificate": record.certificate
         and record.certificate.model_dump(mode="json", exclude={"before_after"}),
     }  # fmt: skip
@@ -158,6 +159,18 @@ def _causes(record: OutcomeRecord) -> list[dict[str, Any]]:
         }
         for cause in causes(record)
     ]  # fmt: skip
+
+
+def _suggestion(record: OutcomeRecord, part: int) -> dict[str, Any] | None:
+    """A change that passes and is not called the repair."""
+    if (found := record.suggestion) is None:
+        return None
+    why = [clip(reason, 400) for reason in found.why[:_LISTED]]
+    return {
+        "attempt": found.attempt,
+        "why": why,
+        "diff": clip(printable(found.diff), _DIFFS // part),
+    }
 
 
 def _suspects(record: OutcomeRecord) -> list[dict[str, Any]]:

@@ -113,6 +113,7 @@ def title(record: OutcomeRecord, shown: Shown) -> str:
 
 Levels = tuple[Callable[[], str], ...]
 _ORDER = ("attempts", "suspects", "attempts", "before_after", "failing", "causes", "attempts",
+          "suggestion", "suggestion",
           "doubts", "suspects", "before_after", "failing", "change", "change", "causes",
           "verification", "reproduce", "memory")  # fmt: skip
 _WAITING = (
@@ -140,6 +141,11 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
         "before_after": (
             partial(sections.before_after, record),
             partial(sections.before_after, record, rows=10),
+            gone,
+        ),
+        "suggestion": (
+            partial(sections.suggestion, record, claimed=shown.claimed),
+            partial(sections.suggestion, record, 2_000, claimed=shown.claimed),
             gone,
         ),
         "failing": (tests, partial(tests, message=0), partial(tests, rows=8, message=0)),

@@ -12,9 +12,11 @@ from heal_bot.model import (
     Attempt,
     Certificate,
     Cluster,
+    Edit,
     Outcome,
     Patch,
     Search,
+    Suggestion,
     SuiteTotals,
     Suspect,
 )
@@ -68,6 +70,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
                 "seconds": round(outcome.seconds, 3),
             },
             "notes": tuple(text(note) for note in outcome.notes),
+            "suggestion": _suggestion(outcome.suggestion, text),
         }
     )
 
@@ -86,16 +89,34 @@ def _search(search: Search) -> dict[str, Any]:
 def _patch(patch: Patch | None) -> dict[str, Any] | None:
     if patch is None:
         return None
-    changed = dict.fromkeys((edit.target.path, edit.target.qualname) for edit in patch.edits)
     return {
         "base_sha": patch.base_sha,
         "diff": patch.diff,
         "files": tuple(
             {"path": f.path, "base_blob": f.base_blob, "content": f.content} for f in patch.files
         ),
-        "functions": tuple({"path": path, "qualname": name} for path, name in changed),
+        "functions": _functions(patch.edits),
         "fixed": patch.fixed,
         "still_failing": patch.still_failing,
+    }
+
+
+def _functions(edits: Sequence[Edit]) -> tuple[dict[str, str], ...]:
+    changed = dict.fromkeys((edit.target.path, edit.target.qualname) for edit in edits)
+    return tuple({"path": path, "qualname": name} for path, name in changed)
+
+
+def _suggestion(suggestion: Suggestion | None, text: Clean) -> dict[str, Any] | None:
+    if suggestion is None:
+        return None
+    attempt = suggestion.attempt
+    return {
+        "diff": attempt.diff,
+        "functions": _functions(attempt.candidate.edits),
+        "proposer": attempt.candidate.proposer,
+        "why": tuple(text(reason) for reason in suggestion.why),
+        "attempt": attempt.number,
+        "fixed": tuple(text(test, _NAME) for test in attempt.verdict.fixed),
     }
 
 

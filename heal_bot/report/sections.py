@@ -60,6 +60,22 @@ def change(diff: str, limit: int = 40_000) -> str:
     return _section("The change", fence(diff, "diff", limit))
 
 
+def suggestion(record: OutcomeRecord, limit: int = 20_000, *, claimed: bool = False) -> str:
+    """A change that passes and is not called the repair: why not, and the change."""
+    if (found := record.suggestion) is None:
+        return ""
+    tests = count(len(found.fixed), "failing test")
+    how = "by the word of an unprivileged run" if claimed else "in cold runs of the suite"
+    head = (
+        f"{tests} {'passes' if len(found.fixed) == 1 else 'pass'} with this change of"
+        f" {for_markdown(found.proposer, 60)}, {how}, and no other test breaks. It is not called"
+        " the repair, and nothing is proposed:"
+    )
+    why = [f"- {for_markdown(reason, 400)}" for reason in found.why[:_LAYERS]]
+    shown = fence(found.diff, "diff", limit)
+    return _section("A suggestion, no repair", "\n\n".join([head, "\n".join(why), shown]))
+
+
 def before_after(record: OutcomeRecord, rows: int = _ROWS) -> str:
     """What each reported failure said before and after."""
     if record.certificate is None:

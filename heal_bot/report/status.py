@@ -58,12 +58,16 @@ def reply(
     reason: str,
     url: str,
     shown: markdown.Shown | None = None,
+    *,
+    claimed: bool = False,
 ) -> str:
     """The result of a request; a proposal that is `shown` comes with how to take it."""
     said = [mark, result(record, published, reason, url)]
     if shown is not None:
         said += [_take(url), fence(shown.diff, "diff", _DIFF)]
     if record.patch is None:
+        if record.suggestion is not None:
+            said += ["", sections.suggestion(record, _DIFF, claimed=claimed), ""]
         said += [f"- {sections.failure_line(f)}" for f in record.failures[:20]]
     return clip("\n".join(said), _LIMIT)
 
@@ -77,6 +81,12 @@ def stacked(mark: str, record: OutcomeRecord, shown: markdown.Shown, url: str) -
     """The comment on the pull request that was red: the proposal and how to take it."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     return "\n\n".join((mark, f"{head} {_take(url)}", fence(shown.diff, "diff", _DIFF)))
+
+
+def suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
+    """The comment on a red pull request where there is no more than a suggestion."""
+    told = f"**heal-bot: {record.status.replace('_', ' ')}.**"
+    return clip(f"{mark}\n{told}\n\n{sections.suggestion(record, _DIFF, claimed=claimed)}", _LIMIT)
 
 
 def not_pushed(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:

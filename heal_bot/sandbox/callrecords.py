@@ -19,6 +19,7 @@ class CallRecords:
 
     named: list[str] = field(default_factory=list)
     recorded: int = 0
+    worked: frozenset[int] = frozenset()
     examples: int = 0
     rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
 
@@ -28,6 +29,8 @@ class CallRecords:
         if record["t"] == "calls":
             self.named += [protocol.text(name, _TEXT) for name in told][: _MOST - len(self.named)]
             self.recorded = protocol.number(record.get("recorded"), _MOST)
+            worked = protocol.rows(record.get("worked"))
+            self.worked = frozenset(protocol.number(at, _MOST) for at in worked[:_MOST])
             self.examples += protocol.number(record.get("examples"), _MOST)
         else:
             at = protocol.number(record.get("i"), count)
@@ -39,7 +42,8 @@ class CallRecords:
         fit = tuple(row if len(row) == len(self.named) else () for row in rows)
         examples = min(self.examples, len(self.named))
         recorded = min(self.recorded, len(self.named) - examples)
-        return Calls(tuple(self.named), recorded, fit, examples)
+        worked = frozenset(at for at in self.worked if at < recorded)
+        return Calls(tuple(self.named), recorded, fit, examples, worked)
 
 
 def _result(row: object) -> CallResult:

@@ -153,9 +153,10 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
         return Verdict("unconfirmed", detail=shown.veto)
     undoes = intent.undone(case.candidate.edits, case.tree)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
+    objections = (*label, *rails.doubts(case.candidate, case.tree), *shown.doubts)
     doubts = (
-        *label, *case.doubts, *rails.doubts(case.candidate, case.tree), *shown.doubts,
-        *broken.doubts, *slower(baseline, suites), *_doubts(suites, baseline), *runs.doubts,
+        *objections, *case.doubts, *broken.doubts, *slower(baseline, suites),
+        *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(
         base_sha=case.tree.sha,
@@ -166,7 +167,8 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
         still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
     )
     found = Findings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
-    return Confirmed(patch, certify(patch, case.tree, case.env, baseline, suites, found))
+    certificate = certify(patch, case.tree, case.env, baseline, suites, found)
+    return Confirmed(patch, certificate, objections)
 
 
 def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heal_bot.model import Candidate, Edit, SuiteRun
+from heal_bot.model import Candidate, CaseResult, Edit, SuiteRun
 from heal_bot.source import functions, guard
 
 _POISON = "raise BaseException('poisoned by heal-bot')"
@@ -103,6 +103,17 @@ def outside(run: SuiteRun, tests: Sequence[str]) -> str:
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
         if result.outcome != "passed":
-            said = (result.message.strip().splitlines() or [""])[0]
-            return f"{test} {result.outcome} outside: {result.kind}: {said}"
+            _, kind, message = said(result)
+            return f"{test} {result.outcome} outside: {kind}: {message}"
     return "" if tests else "no test to judge by"
+
+
+def contradicting(run: SuiteRun, tests: Sequence[str]) -> CaseResult | None:
+    """The first of the tests that fails in the oracle's run, where the oracle had an answer."""
+    red = (r for r in run.results if r.test in tests and r.outcome == "failed")
+    return next((r for r in red if "Refused" not in r.kind), None)
+
+
+def said(result: CaseResult) -> tuple[str, str, str]:
+    """How a test ended, and with which words."""
+    return result.outcome, result.kind, (result.message.strip().splitlines() or [""])[0]

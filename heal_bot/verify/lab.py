@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.events import Run
-from heal_bot.model import Candidate, Cluster, Confirmed, Edit, Environment
+from heal_bot.model import Candidate, Cluster, Confirmed, Edit, Environment, Opinion, Verdict
 from heal_bot.ports import Critic, Lab, Observed, Runner, Tree, Workspace
 from heal_bot.source import edit
 
@@ -30,22 +30,33 @@ class SandboxLab:
         return self.runner.snippet(self.run, tree, self.env, code)
 
 
-def questioned(
-    run: Run,
-    confirmed: Confirmed | None,
-    critics: Sequence[Critic],
-    clusters: Sequence[Cluster],
-    tree: Tree,
-    lab: Lab,
-) -> Confirmed | None:
-    """The confirmed patch with what its critics ask among its doubts."""
-    if confirmed is None:
-        return None
-    asked = [
-        question
-        for critic in critics
-        if not run.over()
-        for question in critic.questions(run, confirmed, clusters, tree, lab)
-    ]
-    doubts = tuple(dict.fromkeys((*confirmed.certificate.doubts, *asked)))
-    return replace(confirmed, certificate=replace(confirmed.certificate, doubts=doubts))
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The critics, and what they need to look at a patch."""
+
+    run: Run
+    critics: Sequence[Critic]
+    clusters: Sequence[Cluster]
+    tree: Tree
+    lab: Lab
+
+    def heard(self, verified: Confirmed | Verdict) -> Confirmed | Verdict:
+        """The patch with what its critics ask among its doubts, or why it is refused."""
+        if isinstance(verified, Verdict):
+            return verified
+        opinions = self._opinions(verified)
+        if refusal := next((o.refusal for o in opinions if o.refusal), ""):
+            return Verdict("unconfirmed", detail=refusal)
+        asked = [question for opinion in opinions for question in opinion.questions]
+        doubts = tuple(dict.fromkeys((*verified.certificate.doubts, *asked)))
+        certificate = replace(verified.certificate, doubts=doubts)
+        return Confirmed(verified.patch, certificate, (*verified.objections, *asked))
+
+    def refusal(self, confirmed: Confirmed) -> str:
+        """Why a patch is wrong; '' where no check shows it."""
+        return next((o.refusal for o in self._opinions(confirmed) if o.refusal), "")
+
+    def _opinions(self, confirmed: Confirmed) -> list[Opinion]:
+        run = self.run
+        asked = (critic for critic in self.critics if not run.over())
+        return [c.opinion(run, confirmed, self.clusters, self.tree, self.lab) for c in asked]

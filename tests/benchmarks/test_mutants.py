@@ -32,11 +32,14 @@ def test_a_patch_that_could_not_be_compared_is_neither_healed_nor_wrong() -> Non
         _row("operator", "healed", wrong=True, calls=30, seconds=6.0),
         _row("guard", "healed", calls=12, seconds=9.0),
         _row("deleted", "not_healed", fixes=2, seconds=60.0),
+        _row("guard", "not_healed", fixes=2, suggested=True, right=True, seconds=7.0),
+        _row("guard", "not_healed", fixes=2, suggested=True, wrong=True, seconds=8.0),
     ]
     told = _summary(rows)
     counted = ("mutants", "invertible", "healed", "healed_invertible", "proposed", "wrong")
-    assert [told[name] for name in counted] == [4, 2, 1, 1, 3, 1]
+    assert [told[name] for name in counted] == [6, 2, 1, 1, 3, 1]
     assert (told["abstained"], told["uncompared"], told["precision"]) == (1, 1, 0.667)
+    assert [told[f"suggestion{which}"] for which in ("", "_right", "_wrong")] == [2, 1, 1]
     assert told["median_seconds"] == 7.5
 
 

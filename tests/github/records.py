@@ -126,6 +126,20 @@ def data(base_sha: str, before: str = BROKEN, after: str = FIXED) -> dict[str, A
     }  # fmt: skip
 
 
+def suggested(base_sha: str, *, beside: bool = False) -> dict[str, Any]:
+    """A run that ended with a suggestion, and with no patch unless it stands `beside` one."""
+    values = data(base_sha)
+    found = {
+        "diff": values["patch"]["diff"], "functions": values["patch"]["functions"],
+        "proposer": "rules", "why": ["one failing test alone vouches for it"], "attempt": 2,
+        "fixed": values["patch"]["fixed"],
+    }  # fmt: skip
+    values |= {"schema": 2, "suggestion": found}
+    if beside:
+        return values
+    return values | {"status": "not_healed", "patch": None, "certificate": None}
+
+
 def record(values: dict[str, Any]) -> OutcomeRecord:
     """Checked as publishing checks a bundle."""
     import json

@@ -11,14 +11,22 @@ import pytest
 from benchmarks._scripts import PATH
 from benchmarks.loop import Stage, staged
 from heal_bot.events import Event, Run
-from heal_bot.model import Candidate, Certificate, Confirmed, Edit, Patch, SuiteTotals
+from heal_bot.model import (
+    Candidate,
+    Certificate,
+    Confirmed,
+    Edit,
+    Patch,
+    SuiteTotals,
+    Verdict,
+)
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.review import ModelCritic
 from heal_bot.repair.llm.values import watching
 from heal_bot.source import edit, functions
-from heal_bot.verify.lab import SandboxLab, questioned
+from heal_bot.verify.lab import Panel, SandboxLab
 from tests.models.server import says
 
 pytestmark = pytest.mark.slow
@@ -42,16 +50,27 @@ class Room:
     events: list[Event]
     run: Run
 
-    def opinions(self, *answers: str, budget: Budget | None = None) -> tuple[str, ...]:
-        """The doubts after a critic answered."""
+    def heard(self, *answers: str, budget: Budget | None = None) -> Confirmed | Verdict:
+        """What becomes of the patch after a critic answered."""
         self.stage.server.plays(*(says("claude", text) for text in answers))
         critic = ModelCritic([self.stage._model("claude", 20.0)], budget or Budget())
         clusters = [self.stage._cluster("test_round")]
-        confirmed = self.confirmed()
-        found = questioned(self.run, confirmed, [critic], clusters, self.stage.tree, self.lab)
-        assert found is not None
-        assert found.patch == confirmed.patch
+        panel = Panel(self.run, [critic], clusters, self.stage.tree, self.lab)
+        return panel.heard(self.confirmed())
+
+    def opinions(self, *answers: str, budget: Budget | None = None) -> tuple[str, ...]:
+        """The doubts after a critic answered."""
+        found = self.heard(*answers, budget=budget)
+        assert isinstance(found, Confirmed)
+        assert found.patch == self.confirmed().patch
         return found.certificate.doubts
+
+    def refusal(self, *answers: str) -> str:
+        """Why the patch is refused."""
+        found = self.heard(*answers)
+        assert isinstance(found, Verdict)
+        assert found.status == "unconfirmed"
+        return found.detail
 
     def confirmed(self) -> Confirmed:
         stage = self.stage
@@ -82,8 +101,12 @@ def review(agrees: bool, question: str, checks: list[dict[str, str]]) -> str:
     return json.dumps({"agrees": agrees, "question": question, "checks": checks})
 
 
-def test_what_a_critic_asks_and_what_its_checks_show_become_doubts(room: Room) -> None:
-    doubts = room.opinions(review(False, "Is this a table\nof the tests' values?", CHECKS))
+UNSURE = '{"holds": false}'
+
+
+def test_what_a_critic_asks_and_what_nobody_confirms_become_doubts(room: Room) -> None:
+    said = review(False, "Is this a table\nof the tests' values?", CHECKS)
+    doubts = room.opinions(said, UNSURE, UNSURE)
     assert doubts[0] == "an older doubt"
     assert doubts[1].endswith("asks: Is this a table of the tests' values?")
     assert [d.partition(" holds ")[2] for d in doubts[2:]] == [
@@ -95,11 +118,20 @@ def test_what_a_critic_asks_and_what_its_checks_show_become_doubts(room: Room) -
     assert "halves go up" in prompt
 
 
-def test_a_check_that_the_patch_breaks_says_so(room: Room) -> None:
+def test_a_claim_that_a_second_answer_confirms_blind_refuses_the_patch(room: Room) -> None:
+    refusal = room.refusal(review(True, "", CHECKS[:1]), '{"holds": true}')
+    assert "holds neither before nor after the patch: r(0.125) == (0.13" in refusal
+    assert refusal.endswith("assert r(0.125) == (0.13)")
+    blind = room.stage.server.bodies[1].decode()
+    assert "r(0.125) == (0.13" in blind
+    assert "get(value, value)" not in blind
+
+
+def test_a_check_that_the_patch_breaks_refuses_it(room: Room) -> None:
     code = "from shop.money import round_cents as r\nassert r(1.004) == 1.0"
-    doubts = room.opinions(review(True, "", [{"claim": "drops tenths", "code": code}]))
-    assert doubts[1:] == (
-        "a check by claude-sonnet-5-5 holds before, but not after, the patch: drops tenths",
+    refusal = room.refusal(review(True, "", [{"claim": "drops tenths", "code": code}]))
+    assert refusal == (
+        f"a check by claude-sonnet-5-5 holds before, but not after, the patch: drops tenths\n{code}"
     )
 
 

@@ -69,24 +69,40 @@ def test_it_ends_when_only_dear_ones_come() -> None:
     assert tally.has_enough(0.0)
 
 
+def _partial(*fixed: str) -> Attempt:
+    return Attempt(1, "c", _candidate(1.0), Verdict("improved", fixed=fixed), 0.0, "")
+
+
 def test_a_partial_fix_ripens_when_nothing_better_came_for_long_and_goes_out_once() -> None:
-    partial = Attempt(1, "c", _candidate(1.0), Verdict("improved", fixed=("t",)), 0.0, "")
-    tally = Tally(tried=339, apart=partial, apart_since=40)
-    assert tally.ripe() is None
+    tally = Tally(tried=40)
+    tally.set_apart(_partial("t"))
+    tally.tried = 339
+    assert not tally.is_ripe()
     tally.tried += 1
-    assert tally.ripe() is partial
-    assert tally.ripe() is None
+    assert tally.is_ripe()
+    assert tally.take_apart() == (_partial("t"),)
+    assert not tally.is_ripe()
+
+
+def test_those_that_fix_the_same_are_kept_beside_it_and_what_fixes_more_in_its_place() -> None:
+    tally = Tally()
+    for fix in (_partial("a"), _partial("a"), _partial("a", "b")):
+        tally.set_apart(fix)
+        assert tally.is_beside(fix.verdict)
+    assert not tally.is_beside(_partial("a").verdict)
+    assert tally.take_apart() == (_partial("a", "b"),)
 
 
 def test_a_partial_fix_is_not_offered_beside_a_full_one() -> None:
     tally = _after(2.0)
-    tally.apart, tally.tried = _fixed(1.0), 1_000
-    assert tally.ripe() is None
+    tally.set_apart(_partial("t"))
+    tally.tried = 1_000
+    assert not tally.is_ripe()
+    assert tally.take_apart() == ()
 
 
-def test_what_breaks_another_test_or_takes_too_long_is_counted() -> None:
+def test_what_takes_too_long_is_kept_for_later() -> None:
     tally, late = Tally(), _candidate(2.0)
-    tally.count(_candidate(1.0), Verdict("regression", fixed=("a", "b")), 2)
-    tally.count(_candidate(1.0), Verdict("regression", fixed=("a",)), 2)
-    tally.count(late, Verdict("timeout"), 2)
-    assert (tally.accidents, tally.late) == (1, [late])
+    tally.count(_candidate(1.0), Verdict("regression", fixed=("a",)))
+    tally.count(late, Verdict("timeout"))
+    assert tally.late == [late]

@@ -24,6 +24,16 @@ def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
     assert told[-1].startswith("next: heal-bot apply --bundle out")
 
 
+def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
+    told = console.closing(records.record(records.suggested(BASE)), "out")
+    at = told.index(
+        "suggestion, no repair (by rules): a change of shop/pricing.py::total passes; but"
+    )
+    assert told[at + 1] == "  one failing test alone vouches for it"
+    assert "  +    return sum(prices)" in told
+    assert told[-1].startswith("next: read out/suggestion.diff")
+
+
 @pytest.mark.parametrize(
     ("status", "stopped", "words"),
     [

@@ -45,9 +45,9 @@ Answer = Callable[[str, int], SuiteRun]
 
 
 def _kind(ask: Ask, base: Path) -> str:
-    """What a run is for: suite, alone, base alone, poison, coverage or oracle."""
+    """What a run is for: suite, alone, base alone, poison, coverage, oracle, oracle unchanged."""
     if ask.oracle is not None:
-        return "oracle"
+        return "oracle unchanged" if ask.oracle.tree.root == base else "oracle"
     if ask.spectrum:
         return "coverage"
     if ask.tests is None:
@@ -111,6 +111,7 @@ def _confirm(
             "poison": suite(failed(BAD)),
             "coverage": suite(passed(BAD)),
             "oracle": suite(passed(BAD)),
+            "oracle unchanged": suite(failed(BAD)),
             "alone": suite(passed(GOOD)),
             "base alone": suite(passed(GOOD)),
             **{name.replace("_", " "): answer for name, answer in answers.items()},
@@ -420,6 +421,30 @@ def test_what_does_not_hold_outside_is_verified_in_process_and_the_reason_is_sai
     assert isinstance(verified, Confirmed)
     assert verified.certificate.methods == (("m.py::add", "in-process"),)
     assert any("add takes a Cart" in result for _, result in verified.certificate.gates)
+
+
+@pytest.mark.parametrize(
+    ("unchanged", "refused"),
+    [
+        (failed(BAD), True),
+        (failed(BAD, "no such file: 'seen.txt'", "FileNotFoundError"), False),
+        (passed(BAD), False),
+    ],
+    ids=["it fails there as here", "it means something else there", "it passes there"],
+)
+def test_what_the_oracle_contradicts_is_refused_where_the_test_means_the_same_there(
+    tmp_path: Path, unchanged: CaseResult, refused: bool
+) -> None:
+    contradicted = suite(failed(BAD, "assert None == 23"))
+    verified, runner = _confirm(tmp_path, oracle=contradicted, oracle_unchanged=suite(unchanged))
+    assert runner.asked.count("oracle unchanged") == 1
+    if refused:
+        assert isinstance(verified, Verdict)
+        assert "test_add failed outside: AssertionError: assert None == 23" in verified.detail
+    else:
+        assert isinstance(verified, Confirmed)
+        assert verified.certificate.methods == (("m.py::add", "in-process"),)
+        assert not any("outside" in doubt for doubt in verified.certificate.doubts)
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,10 @@ class Prompter:
         """The prompt for a second opinion on a patch."""
         return self._fitted((), self._render("review", diff=diff), limit, 0)
 
+    def claim(self, claim: str, code: str, limit: int) -> Prompt:
+        """The prompt for a second answer on what a check asserts."""
+        return self._fitted((), self._render("claim", claim=claim, code=code), limit, 0)
+
     def _fitted(self, attempts: Sequence[Attempt], ask: str, limit: int, lines: int) -> Prompt:
         """Context, attempts and task; attempts shrink, the oldest first, before anything else.
 

@@ -1,29 +1,32 @@
 """A second opinion on a confirmed patch: a critic that reads, and checks that are run.
 
-It can raise questions and never approve: what it finds is written under the patch's doubts.
+It never approves. A check that the patch breaks refuses it, and so does one that fails with it
+where a second answer, which does not see the patch, confirms what it claims. What else it finds is
+written under the patch's doubts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from heal_bot.errors import HealBotError, LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
-from heal_bot.model import Cluster, Confirmed, Suspect
+from heal_bot.model import Cluster, Confirmed, Opinion, Suspect
 from heal_bot.model_port import Model
 from heal_bot.ports import Brief, Lab, Observed, Tree
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
 from heal_bot.repair.llm.exchange import Sizes, ask
-from heal_bot.repair.llm.prompting import Prompter
+from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError
 from heal_bot.repair.llm.structured import parse
-from heal_bot.text import Secret, one_line, redact
+from heal_bot.text import Secret, clip, one_line, redact
 
 _CHECKS = 4
 _SIZES = Sizes(prompt=24_000, answer=6_000)
@@ -48,6 +51,16 @@ class Review(BaseModel):
     checks: tuple[Check, ...] = ()
 
 
+class SecondAnswer(BaseModel):
+    """Whether correct code does what a check asserts, said without a look at the patch."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    holds: bool
+
+
+Shape = TypeVar("Shape", Review, SecondAnswer)
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCritic:
     """The Critic port: the first model that answers reads the patch and writes checks of it."""
@@ -56,56 +69,77 @@ class ModelCritic:
     budget: Budget
     secrets: tuple[Secret, ...] = ()
 
-    def questions(
+    def opinion(
         self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
-    ) -> tuple[str, ...]:
+    ) -> Opinion:
         """Questions of the critic, and claims that do not hold with the patch."""
         patch = confirmed.patch
         suspects = tuple(
             Suspect(edit.target, 1.0, ("changed by the patch",)) for edit in patch.edits
         )
-        failures = tuple(f for cluster in clusters for f in cluster.failures)
+        failures = tuple(f for c in clusters for f in c.failures if f.test in patch.fixed)
         brief = Brief(Cluster("review", failures, suspects), tree)
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, gather(brief), nonce, self.secrets)
         for model in self.models:
-            try:
-                reply = ask(
-                    run, model, self.budget, _SIZES,
-                    lambda limit: prompter.review(patch.diff, limit),
-                    Review.model_json_schema(),
-                )  # fmt: skip
-                review = parse(reply.text, Review)
-            except (LLMError, ReplyError) as error:
-                note = f"no second opinion from {model.name}: {error}"
-                run.emit(Noted(stage="repair", message=note, level="warning"))
-                continue
-            asked = tuple(self._asked(run, model, review, confirmed, lab))
-            said = f"second opinion: {len(asked)} questions, {len(review.checks)} checks"
-            run.emit(
-                ModelSpoke(kind="review", provider=model.provider, model=model.name, detail=said)
-            )
-            return asked
-        return ()
+            review = self._answer(run, model, partial(prompter.review, patch.diff), Review)
+            if review is not None:
+                said = f"second opinion: agrees: {review.agrees}, {len(review.checks)} checks"
+                run.emit(
+                    ModelSpoke(
+                        kind="review", provider=model.provider, model=model.name, detail=said
+                    )
+                )
+                return self._tried(run, model, review, confirmed, prompter, lab)
+        return Opinion()
 
-    def _asked(
-        self, run: Run, model: Model, review: Review, confirmed: Confirmed, lab: Lab
-    ) -> Iterator[str]:
+    def _answer(
+        self, run: Run, model: Model, compose: Callable[[int], Prompt], shape: type[Shape]
+    ) -> Shape | None:
+        """What a model answers; None, and a note, where it answers nothing that can be used."""
+        try:
+            reply = ask(run, model, self.budget, _SIZES, compose, shape.model_json_schema())
+            return parse(reply.text, shape)
+        except (LLMError, ReplyError) as error:
+            note = f"no second opinion from {model.name}: {error}"
+            run.emit(Noted(stage="repair", message=note, level="warning"))
+        return None
+
+    def _tried(
+        self, run: Run, model: Model, review: Review, confirmed: Confirmed, prompter: Prompter,
+        lab: Lab,
+    ) -> Opinion:  # fmt: skip
+        """The checks, run before and after the patch, and what they come to."""
+        questions = []
         if not review.agrees:
             question = self._line(review.question) or "it would not merge this and says not why"
-            yield f"{model.name} read the patch and asks: {question}"
+            questions.append(f"{model.name} read the patch and asks: {question}")
         for check in review.checks[:_CHECKS]:
             if run.over():
-                return
+                break
             try:
-                before = lab.snippet(check.code)
                 after = lab.snippet(check.code, confirmed.patch.edits)
+                before = lab.snippet(check.code) if _fails(after) else after
             except HealBotError as error:
                 run.emit(Noted(stage="repair", message=f"a check could not run: {error}"))
-                return
-            if _fails(after):
-                when = "neither before nor after" if _fails(before) else "before, but not after,"
-                yield f"a check by {model.name} holds {when} the patch: {self._line(check.claim)}"
+                break
+            if not _fails(after):
+                continue
+            when = "neither before nor after" if _fails(before) else "before, but not after,"
+            said = f"a check by {model.name} holds {when} the patch: {self._line(check.claim)}"
+            if not _fails(before) or self._is_confirmed(run, check, prompter):
+                code = clip(redact(check.code, self.secrets), 600)
+                return Opinion(f"{said}\n{code}", tuple(questions))
+            questions.append(said)
+        return Opinion(questions=tuple(questions))
+
+    def _is_confirmed(self, run: Run, check: Check, prompter: Prompter) -> bool:
+        """Whether a second answer, of another model where there is one, says so too."""
+        for model in reversed(self.models):
+            compose = partial(prompter.claim, check.claim, check.code)
+            if (second := self._answer(run, model, compose, SecondAnswer)) is not None:
+                return second.holds
+        return False
 
     def _line(self, text: str) -> str:
         return one_line(redact(text, self.secrets), 300)

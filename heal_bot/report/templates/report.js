@@ -136,6 +136,13 @@ function causes() {
 function change() {
   if (outcome.diff) section("The verified change", "change").append(split(outcome.diff));
 }
+function suggestion() {
+  const s = outcome.suggestion;
+  if (!s) return;
+  const node = section("A suggestion, no repair", "suggestion");
+  add(node, make("p", "Attempt " + s.attempt + " passes in cold runs and breaks no other test. Why it is not called the repair:"),
+    add(make("ul"), ...s.why.map((reason) => make("li", reason))), split(s.diff));
+}
 function doubts() {
   const told = outcome.certificate ? outcome.certificate.doubts : [];
   if (told.length) section("Doubts", "doubts").append(add(make("ul"), ...told.map((doubt) => make("li", doubt))));
@@ -215,4 +222,4 @@ function certificate() {
   ];
   node.append(add(make("ul"), ...lines.map((line) => make("li", line))));
 }
-for (const part of [head, causes, change, doubts, tests, matrix, attempts, suspects, certificate]) part();
+for (const part of [head, causes, change, suggestion, doubts, tests, matrix, attempts, suspects, certificate]) part();

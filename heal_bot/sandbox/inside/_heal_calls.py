@@ -56,12 +56,14 @@ def serve(rerun, swapper, state, order, records):
     used = recorder.used(order["seed"])
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
-        records.send("calls", v=told, recorded=len(recorded), examples=0)
+        worked = sorted(recorder.worked)
+        records.send("calls", v=told, recorded=len(recorded), worked=worked, examples=0)
     examples = _heal_examples.of(roots)
     shown = _heal_examples.described(examples)
     for at in range(0, len(shown), _CHUNK):
         told = shown[at : at + _CHUNK]
-        records.send("calls", v=told, recorded=len(recorded), examples=len(told))
+        worked = sorted(recorder.worked)
+        records.send("calls", v=told, recorded=len(recorded), worked=worked, examples=len(told))
     gc.freeze()
 
     def told_of(edits):
@@ -88,7 +90,7 @@ def _recorded(rerun, swapper, edits, roots):
     recorder = _heal_recorder.Recorder(roots)
     sys.setprofile(recorder)
     try:
-        rerun(lambda: recorder.full)
+        rerun(recorder.enough)
     finally:
         sys.setprofile(None)
         for function, code, defaults, keyed in undo:

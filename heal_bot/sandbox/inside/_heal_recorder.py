@@ -11,6 +11,7 @@ import _heal_shape
 import _heal_vary
 
 _RECORDED = 40
+_GREEN = 10
 # Calls kept of a function inside: as many, and as many like them, are made of each returned one.
 _INNER = 8
 
@@ -19,7 +20,8 @@ class Recorder:
     """A profile function that keeps copies of the arguments some functions are called with.
 
     `calls` holds (number of the function, arguments), `inner` the arguments of the functions
-    inside it by their number and name. Where it has all that it keeps it takes itself out: of a
+    inside it by their number and name; `worked` are the places in `calls` of those that tests
+    make which pass without any change. Where it has all that it keeps it takes itself out: of a
     function that calls itself a million times each further call would be looked at.
     """
 
@@ -33,14 +35,23 @@ class Recorder:
         }
         self.calls = []
         self.inner = {}
-        self.seen = set()
+        self.seen = {}
+        self.worked = set()
+        self.green = False
         self.busy = False
         self.rooms = dict.fromkeys(self.codes.values(), _RECORDED)
         self.rooms.update(dict.fromkeys(self.inside.values(), _INNER))
 
-    @property
-    def full(self):
-        """Whether no call is kept any more."""
+    def enough(self, green):
+        """Whether no call is kept any more; `green` once the tests come that passed before.
+
+        For their calls there is room again, where those that failed took all of it.
+        """
+        if green and not self.green:
+            self.green = True
+            for key in self.codes.values():
+                self.rooms[key] = max(self.rooms.get(key, 0), _GREEN)
+            sys.setprofile(self)
         return not self.rooms
 
     def used(self, seed):
@@ -70,8 +81,10 @@ class Recorder:
             mark = key, _heal_shape.digest(given)
             if mark not in self.seen:
                 kept = copy.deepcopy(given)
-                self.seen.add(mark)
+                self.seen[mark] = len(self.calls)
                 self._take(key, kept)
+            if self.green and type(key) is int:
+                self.worked.add(self.seen[mark])
         except BaseException:
             # What cannot be read or copied is no call to repeat.
             return

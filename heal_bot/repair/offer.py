@@ -1,0 +1,48 @@
+"""What is offered of the fixes of a cluster, and how an answer compares with a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heal_bot.model import Attempt, Cluster
+from heal_bot.ports import Session
+from heal_bot.repair.choice import alike, choose
+from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.memory import digest
+from heal_bot.text import count
+
+UNCOMPARED = "other changes that pass the same tests were not compared with it"
+
+
+def ranked(
+    cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
+) -> tuple[Attempt, ...]:
+    """Fixes of the same tests that behave differently, the best one first, with what each lacks."""
+    if not fixes:
+        return ()
+    fixed = set(fixes[0].verdict.fixed)
+    failures = [failure for failure in cluster.failures if failure.test in fixed]
+    found = choose(session, fixes, failures)
+    # None of them is shown to whoever proposes next.
+    known = {attempt.number: attempt for attempt in found}
+    ledger.weigh([known.get(fix.number, replace(fix, lacks=(UNCOMPARED,))) for fix in fixes])
+    return found
+
+
+def compared(session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
+    """A winner beside the suggestion of its cluster: alike, each is evidence for the other."""
+    if (suggestion := ledger.suggestions.get(attempt.cluster)) is None:
+        return attempt
+    other = suggestion.attempt
+    calls, difference = alike(session, other, attempt)
+    if difference or (not calls and digest(other.candidate) != digest(attempt.candidate)):
+        told = f"attempt {other.number} of {other.candidate.proposer} passes the same tests"
+        how = f" and behaves differently: {difference}" if difference else ""
+        attempt = replace(attempt, doubts=(*attempt.doubts, f"{told}{how}"))
+        ledger.weigh([attempt])
+    else:
+        who = f"attempt {attempt.number} of {attempt.candidate.proposer}"
+        told = f"behaves like attempt {other.number} of {other.candidate.proposer}"
+        ledger.notes.append(f"{who}, made without seeing it, {told} on {count(calls, 'call')}")
+    return attempt
