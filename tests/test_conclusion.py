@@ -68,6 +68,23 @@ def test_without_a_repair_the_reason_says_so(tmp_path: Path) -> None:
     assert outcome.reason.startswith("no change made a failing test pass")
 
 
+@pytest.mark.parametrize(
+    ("confirmed", "status", "stopped"),
+    [
+        (None, "budget_exhausted", "budget"),
+        (_certified(("a",), ("b",), ""), "partly_healed", "budget"),
+        (_certified(("a", "b"), (), ""), "healed", "done"),
+    ],
+)
+def test_a_run_whose_time_is_over_says_so_unless_its_patch_fixes_all(
+    tmp_path: Path, confirmed: Confirmed | None, status: str, stopped: str
+) -> None:
+    run, _ = quiet_run(clock=lambda: 1.0, deadline=1.0)
+    ledger = Ledger(FolderTree(tmp_path), confirmed=confirmed, stopped="exhausted")  # type: ignore[arg-type]
+    outcome = concluded(run, 0.0, _found("a", "b"), (), ledger)
+    assert (outcome.status, outcome.stopped) == (status, stopped)
+
+
 @pytest.mark.parametrize(("command", "status"), [("", "stale_test"), ("tox", "not_healed")])
 def test_a_test_that_executes_nothing_is_out_of_date_but_a_command_never_is(
     tmp_path: Path, command: str, status: str
