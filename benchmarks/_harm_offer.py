@@ -183,6 +183,27 @@ CASES: tuple[Case, ...] = (
         fault=_suggested("one failing test alone"),
     ),
     Case(
+        "offer: a constant that fits by its sign",
+        _project(
+            "def middle(three):\n    return three[2]\n",
+            "def test_some():\n    assert m.middle([5, 6, 7]) == 6\n\n\n"
+            "def test_others():\n    assert m.middle([1, 2, 9]) == 2\n",
+        ),
+        "not_healed",
+        fault=_suggested("also pass"),
+    ),
+    Case(
+        "offer: an exception is swallowed",
+        _project(
+            "def number(text):\n    return int(text)\n",
+            "def test_word():\n    assert m.number('x') is None\n\n\n"
+            "def test_nothing():\n    assert m.number('') is None\n\n\n"
+            "def test_three():\n    assert m.number('3') == 3\n",
+        ),
+        "not_healed",
+        fault=_suggested("swallows an exception"),
+    ),
+    Case(
         "offer: answers looked up",
         _project(
             _STORE,

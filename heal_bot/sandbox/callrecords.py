@@ -19,7 +19,7 @@ class CallRecords:
 
     named: list[str] = field(default_factory=list)
     recorded: int = 0
-    worked: frozenset[int] = frozenset()
+    worked: dict[int, str] = field(default_factory=dict)
     examples: int = 0
     rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
 
@@ -29,8 +29,9 @@ class CallRecords:
         if record["t"] == "calls":
             self.named += [protocol.text(name, _TEXT) for name in told][: _MOST - len(self.named)]
             self.recorded = protocol.number(record.get("recorded"), _MOST)
-            worked = protocol.rows(record.get("worked"))
-            self.worked = frozenset(protocol.number(at, _MOST) for at in worked[:_MOST])
+            for pair in map(protocol.rows, protocol.rows(record.get("worked"))[:_MOST]):
+                at, came = pair if len(pair) == 2 else (None, "")
+                self.worked[protocol.number(at, _MOST)] = protocol.text(came, _TEXT)
             self.examples += protocol.number(record.get("examples"), _MOST)
         else:
             at = protocol.number(record.get("i"), count)
@@ -42,8 +43,17 @@ class CallRecords:
         fit = tuple(row if len(row) == len(self.named) else () for row in rows)
         examples = min(self.examples, len(self.named))
         recorded = min(self.recorded, len(self.named) - examples)
-        worked = frozenset(at for at in self.worked if at < recorded)
+        first = fit[1][:recorded] if count > 1 else ()
+        worked = frozenset(at for at, row in enumerate(first) if self._is_repeated(at, row))
         return Calls(tuple(self.named), recorded, fit, examples, worked)
+
+    def _is_repeated(self, at: int, row: CallResult) -> bool:
+        """Whether a call that worked comes out by itself as it did in its test.
+
+        The first candidate was in place there. Of an exception that left it nothing was told.
+        """
+        came = self.worked.get(at)
+        return came in {"", row.text} or (row.how == "raised" and came == "None")
 
 
 def _result(row: object) -> CallResult:

@@ -56,13 +56,13 @@ def serve(rerun, swapper, state, order, records):
     used = recorder.used(order["seed"])
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
-        worked = sorted(recorder.worked)
+        worked = sorted(recorder.worked.items())
         records.send("calls", v=told, recorded=len(recorded), worked=worked, examples=0)
     examples = _heal_examples.of(roots)
     shown = _heal_examples.described(examples)
     for at in range(0, len(shown), _CHUNK):
         told = shown[at : at + _CHUNK]
-        worked = sorted(recorder.worked)
+        worked = sorted(recorder.worked.items())
         records.send("calls", v=told, recorded=len(recorded), worked=worked, examples=len(told))
     gc.freeze()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
+import types
 
 import _heal_code
 import _heal_shape
@@ -12,6 +13,13 @@ import _heal_vary
 
 _RECORDED = 40
 _GREEN = 10
+# Generators and coroutines give something back more than once.
+_MANY = (
+    inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ITERABLE_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+)
 # Calls kept of a function inside: as many, and as many like them, are made of each returned one.
 _INNER = 8
 
@@ -20,9 +28,10 @@ class Recorder:
     """A profile function that keeps copies of the arguments some functions are called with.
 
     `calls` holds (number of the function, arguments), `inner` the arguments of the functions
-    inside it by their number and name; `worked` are the places in `calls` of those that tests
-    make which pass without any change. Where it has all that it keeps it takes itself out: of a
-    function that calls itself a million times each further call would be looked at.
+    inside it by their number and name; `worked` are those in `calls`, by their place, that tests
+    make which pass without any change, with the text of what came of them there. Where it has all
+    that it keeps it takes itself out: of a function that calls itself a million times each further
+    call would be looked at.
     """
 
     def __init__(self, functions):
@@ -36,7 +45,8 @@ class Recorder:
         self.calls = []
         self.inner = {}
         self.seen = {}
-        self.worked = set()
+        self.worked = {}
+        self.open = {}
         self.green = False
         self.busy = False
         self.rooms = dict.fromkeys(self.codes.values(), _RECORDED)
@@ -64,6 +74,10 @@ class Recorder:
         return made
 
     def __call__(self, frame, event, arg):
+        if event == "return" and frame in self.open:
+            self.busy = True
+            self.worked[self.open.pop(frame)] = _told(arg)
+            self.busy = False
         if event != "call" or self.busy:
             return
         code = frame.f_code
@@ -84,7 +98,10 @@ class Recorder:
                 self.seen[mark] = len(self.calls)
                 self._take(key, kept)
             if self.green and type(key) is int:
-                self.worked.add(self.seen[mark])
+                at = self.seen[mark]
+                self.worked.setdefault(at, "")
+                if not frame.f_code.co_flags & _MANY:
+                    self.open[frame] = at
         except BaseException:
             # What cannot be read or copied is no call to repeat.
             return
@@ -99,6 +116,12 @@ class Recorder:
         self.rooms[key] -= 1
         if not self.rooms[key]:
             del self.rooms[key]
+
+
+def _told(value):
+    """A result as text; '' for one that is called or read before it is told."""
+    late = isinstance(value, types.FunctionType) or hasattr(type(value), "__next__")
+    return "" if late else _heal_shape.text(value)
 
 
 def _arguments(frame):

@@ -230,3 +230,43 @@ def test_examples_of_docstrings_hold_or_fail_after_each_change(
         ["held", "held", "held", "broken"],
     ]
     assert calls.rows[3][-4].mark == calls.rows[1][-4].mark
+
+
+WORLD = """\
+RATE = [2]
+
+def scaled(n, rate=None):
+    return n * (RATE[0] if rate is None else rate) + 1
+
+def checked(n):
+    if n < 0:
+        raise ValueError(n)
+    return n + 1
+"""
+WORLD_TESTS = """\
+import pytest, m
+
+@pytest.fixture
+def triple(monkeypatch): monkeypatch.setattr(m, "RATE", [3])
+
+def test_red(): assert m.scaled(5) == 10
+def test_same(): assert m.scaled(0, 7) == 0 or True
+def test_bent(triple): assert m.scaled(4) > 0
+def test_again(): assert m.scaled(5)
+"""
+
+
+def test_calls_of_passing_tests_are_known_where_they_come_out_alike_by_themselves(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    tree = folder(tmp_path / "tree", {"m.py": WORLD, "test_m.py": WORLD_TESTS})
+    right = "def scaled(n, rate=None):\n    return n * (RATE[0] if rate is None else rate)\n"
+    failing = (Failure("test_m.py::test_red", "AssertionError", ""),)
+    guards = tuple(f"test_m.py::test_{name}" for name in ("same", "bent", "again"))
+    run = Run(lambda event: None)
+    with SuiteRunner(sandbox, lanes=1).warm(run, tree, env, failing, guards) as session:
+        candidate = tree.candidate("scaled", right)
+        next(iter(session.judge((candidate,))))
+        calls = session.call((candidate,))
+    worked = {calls.calls[at] for at in calls.worked}
+    assert worked == {"scaled(5, None)", "scaled(0, 7)"}
