@@ -33,7 +33,7 @@ from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
 from heal_bot.verify import command, legs, merged, plugins, scope
-from heal_bot.verify.baseline import reproduce
+from heal_bot.verify.baseline import on_ids, reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import Panel, SandboxLab
 from heal_bot.verify.measured import TAMPERED
@@ -85,6 +85,7 @@ def heal(
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
+    ledger.notes.extend(on_ids(baseline.unsteady))
     found = Found(request, report, baseline, clusters)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab)

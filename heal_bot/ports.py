@@ -125,11 +125,10 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """Functions to be called in a process of their own: `tree` holds the code that runs there.
+    """Functions of modules, as (path, name), to be called in a process of their own with `tree`.
 
-    `functions` are (path, name) of module-level functions. The tests run in another process,
-    which holds the tree of the Ask and never executes code of this one. `hidden` are the files
-    that process does not get, beside those that are tests by their name.
+    The tests run in another process, which holds the tree of the Ask and never executes code of
+    this one. `hidden` are files this one does not get, beside those that are tests by their name.
     """
 
     tree: Tree
@@ -141,7 +140,7 @@ class Oracle:
 class Ask:
     """One cold run; `shuffle` seeds its order and string hashes, `hashes` these alone.
 
-    `warm`: a session on the same tree is expected. `aside`: this one gives way to the others.
+    `warm`: a session on its tree is expected; `aside`: it makes way; `collect`: it runs no test.
     """
 
     tree: Tree
@@ -152,11 +151,12 @@ class Ask:
     oracle: Oracle | None = None
     warm: bool = False
     aside: bool = False
+    collect: bool = False
     hashes: int | None = None
 
 
 class Runner(Protocol):
-    """Runs the target's tests in the sandbox."""
+    """Runs the target's tests in the sandbox; each keeps its first id, where ids change."""
 
     def preflight(self, run: Run, env: Environment) -> Isolation:
         """Prove the layers and the interpreter from inside; SandboxError when strict fails."""

@@ -102,7 +102,8 @@ class SuiteRun:
     ended: finished | timeout | crashed | killed | untrusted. Anything but `finished` says in
     `detail` what happened; the results are then those that were complete. `peak_memory` is in
     bytes, of all its processes together as far as they were seen. `unknown` are keys of pytest's
-    configuration that pytest does not know.
+    configuration that pytest does not know, `unsteady` functions whose tests had other ids than
+    in the first run: these are known by their position.
     """
 
     results: tuple[CaseResult, ...]
@@ -116,6 +117,7 @@ class SuiteRun:
     neutralised: tuple[str, ...] = ()
     peak_memory: int = 0
     unknown: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()
 
     @property
     def reached(self) -> str:

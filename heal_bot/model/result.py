@@ -52,13 +52,15 @@ class Reproduced:
 class Baseline:
     """The suite before any patch: what was confirmed, what passed, what ran where.
 
-    `selected` are the tests that ran where the whole suite does not fit into the time given.
+    `selected` are the tests that ran where the whole suite does not fit into the time given,
+    `unsteady` the functions whose ids were seen to change from run to run.
     """
 
     reproduced: tuple[Reproduced, ...]
     suite: SuiteRun
     runs: int
     selected: tuple[str, ...] | None = None
+    unsteady: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:

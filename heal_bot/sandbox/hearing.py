@@ -34,6 +34,7 @@ class Hearing:
     errors: list[tuple[str, str]] = field(default_factory=list)
     neutralised: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    unsteady: list[str] = field(default_factory=list)
     finished: int | None = None
 
     def take(self, line: bytes) -> None:
@@ -51,6 +52,8 @@ class Hearing:
         elif kind == "missing":
             lost = [protocol.text(name) for name in protocol.rows(record.get("v"))]
             self.errors += [(name, "not found: pytest collects no such test") for name in lost]
+        elif kind == "unsteady":
+            self.unsteady += [protocol.text(name) for name in protocol.rows(record.get("v"))]
         elif kind == "collected":
             self.tests.close(record.get("c"))
             names = protocol.rows(record.get("neutralised"))

@@ -128,7 +128,7 @@ class OrderHearing:
             self.errors.update((name, "not collected any more") for name in lost)
         elif kind == "collected":
             self.tests.close(record.get("c"))
-        elif kind != "stopped":
+        elif kind not in {"stopped", "unsteady"}:
             raise Untrusted("a record of an unknown type")
 
     def answer(self, record: Mapping[str, Any]) -> Answer:

@@ -30,7 +30,8 @@ _RESTARTS = 20
 class WarmSession:
     """The Session port: one zygote per slot, each started when there is work for it.
 
-    `start` makes one; before, it has whoever holds all slots let one go.
+    `start` makes one; before, it has whoever holds all slots let one go. `known` are the ids that
+    tests have here.
     """
 
     def __init__(
@@ -40,12 +41,14 @@ class WarmSession:
         failing: Sequence[Failure],
         guards: Sequence[str],
         *,
+        known: Sequence[str] = (),
         lanes: int,
         start: Callable[[WarmSession], Zygote],
     ) -> None:
         if not failing:
             raise SandboxError("a warm session needs at least one failing test")
         self._run, self._tree, self._most, self._start = run, tree, lanes, start
+        self._known = known
         self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
         self._lanes: list[Zygote] = []
         self._queue: deque[Work] = deque()
@@ -253,7 +256,8 @@ class WarmSession:
         while len(self._lanes) < count:
             lane = self._start(self)
             self._lanes.append(lane)
-            lane.begin([*(f.test for f in self._expected.failing), *self._expected.guards])
+            tests = [*(f.test for f in self._expected.failing), *self._expected.guards]
+            lane.begin(tests, self._known)
 
     def _drop(self, lane: Zygote) -> None:
         """Close a lane and put its orders back to the front of the queue."""

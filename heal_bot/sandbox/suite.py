@@ -72,6 +72,7 @@ class SuiteRunner:
         sandbox.before_close(self._zygotes.leave)
         sandbox.before_close(self.vigil.close)
         self._sessions: list[WarmSession] = []
+        self._known: dict[Environment, tuple[str, ...]] = {}
         self._telling = threading.Lock()
 
     def preflight(self, run: Run, env: Environment) -> Isolation:
@@ -88,7 +89,7 @@ class SuiteRunner:
         SandboxError when pytest itself could not run, BudgetError when not in time.
         """
         self.make_room()
-        done = self._cold(run, env, Ask(tree), mode="collect")
+        done = self._cold(run, env, Ask(tree, collect=True))
         if done.ended != "finished":
             raise uncollected(done.ended, done.detail)
         return Collection(done.collected, done.errors)
@@ -151,7 +152,10 @@ class SuiteRunner:
             self.make_room(wanting)
             return self._zygotes.start(run, tree, env)
 
-        session = WarmSession(run, tree, failing, guards, lanes=self._lanes, start=start)
+        known = self._ids(env, (*(failure.test for failure in failing), *guards))
+        session = WarmSession(
+            run, tree, failing, guards, known=known, lanes=self._lanes, start=start
+        )
         self._sessions = [*(s for s in self._sessions if not s.closed), session]
         return session
 
@@ -201,11 +205,12 @@ class SuiteRunner:
         gap = "network: local servers are allowed"
         return replace(held, mode="reduced", missing=(*held.missing, gap))
 
-    def _cold(self, run: Run, env: Environment, ask: Ask, mode: str = "run") -> SuiteRun:
+    def _cold(self, run: Run, env: Environment, ask: Ask) -> SuiteRun:
         """One run in a slot of its own; several threads may be in here."""
         order: dict[str, Any] = {
-            "mode": mode,
+            "mode": "collect" if ask.collect else "run",
             "tests": None if ask.tests is None else list(ask.tests),
+            "known": self._ids(env, ask.tests),
             "shuffle": ask.shuffle,
             "spectrum": ask.spectrum,
             "oracle": None if ask.oracle is None else [list(f) for f in ask.oracle.functions],
@@ -213,7 +218,7 @@ class SuiteRunner:
         began = time.monotonic()
         self._rewriter.begin(ask.tree, env)
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
-        hearing = new_hearing(_CANARIES if mode == "run" else 0, order)
+        hearing = new_hearing(0 if ask.collect else _CANARIES, order)
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.vigil.during(env))
             driver = stack.enter_context(contextlib.closing(self._driver(run, env, ask, seconds)))
@@ -227,6 +232,8 @@ class SuiteRunner:
             ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
         how, detail = conclude(ended, problem, hearing)
         names = hearing.tests.names
+        if ask.tests is None and hearing.tests.collected and how != "untrusted":
+            self._known.setdefault(env, tuple(names))
         wanted = ask.spectrum and how != "untrusted"
         if wanted and how != "finished":
             hearing.spectrum.ended_early(len(names))
@@ -242,7 +249,18 @@ class SuiteRunner:
             neutralised=hearing.neutralised,
             peak_memory=ended.peak_memory,
             unknown=hearing.unknown,
+            unsteady=tuple(hearing.unsteady),
         )
+
+    def _ids(self, env: Environment, tests: Sequence[str] | None) -> tuple[str, ...]:
+        """The ids that tests of the same files had in the first run of all of them.
+
+        Those are the names of these tests in every later run, also where ids change.
+        """
+        known = self._known.get(env, ())
+        files = {test.partition("::")[0] for test in known if tests is None}
+        files |= {test.partition("::")[0] for test in tests or ()}
+        return tuple(test for test in known if "[" in test and test.partition("::")[0] in files)
 
     def _driver(self, run: Run, env: Environment, ask: Ask, seconds: float) -> Driver:
         """The process that waits for this, else a new one."""

@@ -67,10 +67,13 @@ class Zygote:
             self._stack.close()
             raise
 
-    def begin(self, tests: Sequence[str]) -> None:
-        """Have it collect these tests; orders may follow at once."""
+    def begin(self, tests: Sequence[str], known: Sequence[str]) -> None:
+        """Have it collect these tests by the ids `known`; orders may follow at once."""
         self._began = time.monotonic()
-        order = {"nonce": self._nonce, "tests": list(tests), "warm": True, "repo": self._repo}
+        order = {
+            "nonce": self._nonce, "tests": list(tests), "known": list(known), "warm": True,
+            "repo": self._repo,
+        }  # fmt: skip
         self.channel.order(order)
 
     def _start(
@@ -185,7 +188,7 @@ class Zygote:
             self.ready, self.warm = True, record.get("warm") is True
             self.start_seconds = time.monotonic() - self._began
             self._on_turn()
-        elif kind not in {"missing", "collected"}:
+        elif kind not in {"missing", "unsteady", "collected"}:
             raise Untrusted("a record of an unknown type")
 
     def close(self) -> None:

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.events import Noted, Run, SuiteFinished
-from heal_bot.model import Baseline, CaseResult, Environment, Failure, Reproduced, SuiteRun
+from heal_bot.model import (
+    Baseline,
+    CaseResult,
+    Environment,
+    Failure,
+    Reproduced,
+    SuiteRun,
+    identity,
+)
 from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.text import count
 from heal_bot.verify import cause, intent
@@ -16,6 +24,8 @@ from heal_bot.verify.repetition import NOTHING, Beside, Trial, by_themselves, re
 _RED = frozenset({"failed", "error"})
 # A suite whose length nothing predicts may take this share of the time left.
 _SHARE = 0.45
+# How many functions a remark on ids names.
+_NAMED = 5
 # Of so many failing tests what they execute by themselves counts too.
 _JOINED = 200
 
@@ -83,7 +93,8 @@ def reproduce(
     if failures is None:
         red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
         failures = (*(Failure(path, "", message) for path, message in suite.errors), *red)
-    failures = tuple(one for f in failures for one in _beneath(f, suite))
+    here = (replace(f, test=identity.here(f.test, suite.collected)) for f in failures)
+    failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
     trials = repeated(run, tree, env, runner, suite, known, selected, seen.beside)
     reproduced = tuple(
@@ -96,11 +107,23 @@ def reproduce(
     )
     reproduced = intent.told(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
+    unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
+    for remark in on_ids(unsteady):
+        run.emit(Noted(stage="verify", message=remark, level="warning"))
     if suite.spectrum is not None and trials.spectrum is not None:
         # A memo that an earlier test filled keeps a test of the suite out of a function.
         joined = suite.spectrum.joined(trials.spectrum, known[:_JOINED])
         suite = replace(suite, spectrum=joined)
-    return Baseline(reproduced, suite, 1 + trials.runs, selected)
+    return Baseline(reproduced, suite, 1 + trials.runs, selected, unsteady)
+
+
+def on_ids(functions: Sequence[str]) -> tuple[str, ...]:
+    """The remark on functions whose ids change from run to run; none where there are none."""
+    if not functions:
+        return ()
+    more = f" and {len(functions) - _NAMED} more" if len(functions) > _NAMED else ""
+    named = f"{', '.join(functions[:_NAMED])}{more}"
+    return (f"test ids that change from run to run, compared by function and position: {named}",)
 
 
 def _reached(seen: Seen) -> SuiteRun:

@@ -22,7 +22,7 @@ from heal_bot.source import edit, rails
 from heal_bot.source.guard import SourceRejected
 from heal_bot.text import count
 from heal_bot.verify import intent, measured, scope
-from heal_bot.verify.baseline import failure_of
+from heal_bot.verify.baseline import failure_of, on_ids
 from heal_bot.verify.certificate import Findings, certify, protected_hash
 from heal_bot.verify.proof import Proof, slower
 from heal_bot.verify.repetition import is_unsteady
@@ -55,13 +55,9 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """What ran: the suite, the failing tests under other seeds, what the proof asked for.
-
-    The ids of tests are those of `compared`: the suites, unless their ids depend on the seed.
-    """
+    """What ran: the suite, the failing tests under other seeds, what the proof asked for."""
 
     suites: tuple[SuiteRun, ...]
-    compared: tuple[SuiteRun, ...]
     again: tuple[SuiteRun, ...]
     proofs: tuple[SuiteRun, ...]
     outside: SuiteRun | None
@@ -101,9 +97,13 @@ def confirm(
     proof = proof.beside(run, workspace, outside)
     case = replace(case, baseline=scope.narrowed(run, baseline, proposal.edits))
     runs = _ran(run, case, proof, outside)
-    unusable = measured.unusable(run, runs.compared, runs.again, case.baseline)
+    unusable = measured.unusable(run, runs.suites, runs.again, case.baseline)
     if unusable is not None:
         return unusable
+    renamed = _renamed(case.baseline, runs.suites)
+    if steady := _steady(run, case, renamed):
+        return Verdict("unconfirmed", detail=f"the patch changes the ids of {steady[0]}")
+    runs = replace(runs, doubts=(*runs.doubts, *on_ids(renamed)))
     found = _judged(run, case, proof, runs)
     if isinstance(found, Confirmed) and workspace.changed(env):
         return measured.TAMPERED
@@ -118,19 +118,30 @@ def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs
     again = _again(run, case.fresh, baseline) if unsteady else ()
     done = runner.run_many(run, env, [*asks, *again, *proof.asks])
     begin, end = len(asks), len(asks) + len(again)
-    suites = compared = done[:begin]
+    suites = done[:begin]
     for number, suite in enumerate(done[:end], 1):
         purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
         _tell(run, f"{purpose} {number} of {end}", suite)
     doubts = []
     if unsteady and not again:
         doubts.append("there was no time to run the failing tests under more hash seeds")
-    if _differ_by_seed(suites):
-        (same,) = runner.run_many(run, env, asks[:1])
-        _tell(run, "cold confirmation, the first hash seed again", same)
-        doubts.append("test ids depend on the seed of string hashes")
-        compared = (suites[0], same)
-    return _Runs(suites, compared, done[begin:end], done[end:], outside, tuple(doubts))
+    return _Runs(suites, done[begin:end], done[end:], outside, tuple(doubts))
+
+
+def _renamed(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
+    """The functions whose ids are others than before, without those that were known for it."""
+    found = {name for suite in suites for name in suite.unsteady}
+    return tuple(sorted(found.difference(baseline.unsteady)))
+
+
+def _steady(run: Run, case: _Case, functions: Sequence[str]) -> list[str]:
+    """Those whose ids stay the same without the patch: in other folders, later, by other seeds."""
+    if not functions:
+        return []
+    asks = [Ask(case.tree, case.baseline.selected, hashes=seed, collect=True) for seed in _RUNS]
+    seen = case.runner.run_many(run, case.env, asks)
+    moving = {name for collected in seen for name in collected.unsteady}
+    return [name for name in functions if name not in moving]
 
 
 def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
@@ -196,15 +207,6 @@ def _again(run: Run, fresh: Tree, baseline: Baseline) -> tuple[Ask, ...]:
         return ()
     red = tuple(failure.test for failure in baseline.confirmed)
     return tuple(Ask(fresh, red, hashes=seed) for seed in _MORE)
-
-
-def _differ_by_seed(suites: Sequence[SuiteRun]) -> bool:
-    """Whether two runs that ended call the same tests by other parameters, and nothing else."""
-    if any(suite.ended != "finished" for suite in suites):
-        return False
-    collected = [set(suite.collected) for suite in suites]
-    named = [{test.partition("[")[0] for test in tests} for tests in collected]
-    return collected[0] != collected[-1] and named[0] == named[-1]
 
 
 def _tell(run: Run, purpose: str, suite: SuiteRun) -> None:

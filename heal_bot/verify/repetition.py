@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import CaseResult, Edit, Environment, Spectrum, SuiteRun
@@ -75,11 +75,12 @@ NOTHING = Beside()
 
 @dataclass(slots=True)
 class Trials:
-    """The trials of a baseline, how many runs they took, and the lines tests execute alone."""
+    """The trials, their runs, the lines tests execute alone, functions whose ids changed."""
 
     by_test: dict[str, Trial]
     runs: int = 0
     spectrum: Spectrum | None = None
+    unsteady: set[str] = field(default_factory=set)
 
 
 def by_themselves(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
@@ -229,6 +230,7 @@ class _Bench:
                 )
             )
         self.trials.runs += len(runs)
+        self.trials.unsteady.update(function for done in runs for function in done.unsteady)
         return [
             _Round(
                 {result.test: result for result in done.results},

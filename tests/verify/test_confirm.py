@@ -45,7 +45,9 @@ Answer = Callable[[str, int], SuiteRun]
 
 
 def _kind(ask: Ask, base: Path) -> str:
-    """What a run is for: suite, alone, base alone, poison, coverage, oracle, oracle unchanged."""
+    """What a run is for: suite, alone, base alone, poison, coverage, oracle, collect."""
+    if ask.collect:
+        return "collect"
     if ask.oracle is not None:
         return "oracle unchanged" if ask.oracle.tree.root == base else "oracle"
     if ask.spectrum:
@@ -93,6 +95,7 @@ def _confirm(
     others: tuple[str, ...] = (),
     spectrum: Spectrum | None = None,
     deadline: float = math.inf,
+    unsteady: tuple[str, ...] = (),
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -125,7 +128,7 @@ def _confirm(
         tree,
         ENVIRONMENT,
         runner,  # type: ignore[arg-type]
-        Baseline((item, *baseline), observed, 2, selected),
+        Baseline((item, *baseline), observed, 2, selected, unsteady),
     )
     return verified, runner
 
@@ -206,15 +209,30 @@ def test_the_failing_tests_run_under_more_seeds_where_a_patch_brings_in_a_set(
     assert "depend on the order of a set" in refused.detail
 
 
-def test_where_ids_depend_on_the_seed_they_are_compared_under_the_same(tmp_path: Path) -> None:
-    moved = suite(passed(BAD), passed(GOOD), passed("m::t[b]"))
-    same = suite(passed(BAD), passed(GOOD), passed("m::t[a]"))
-    found, runner = _confirm(
-        tmp_path, others=("m::t[a]",), suite=lambda _, n: moved if n == 1 else same
-    )
+def test_ids_that_change_without_the_patch_too_are_named_and_no_reason_to_refuse(
+    tmp_path: Path,
+) -> None:
+    moved = replace(suite(passed(BAD), passed(GOOD)), unsteady=("m::t", "m::u"))
+    found, runner = _confirm(tmp_path, suite=moved, collect=moved)
     assert isinstance(found, Confirmed)
-    assert [seed for kind, seed in runner.seeds if kind == "suite"] == [0, 1, 0]
-    assert any("ids depend on the seed" in doubt for doubt in found.certificate.doubts)
+    assert [seed for kind, seed in runner.seeds if kind == "collect"] == [0, 1]
+    (doubt,) = (doubt for doubt in found.certificate.doubts if "test ids" in doubt)
+    assert doubt.endswith(": m::t, m::u")
+
+
+def test_ids_that_change_with_the_patch_alone_refuse_it(tmp_path: Path) -> None:
+    moved = replace(suite(passed(BAD), passed(GOOD)), unsteady=("m::t", "m::u"))
+    found, _ = _confirm(tmp_path, suite=moved, collect=replace(moved, unsteady=("m::t",)))
+    assert isinstance(found, Verdict)
+    assert found.detail == "the patch changes the ids of m::u"
+
+
+def test_ids_that_are_known_to_change_are_not_collected_again(tmp_path: Path) -> None:
+    moved = replace(suite(passed(BAD), passed(GOOD)), unsteady=("m::t",))
+    found, runner = _confirm(tmp_path, suite=moved, unsteady=("m::t",))
+    assert isinstance(found, Confirmed)
+    assert "collect" not in runner.asked
+    assert found.certificate.doubts == ()
 
 
 @pytest.mark.parametrize(

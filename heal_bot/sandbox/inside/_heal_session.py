@@ -9,6 +9,7 @@ import pytest
 
 import _heal_canary
 import _heal_failure
+import _heal_ids
 import _heal_options
 from _heal_held import os, random
 
@@ -53,8 +54,9 @@ class Observer:
 class Plugin:
     """Runs what `order` asks for and tells `records`; `serve` (or None) replaces the run loop.
 
-    order: tests (node ids, files, or None for all), shuffle (seed or None), canaries (triples of
-    numbers), mode (run or collect). `watch(number, report)` sees every report besides.
+    order: tests (node ids, files, or None for all), known (the node ids of an earlier collection),
+    shuffle (seed or None), canaries (triples of numbers), mode (run or collect).
+    `watch(number, report)` sees every report besides.
     """
 
     def __init__(self, order, records, repo, spectrum=None, serve=None):
@@ -64,6 +66,7 @@ class Plugin:
         self.spectrum = spectrum
         self.serve = serve
         self.items = []
+        self.names = {}
         self.numbers = {}
         self.by_name = {}
         self.errors = []
@@ -114,8 +117,12 @@ class Plugin:
             session.config.args = [path for path in paths if os.path.exists(path)]
 
     def name(self, node):
-        """The id of an item or a report, with its path from the top of the repository."""
-        return self.above + node.nodeid if node.nodeid else node.nodeid
+        """The id of an item or a report, with its path from the top of the repository.
+
+        That of an item is the one it had at first, where ids change from run to run.
+        """
+        own = self.above + node.nodeid if node.nodeid else node.nodeid
+        return self.names.get(id(node), own)
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -124,22 +131,30 @@ class Plugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session, items):
+        # Plugins put tests in another order, by chance some of them.
+        places = {id(item): at for at, item in enumerate(items)}
         yield
+        in_order = sorted(items, key=lambda item: places.get(id(item), len(places)))
+        names = [_heal_failure.clip(self.name(item)) for item in in_order]
+        names, unsteady = _heal_ids.aligned(names, self.order.get("known", ()))
+        self.names = dict(zip(map(id, in_order), names))
         missing = []
         if self.order["tests"] is not None:
             items[:], missing = _select(items, self.order["tests"], self.errors, self.name)
         if self.order["shuffle"] is not None:
             random.Random(self.order["shuffle"]).shuffle(items)
-        self.items = list(items)
-        self.numbers = {id(item): number for number, item in enumerate(items)}
-        self.by_name = {self.name(item): item for item in items}
-        for at in range(0, len(items), _CHUNK):
-            names = [_heal_failure.clip(self.name(item)) for item in items[at : at + _CHUNK]]
-            self.records.send("tests", v=names)
+        kept = set(map(id, items))
+        self.items = [item for item in in_order if id(item) in kept]
+        self.numbers = {id(item): number for number, item in enumerate(self.items)}
+        self.by_name = {self.name(item): item for item in self.items}
+        for at in range(0, len(self.items), _CHUNK):
+            self.records.send("tests", v=[self.name(i) for i in self.items[at : at + _CHUNK]])
         for at in range(0, len(self.errors), 10):
             self.records.send("errors", v=self.errors[at : at + 10])
         for at in range(0, len(missing), _CHUNK):
             self.records.send("missing", v=missing[at : at + _CHUNK])
+        for at in range(0, len(unsteady), _CHUNK):
+            self.records.send("unsteady", v=unsteady[at : at + _CHUNK])
         self.records.send("collected", c=len(items), neutralised=sorted(set(self.neutralised)))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
