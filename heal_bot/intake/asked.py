@@ -9,7 +9,7 @@ from heal_bot.errors import UsageError
 from heal_bot.events import Noted, Run
 from heal_bot.intake import tests
 from heal_bot.intake.tests import Resolved
-from heal_bot.model import Collection, Failure, HealRequest, Report
+from heal_bot.model import Collection, Failure, HealRequest, Report, identity
 from heal_bot.ports import Tree
 
 _NAMED = "named in the request"
@@ -32,7 +32,8 @@ def wanted(
 
     A report without failures that is not whole is no proof: it counts as none.
     """
-    named = tuple(Failure(test, "", "", reason=_NAMED) for test in request.only)
+    only = tuple(identity.here(test, collection.tests) for test in request.only)
+    named = tuple(Failure(test, "", "", reason=_NAMED) for test in only)
     if not request.reports:
         return Resolved(named, whole=not named)
     try:
@@ -49,12 +50,12 @@ def wanted(
         message = f"the report is {tests.doubt(report)}: the tests are run to see what fails"
         run.emit(Noted(stage="intake", message=message, level="warning"))
         return replace(resolved, failures=named or resolved.failures, whole=not named)
-    if not request.only or resolved.nothing:
+    if not only or resolved.nothing:
         return resolved
-    found = tuple(f for f in resolved.failures if _is_meant(f.test, request.only))
+    found = tuple(f for f in resolved.failures if _is_meant(f.test, only))
     if not found:
         raise UsageError(
-            f"--only {request.only[0]}: no failing test of the report is meant;"
+            f"--only {only[0]}: no failing test of the report is meant;"
             f" it names {resolved.failures[0].test} among others"
         )
     return replace(resolved, failures=found)

@@ -10,7 +10,7 @@ from heal_bot.intake.dialects import Name
 from heal_bot.intake.layout import Layout
 from heal_bot.intake.mangling import Index, agreeing, split
 from heal_bot.intake.static import Sources
-from heal_bot.model import Collection, ReportedCase
+from heal_bot.model import Collection, ReportedCase, identity
 from heal_bot.text import one_line
 
 _NAMED = 4
@@ -41,7 +41,7 @@ class Join:
             joined = self._named(name, case)
             if joined.tests or joined.reason:
                 return joined
-        return Joined()
+        return Joined(self._placed(case))
 
     def _named(self, name: Name, case: ReportedCase) -> Joined:
         if name.kind in {"file", "module"}:
@@ -62,6 +62,14 @@ class Join:
         if not found and name.kind == "test":
             found = self._static(name, case)
         return self._one_of(found, "test")
+
+    def _placed(self, case: ReportedCase) -> tuple[str, ...]:
+        """By its place among the parameter sets of its function, where ids change with each run."""
+        for name in dialects.names(case) if case.place else ():
+            others = self._index.parametrized(name.classname, name.test.partition("[")[0])
+            if len(others) == case.places and len(set(map(identity.function, others))) == 1:
+                return (others[case.place - 1],)
+        return ()
 
     def _modules(self, dotted: str, file: str) -> tuple[str, ...]:
         """The file of a module, or of the module that holds a class of this dotted name."""

@@ -170,7 +170,8 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
         if tries > 1:
             gathered.flags["retried"] = None
         outcome = "passed" if parsed.suites.passed_last(key) else case.outcome
-        yield replace(case, outcome=outcome, attempts=tries, leg=leg)
+        places = parsed.suites.places(key)
+        yield replace(case, outcome=outcome, attempts=tries, leg=leg, places=places)
 
 
 def case_of(found: Found) -> ReportedCase:
@@ -182,7 +183,7 @@ def case_of(found: Found) -> ReportedCase:
     if not results:
         return ReportedCase(
             classname, name, "passed", attributes.get("file", ""),
-            seconds=_seconds(attributes.get("time", "")),
+            seconds=_seconds(attributes.get("time", "")), place=found.place,
         )  # fmt: skip
     worst = [r for r in results if r._tag != "skipped"] or results
     shown = [r for r in worst if not _SUBTESTS.search(r.message or "")] or worst
@@ -202,6 +203,7 @@ def case_of(found: Found) -> ReportedCase:
         text=text,
         seconds=_seconds(attributes.get("time", "")),
         attempts=1 + found.retries,
+        place=found.place,
     )
 
 

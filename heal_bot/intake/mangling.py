@@ -49,7 +49,7 @@ class Index:
     def __init__(self, tests: Iterable[str]) -> None:
         self._by_name: dict[str, list[tuple[str, str]]] = {}
         self._classes: dict[str, dict[str, list[str]]] = {}
-        self.tests = frozenset(tests)
+        self.tests = {test: place for place, test in enumerate(tests)}
         for test in sorted(self.tests):
             for classname, name in {mangled(test), mangled_before_9(test)}:
                 self._by_name.setdefault(name, []).append((classname, test))
@@ -90,14 +90,15 @@ class Index:
         return tuple(sorted(test for test in self.tests if split(test)[0] == path))
 
     def parametrized(self, classname: str, function: str) -> tuple[str, ...]:
-        """The parametrised tests of a function, whatever their parameters."""
-        return _unique(
+        """The parametrised tests of a function in their order, whatever their parameters."""
+        found = {
             test
             for name, named in self._by_name.items()
             if name.startswith(f"{function}[")
             for ours, test in named
             if ours == classname or _ends(ours, classname) or _ends(classname, ours)
-        )
+        }
+        return tuple(sorted(found, key=self.tests.__getitem__))
 
 
 def _closest(classname: str, named: Sequence[tuple[str, str]]) -> tuple[str, ...]:

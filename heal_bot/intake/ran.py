@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from heal_bot.errors import UsageError
@@ -89,8 +90,11 @@ def _written(
                 continue
             for document in documents(stream, one_line(place.name, 300)):
                 if not isinstance(document, str):
-                    found = parse(run, document, case_of, every=True).found
-                    yield [case for _, case in found]
+                    parsed = parse(run, document, case_of, every=True)
+                    yield [
+                        replace(case, places=parsed.suites.places(key))
+                        for key, case in parsed.found
+                    ]
 
 
 def _last(cases: Sequence[ReportedCase], join: Join, layout: Layout) -> Iterable[CaseResult]:

@@ -68,6 +68,7 @@ class Found:
     key: Key
     element: etree._Element
     retries: int
+    place: int = 0
 
 
 def _plain(value: str | None) -> str:
@@ -104,6 +105,7 @@ class Suites:
         self._left = _BUDGET
         self._keys = array("q")
         self._failed: dict[Key, bool] = {}
+        self._places: dict[int, tuple[int, str]] = {}
         self._room = {True: _CASES, False: _SKIPPED}
         self.cases = 0
         self.passed = 0
@@ -187,15 +189,32 @@ class Suites:
         elif depth == self._case_depth:
             self._case = None
             self.cases += 1
+            place = self._place(case.get("classname", ""), case.get("name", ""))
             if self._results:
-                self._keep(case)
+                self._keep(case, place)
             else:
-                self._pass(case)
+                self._pass(case, place)
             self._retries = 0
         elif depth == self._case_depth + 1:
             self._text = None
 
-    def _pass(self, case: Mapping[str, str]) -> None:
+    def _place(self, classname: str, name: str) -> int:
+        """Which of the parameter sets of its function a case is; its tries follow each other."""
+        function, bracket, _ = name.partition("[")
+        key = hash((self._suite, classname, function))
+        if not bracket or (len(self._places) >= _EVERY and key not in self._places):
+            return 0
+        count, last = self._places.get(key, (0, ""))
+        count += name != last
+        self._places[key] = count, name
+        return count
+
+    def places(self, key: Key) -> int:
+        """How many parameter sets the function of a case has, by the key of the case."""
+        suite, classname, name, _ = key
+        return self._places.get(hash((suite, classname, name.partition("[")[0])), (0, ""))[0]
+
+    def _pass(self, case: Mapping[str, str], place: int) -> None:
         """Count a passing case; pytest writes one without any name when it is interrupted."""
         classname, name = case.get("classname", ""), case.get("name", "")
         self.last_failed = False
@@ -211,9 +230,9 @@ class Suites:
         if key in self._failed:
             self._failed[key] = True
         if self._every and self.passed <= _EVERY:
-            self._kept(Found(key, self._pruned(case), self._retries))
+            self._kept(Found(key, self._pruned(case), self._retries, place))
 
-    def _keep(self, case: Mapping[str, str]) -> None:
+    def _keep(self, case: Mapping[str, str], place: int) -> None:
         """Hand on a case that did not pass, as long as there is room."""
         failures = sum(tag != "skipped" for tag, _, _ in self._results)
         failed = failures > 0
@@ -225,7 +244,7 @@ class Suites:
             self._failed[key] = False
         if self._room[failed] > 0:
             self._room[failed] -= 1
-            self._kept(Found(key, self._pruned(case), self._retries))
+            self._kept(Found(key, self._pruned(case), self._retries, place))
         else:
             self.flags["capped" if failed else "skips capped"] = None
         self._results = []
@@ -238,7 +257,7 @@ class Suites:
         case, self._case, self._text = self._case, None, None
         if case is not None and any(tag != "skipped" for tag, _, _ in self._results):
             self.cases += 1
-            self._keep(case)
+            self._keep(case, 0)
 
     @property
     def depth(self) -> int:

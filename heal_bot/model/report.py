@@ -64,7 +64,8 @@ class ReportedCase:
     """One test case as a report names it, after attempts of one leg were merged (the last decides).
 
     outcome: passed | failed | error | skipped, where passed means that it had failed before.
-    phase: call | setup | teardown | collect.
+    phase: call | setup | teardown | collect. Of the parameter sets of one function it is number
+    `place` of `places`; 0 where it has none.
     """
 
     classname: str
@@ -79,6 +80,8 @@ class ReportedCase:
     seconds: float = 0.0
     leg: str = ""
     attempts: int = 1
+    place: int = 0
+    places: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from heal_bot import __version__
@@ -19,6 +19,7 @@ from heal_bot.model import (
     Suggestion,
     SuiteTotals,
     Suspect,
+    identity,
 )
 from heal_bot.outcome import SCHEMA, OutcomeRecord
 from heal_bot.report.fates import Fate, fates
@@ -31,11 +32,15 @@ _DIFF = 200_000
 
 
 def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
-    """The record of an outcome; foreign text is redacted, clipped, without control characters."""
+    """The record of an outcome; foreign text is redacted, clipped, without control characters.
+
+    Tests whose ids change from run to run have names that hold in the next one.
+    """
+    names = _lasting(outcome)
 
     def text(value: str, limit: int = _TEXT, *, source: bool = False) -> str:
         hide = hide_values if source else redact
-        return clip(printable(hide(value, secrets)), limit)
+        return clip(printable(hide(names.get(value, value), secrets)), limit)
 
     return OutcomeRecord.model_validate(
         {
@@ -50,7 +55,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "clusters": tuple(_cluster(cluster, text) for cluster in outcome.clusters),
             "searches": tuple(_search(search) for search in outcome.searches),
             "attempts": tuple(_attempt(attempt, text) for attempt in outcome.attempts),
-            "patch": _patch(outcome.patch),
+            "patch": _patch(outcome.patch, names),
             "certificate": _certificate(outcome.certificate, text),
             "report": {
                 "flags": tuple(text(flag, _NAME) for flag in outcome.report.flags),
@@ -86,7 +91,13 @@ def _search(search: Search) -> dict[str, Any]:
     }
 
 
-def _patch(patch: Patch | None) -> dict[str, Any] | None:
+def _lasting(outcome: Outcome) -> dict[str, str]:
+    """The names that hold, by the ids of this run."""
+    baseline = outcome.baseline
+    return identity.placed(baseline.suite.collected, baseline.unsteady) if baseline else {}
+
+
+def _patch(patch: Patch | None, names: Mapping[str, str]) -> dict[str, Any] | None:
     if patch is None:
         return None
     return {
@@ -96,8 +107,8 @@ def _patch(patch: Patch | None) -> dict[str, Any] | None:
             {"path": f.path, "base_blob": f.base_blob, "content": f.content} for f in patch.files
         ),
         "functions": _functions(patch.edits),
-        "fixed": patch.fixed,
-        "still_failing": patch.still_failing,
+        "fixed": tuple(names.get(test, test) for test in patch.fixed),
+        "still_failing": tuple(names.get(test, test) for test in patch.still_failing),
     }
 
 
@@ -123,7 +134,8 @@ def _suggestion(suggestion: Suggestion | None, text: Clean) -> dict[str, Any] | 
 def fingerprint(outcome: Outcome) -> str:
     """Twelve hex digits that name this set of failures on this branch, whatever the commit."""
     baseline = outcome.baseline
-    tests = sorted(f.test for f in baseline.confirmed) if baseline else []
+    names = _lasting(outcome)
+    tests = sorted(names.get(f.test, f.test) for f in baseline.confirmed) if baseline else []
     key = json.dumps([outcome.request.repo, outcome.request.base_ref, tests])
     return hashlib.sha256(key.encode()).hexdigest()[:12]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from heal_bot.model import identity
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
 from heal_bot.text import code_span, count, fence, for_markdown, one_line
@@ -226,7 +227,8 @@ def doubts(record: OutcomeRecord, extra: Sequence[str] = ()) -> str:
 
 def reproduce(record: OutcomeRecord, branch: str) -> str:
     """One command that checks the claim."""
-    tests = [f.test for f in record.failures if f.status == "fixed"]
+    fixed = (f.test for f in record.failures if f.status == "fixed")
+    tests = list(dict.fromkeys(map(identity.runnable, fixed)))
     command = f"git fetch origin {branch} && git checkout FETCH_HEAD && python -m pytest"
     shown = " \\\n  ".join([command, *(quote(one_line(test)) for test in tests[:_REPEATED])])
     more = _more(len(tests) - _REPEATED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from heal_bot.errors import UsageError
 from heal_bot.events import Run
@@ -18,6 +19,7 @@ from heal_bot.model import (
     Failure,
     Proposal,
     Verdict,
+    identity,
 )
 from heal_bot.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports import Runner, Tree, Workspace
@@ -64,6 +66,9 @@ def replay(
     if not baseline.confirmed:
         found = "; ".join(f"{i.failure.test} is {i.status}" for i in baseline.reproduced[:_SHOWN])
         return (Row("failing tests", "red before the patch", found),)
+    here = partial(identity.here, tests=baseline.suite.collected)
+    rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
+    claimed = claimed.model_copy(update={"before_after": rows_here})
     attempt = Attempt(1, "", candidate, Verdict("fixed"))
     verified = confirm(run, Proposal((attempt,)), workspace, tree, env, runner, baseline)
     if not isinstance(verified, Confirmed):
@@ -71,10 +76,10 @@ def replay(
     rows = list(compare(claimed, verified.certificate))
     made = verified.patch
     return (
-        Row("fixed tests", _names(sorted(patch.fixed)), _names(sorted(made.fixed))),
+        Row("fixed tests", _names(sorted(map(here, patch.fixed))), _names(sorted(made.fixed))),
         Row(
             "still failing",
-            _names(sorted(patch.still_failing)),
+            _names(sorted(map(here, patch.still_failing))),
             _names(sorted(made.still_failing)),
         ),
         Row("diff", _digest(patch.diff), _digest(made.diff)),
