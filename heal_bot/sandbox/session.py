@@ -30,8 +30,7 @@ _RESTARTS = 20
 class WarmSession:
     """The Session port: one zygote per slot, each started when there is work for it.
 
-    `start` makes one; before, it has whoever holds all slots let one go. `known` are the ids that
-    tests have here.
+    `start` makes one, for which others let a slot go; `known` are the ids that tests have here.
     """
 
     def __init__(
@@ -256,8 +255,7 @@ class WarmSession:
         while len(self._lanes) < count:
             lane = self._start(self)
             self._lanes.append(lane)
-            tests = [*(f.test for f in self._expected.failing), *self._expected.guards]
-            lane.begin(tests, self._known)
+            lane.begin(self._expected.tests, self._known)
 
     def _drop(self, lane: Zygote) -> None:
         """Close a lane and put its orders back to the front of the queue."""

@@ -21,6 +21,11 @@ class Expectation:
     guards: tuple[str, ...]
     sampled: int = 0
 
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """All that run."""
+        return (*(failure.test for failure in self.failing), *self.guards)
+
 
 def failure(result: CaseResult) -> Failure:
     """A result that is no pass as a failure with its new message."""

@@ -67,7 +67,7 @@ class Zygote:
             self._stack.close()
             raise
 
-    def begin(self, tests: Sequence[str], known: Sequence[str]) -> None:
+    def begin(self, tests: Sequence[str], known: Sequence[str] = ()) -> None:
         """Have it collect these tests by the ids `known`; orders may follow at once."""
         self._began = time.monotonic()
         order = {
