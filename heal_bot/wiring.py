@@ -33,7 +33,7 @@ from heal_bot.tiers import NOTHING, Own, tiers
 from heal_bot.workspace import sessions, system
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
-from heal_bot.workspace.tree import checkout, dirty
+from heal_bot.workspace.tree import committed, dirty
 from heal_bot.workspace.wanted import Access, Wanted
 
 
@@ -237,7 +237,7 @@ def _request(
     """The request in the file, or one for the HEAD of the repository, which must be clean."""
     if job.request_file is not None:
         return requests.load(job.request_file)
-    if changed := dirty(repository.source, checkout(run, repository, repository.head, scratch)):
+    if changed := dirty(repository.source, committed(run, repository, repository.head, scratch)):
         raise UsageError(
             f"{changed[0]} differs from the commit {repository.head[:12]}"
             f" ({len(changed)} files do); commit or stash first, a patch needs a fixed base"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from heal_bot.errors import UsageError, WorkspaceError
+from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.workspace.repository import Repository
 
@@ -15,6 +15,9 @@ from heal_bot.workspace.repository import Repository
 MAX_FILES = 200_000
 MAX_FILE = 256 << 20
 MAX_TOTAL = 4 << 30
+# What the system takes as a path below our folder, and what can be removed again.
+MAX_PATH = 3_000
+MAX_DEPTH = 400
 _BATCH = 32 << 20
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
@@ -30,7 +33,7 @@ class Entry:
 
 
 def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
-    """All entries of a commit, sorted by path; UsageError when it is beyond the caps."""
+    """All entries of a commit, sorted by path; ProvisionError when it is beyond the caps."""
     listed = repository.git.run(
         run, repository.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
     )
@@ -43,9 +46,16 @@ def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
         found.append(Entry(path, mode, blob, 0 if size == "-" else int(size)))
     total = sum(entry.size for entry in found)
     if len(found) > MAX_FILES or total > MAX_TOTAL or any(e.size > MAX_FILE for e in found):
-        raise UsageError(
+        raise ProvisionError(
             f"commit {sha[:12]} holds {len(found)} files of {total >> 20} MiB, more than heal-bot "
             f"checks out ({MAX_FILES} files, {MAX_TOTAL >> 30} GiB, {MAX_FILE >> 20} MiB a file)"
+        )
+    longest = max((os.fsencode(entry.path) for entry in found), key=len, default=b"")
+    deepest = max((entry.path.count("/") for entry in found), default=0)
+    if len(longest) > MAX_PATH or deepest > MAX_DEPTH:
+        raise ProvisionError(
+            f"commit {sha[:12]} holds paths of up to {deepest} folders and {len(longest)} bytes, "
+            f"more than heal-bot checks out ({MAX_DEPTH} folders, {MAX_PATH} bytes)"
         )
     return tuple(sorted(found, key=lambda entry: entry.path))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.errors import ProvisionError, WorkspaceError
+from heal_bot.errors import BudgetError, ProvisionError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import PatchedFile
 from heal_bot.source.blob import blob_id
@@ -103,13 +103,17 @@ class GitTree:
 
 def checkout(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
     """Write the files of commit `sha` to a new folder below `scratch`."""
+    return _write(run, repository, committed(run, repository, sha, scratch), scratch, {})
+
+
+def committed(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
+    """The files of commit `sha` as git holds them; nothing is written."""
     repository.fetch(run, sha)
     told = repository.git.run(
         run, repository.folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}"
     )
     found = {entry.path: entry for entry in entries(run, repository, sha)}
-    bare = GitTree(sha, told.decode().strip(), scratch, (), run, repository, found, {}, {})
-    return _write(run, repository, bare, scratch, {})
+    return GitTree(sha, told.decode().strip(), scratch, (), run, repository, found, {}, {})
 
 
 def dirty(source: Path, tree: GitTree) -> tuple[str, ...]:
@@ -179,6 +183,11 @@ def _fill(
     room = _KEPT_TOTAL
     links: list[tuple[str, bytes]] = []
     for entry, data in blobs(run, repository, [e for e in found if e.mode != _MODULE]):
+        if run.left() <= 0:
+            raise BudgetError(
+                f"commit {tree.sha[:12]} of {len(found)} files was not checked out in time: "
+                "raise max-minutes"
+            )
         if entry.mode == _LINK:
             links.append((entry.path, data))
             continue

@@ -35,7 +35,8 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
         f"at most {guard.MAX_BYTES >> 20} MiB a file",
         f"Reports of {files.FILE_CAP >> 20} MiB a file",
         f"commits of {listing.MAX_FILES:,} files, {listing.MAX_TOTAL >> 30} GiB"
-        f" and {listing.MAX_FILE >> 20} MiB a file",
+        f" and {listing.MAX_FILE >> 20} MiB a file,"
+        f" paths of {listing.MAX_DEPTH} folders and {listing.MAX_PATH:,} bytes",
         f"{settings._CONFIG_BYTES >> 10} KiB of `.heal-bot.yml`",
         f"{envelope._MAX_BYTES >> 20} MiB of an event",
         f"{Settings().max_minutes:g} minutes by default",

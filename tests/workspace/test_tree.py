@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import hashlib
 import stat
+import subprocess
+from dataclasses import replace
 
 import pytest
 
-from heal_bot.errors import WorkspaceError
+from heal_bot.errors import BudgetError, ProvisionError, WorkspaceError
+from heal_bot.events import Run
 from heal_bot.model import PatchedFile
 from heal_bot.workspace.repository import Repository
-from heal_bot.workspace.tree import checkout, dirty
+from heal_bot.workspace.tree import checkout, committed, dirty
 
 
 @pytest.fixture
@@ -159,3 +162,22 @@ def test_the_blob_id_is_the_hash_of_what_was_written(tree_of, source):
     data = (tree.root / "pkg/b.txt").read_bytes()
     digest = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
     assert tree.blob("pkg/b.txt") == digest
+
+
+@pytest.mark.parametrize("path", ["d/" * 3_000 + "x", "d/" * 401 + "x", f"{'d' * 200}/" * 16 + "x"])
+def test_a_path_that_cannot_be_written_ends_in_one_line(tree_of, source, git, path):
+    data = f"commit refs/heads/main\ncommitter t <t@t> 1 +0000\ndata 1\nx\nM 100644 inline {path}\n"
+    argv = ["git", "-C", str(source), "fast-import", "--quiet", "--force"]
+    subprocess.run(argv, input=f"{data}data 1\nx\n".encode(), check=True)
+    with pytest.raises(ProvisionError, match="holds paths of up to"):
+        tree_of(source)
+
+
+def test_a_checkout_ends_with_the_budget(source, tmp_path):
+    run = Run(lambda event: None)
+    repository = Repository.of(run, source, tmp_path / "scratch")
+    tree = committed(run, repository, repository.head, tmp_path / "trees")
+    assert dirty(source, tree) == ()
+    assert not (tmp_path / "trees").exists()
+    with pytest.raises(BudgetError, match="raise max-minutes"):
+        tree.with_files(replace(run, deadline=0.0), (), tmp_path / "trees")
