@@ -165,11 +165,13 @@ class Ledger:
     def refuse(self, winner: Attempt, verdict: Verdict) -> None:
         """Replace the verdict of an attempt that did not hold in the cold run.
 
-        What was not measured there keeps what it fixed in the search.
+        What was not measured there keeps what it fixed in the search, and what its evidence lacks.
         """
-        if not verdict.measured:
+        if verdict.measured:
+            winner = replace(winner, lacks=None)
+        else:
             verdict = replace(verdict, fixed=winner.verdict.fixed)
-        self.weigh([replace(winner, verdict=verdict, lacks=None)])
+        self.weigh([replace(winner, verdict=verdict)])
         kept = self._partial.get(winner.cluster, [])
         self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
 

@@ -14,6 +14,7 @@ from heal_bot.model import (
     CallResult,
     Calls,
     Candidate,
+    Cause,
     Certificate,
     Cluster,
     Confirmed,
@@ -156,6 +157,22 @@ def test_a_proposal_that_fails_cold_becomes_an_unconfirmed_attempt_and_the_searc
     assert [p.edits for p in offered] == [LUCKY_ADD.edits, RIGHT_ADD.edits]
     assert [a.verdict.status for a in ledger.attempts] == ["unconfirmed", "fixed"]
     assert ledger.attempts[0].verdict.newly_failing == (broken,)
+
+
+def test_what_was_found_among_many_and_not_measured_leads_no_other_proposer(
+    tmp_path: Path,
+) -> None:
+    lost = Verdict("unconfirmed", detail="other ids in each run", cause=Cause.IDS)
+    model = ListProposer([WRONG_ADD], streams=False)
+    tiers = [ListProposer([LUCKY_ADD]), model]
+    cluster = _cluster("add", "t::add")
+    ledger, _, _ = _search(tmp_path, [cluster], tiers, {"add": ADD}, lambda proposal: lost)
+    assert [a.verdict.word for a in ledger.attempts] == ["not measured", "unchanged"]
+    assert ledger.attempts[0].verdict.fixed == ("t::add",)
+    assert model.recalled[0].attempts == ()
+    assert [verdict for _, verdict in extended(Memory(), tuple(ledger.attempts)).tried] == [
+        "unchanged",
+    ]
 
 
 def test_a_conversing_proposer_recalls_each_verdict_before_its_next_proposal(
