@@ -186,6 +186,22 @@ def test_a_report_of_a_runner_that_pytest_cannot_stand_in_for_leaves_nothing_to_
     assert outcome.reason.startswith(told)
 
 
+def test_what_pytest_cannot_run_the_test_command_may(tmp_path: Path) -> None:
+    inside = '<failure message="Failed doctest test for calc.add   File x"/>'
+    told = f'<testsuite><testcase classname="calc" name="add">{inside}</testcase></testsuite>'
+    (tmp_path / "r.xml").write_text(told)
+    red = suite(failed("calc::add"), passed(ONE))
+    for command, confirmed in (("", None), ("make test", ["calc::add"])):
+        run, _ = quiet_run()
+        runner = Runner([red])
+        edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
+        request = HealRequest("octo/shop", SHA, reports=("r.xml",), test_command=command)
+        outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+        assert (outcome.status == "nothing_to_do") is not bool(command)
+        found = outcome.baseline and [f.test for f in outcome.baseline.confirmed]
+        assert found == confirmed
+
+
 def test_a_leg_whose_python_is_not_here_is_named_in_the_outcome(tmp_path: Path) -> None:
     reports = {
         "py3.11.xml": case("one", RED) + case("two") + case("three"),
