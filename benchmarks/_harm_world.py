@@ -163,8 +163,8 @@ def taken(count):
 
 
 def test_growth_is_linear():
-    taken(10_000)
-    assert taken(400_000) < 6 * taken(100_000)
+    short, long = (min(taken(n) for _ in range(5)) for n in (20_000, 80_000))
+    assert long < 6 * short
 """
 
 
@@ -198,7 +198,8 @@ CASES = (
     _bent("streams-and-folder", {"conftest.py": _STREAMS}),
     _bent("main-module", {"test_looks.py": _LOOKS}),
     _bent("terminal", {"test_terminal.py": _TERMINAL}),
-    _bent("timing", {"test_timing.py": _TIMING}),
+    # Other programs may keep the machine busy: it may be called flaky, and must not refuse.
+    Case("world-timing", {**FILES, "test_timing.py": _TIMING}, "healed", hidden=HIDDEN),
     Case(
         "world-locale",
         {"prices.py": _PRICES, "test_prices.py": _PRICE_TESTS},

@@ -17,9 +17,10 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.text import count
-from heal_bot.verify import cause, intent
+from heal_bot.verify import cause, intent, kinds
+from heal_bot.verify.kinds import Trial
 from heal_bot.verify.legs import on_legs
-from heal_bot.verify.repetition import NOTHING, Beside, Trial, by_themselves, repeated
+from heal_bot.verify.repetition import NOTHING, Beside, by_themselves, repeated
 
 _RED = frozenset({"failed", "error"})
 # A suite whose length nothing predicts may take this share of the time left.
@@ -181,9 +182,15 @@ def _classified(
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         reason = f"{failure.reason}; {here}" if failure.reason else here
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
-    if reason := _order(trial):
+    if reason := kinds.by_order(trial):
         return Reproduced(replace(failure, reason=reason), "order_dependent")
-    return Reproduced(replace(failure, reason=_flaky(trial)), "flaky", trial.rate)
+    if reason := kinds.by_observation(trial):
+        # The runs without it are those that count.
+        status = "not_reproduced" if trial.suite else "confirmed"
+        return Reproduced(replace(failure, reason=reason), status)
+    if reason := kinds.by_load(trial):
+        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+    return Reproduced(replace(failure, reason=kinds.by_chance(trial)), "flaky", trial.rate)
 
 
 def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> Reproduced:
@@ -194,31 +201,6 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     if reason := cause.stale(seen):
         return Reproduced(replace(found, reason=reason), "stale_test")
     return Reproduced(found, "confirmed")
-
-
-def _order(trial: Trial) -> str:
-    """Why the order of tests decides; '' when chance does."""
-    apart = set(trial.alone + trial.shuffled)
-    if trial.reordered:
-        return "it passes in the given order and fails in a random one: another test disturbs it"
-    if apart == {not trial.suite} and trial.again in {None, trial.suite}:
-        return (
-            "it fails in the suite and passes by itself: another test disturbs it"
-            if trial.suite
-            else "it passes in the suite and fails by itself: it needs another test"
-        )
-    return ""
-
-
-def _flaky(trial: Trial) -> str:
-    shown = f"it failed in {sum(trial.all)} of {len(trial.all)} runs"
-    if len({trial.suite, *trial.alone}) == 1 and trial.suite not in trial.shuffled:
-        return (
-            f"{shown}: in every one with one hash seed, in none with others"
-            if trial.suite
-            else (f"{shown}: in none with one hash seed, in every one with others")
-        )
-    return shown
 
 
 def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> Reproduced:

@@ -24,6 +24,7 @@ from heal_bot.text import count
 from heal_bot.verify import intent, measured, scope
 from heal_bot.verify.baseline import failure_of, on_ids
 from heal_bot.verify.certificate import Findings, certify, protected_hash
+from heal_bot.verify.load import settled
 from heal_bot.verify.proof import Proof, slower
 from heal_bot.verify.repetition import is_unsteady
 from heal_bot.verify.steadiness import broken_tests
@@ -118,14 +119,17 @@ def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs
     again = _again(run, case.fresh, baseline) if unsteady else ()
     done = runner.run_many(run, env, [*asks, *again, *proof.asks])
     begin, end = len(asks), len(asks) + len(again)
-    suites = done[:begin]
     for number, suite in enumerate(done[:end], 1):
         purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
         _tell(run, f"{purpose} {number} of {end}", suite)
-    doubts = []
+    wanted = [*asks, *again]
+    listed = {failure.test for failure in baseline.confirmed}
+    judged, unsure = settled(run, runner, env, wanted, done[:end], listed)
+    suites = judged[:begin]
+    doubts = list(unsure)
     if unsteady and not again:
         doubts.append("there was no time to run the failing tests under more hash seeds")
-    return _Runs(suites, done[begin:end], done[end:], outside, tuple(doubts))
+    return _Runs(suites, judged[begin:], done[end:], outside, tuple(doubts))
 
 
 def _renamed(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:

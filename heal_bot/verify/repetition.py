@@ -11,6 +11,8 @@ from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import CaseResult, Edit, Environment, Spectrum, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.source import guard
+from heal_bot.verify.kinds import Trial
+from heal_bot.verify.load import one_by_one
 
 _RED = frozenset({"failed", "error"})
 # Shuffle seeds of the first two runs: in the order given, and in a random one.
@@ -33,33 +35,6 @@ _UNSTEADY = re.compile(
 # A set by its braces, or a comprehension of one; a dict has a colon.
 _BRACES = (ast.Set, ast.SetComp)
 _VARIES = re.compile(r"0x[0-9a-f]+|/slot-\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """Whether a test was red: in the suite, by itself, shuffled under other hash seeds.
-
-    Runs that did not come to the test are left out. `again` is another run of the whole suite, in
-    the same order or (`reordered`) in a random one. `lost` tells that no later run collected it.
-    """
-
-    suite: bool
-    alone: tuple[bool, ...]
-    shuffled: tuple[bool, ...]
-    again: bool | None = None
-    reordered: bool = False
-    lost: bool = False
-
-    @property
-    def all(self) -> tuple[bool, ...]:
-        """Every run there was."""
-        more = () if self.again is None else (self.again,)
-        return (self.suite, *self.alone, *self.shuffled, *more)
-
-    @property
-    def rate(self) -> float:
-        """The share of red runs."""
-        return sum(self.all) / len(self.all)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +132,15 @@ class _Bench:
             return self._told(beside.runs, purpose, set(tests))
         return self._run(by_themselves(self.tree, tests, self._seconds(tests)), purpose, tests)
 
-    def _run(self, asks: Sequence[Ask], purpose: str, tests: Sequence[str]) -> list[_Round]:
-        """What each run showed."""
-        return self._told(self.runner.run_many(self.run_, self.env, asks), purpose, set(tests))
+    def _run(
+        self, asks: Sequence[Ask], purpose: str, tests: Sequence[str], *, apart: bool = False
+    ) -> list[_Round]:
+        """What each run showed; side by side, or one after another."""
+        if apart:
+            runs = one_by_one(self.run_, self.runner, self.env, asks)
+        else:
+            runs = self.runner.run_many(self.run_, self.env, asks)
+        return self._told(runs, purpose, set(tests))
 
     def _seconds(self, tests: Sequence[str]) -> float:
         """The time that a run of these tests may take."""
@@ -193,13 +174,15 @@ class _Bench:
         seconds = self._seconds(tests)
         every = (None,) * len(seeds) + seeds
         asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in every]
-        rounds = self._run(asks, "unsteady tests", tests)
+        # Where it matters how a run ends, none of ours is beside it.
+        rounds = self._run(asks, "unsteady tests", tests, apart=green)
         for test in tests:
             before = known[test]
             known[test] = replace(
                 before,
                 alone=(*before.alone, *_red(test, *rounds[: len(seeds)])),
                 shuffled=(*before.shuffled, *_red(test, *rounds[len(seeds) :])),
+                apart=green,
             )
 
     def suite_again(self, selected: tuple[str, ...] | None) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from heal_bot.events import Run
 from heal_bot.model import Baseline, CaseResult, Environment, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.verify.load import LOADED, one_by_one
 
 # What a test may come to after the patch, by what it came to before.
 _HOLDS = {
@@ -44,9 +45,10 @@ def broken_tests(
     """What became of the tests that passed before.
 
     A test that failed in a run of the suite is run alone, three times with the patch and three
-    times without it, each time under another seed of string hashes. It is flaky when it fails
-    without the patch too, at least once, or when it failed in one run of the suite only and passes
-    each time alone with the patch.
+    times without it, each time under another seed of string hashes and with no other run beside
+    it. It is flaky when it fails without the patch too, at least once. When it passes each time
+    alone with the patch, a failure in one run of the suite only is a doubt; what failed in every
+    one counts where a run of the suite by itself shows it too.
     """
     held = _Held({r.test: r.outcome for r in baseline.suite.results})
     flaky = {item.failure.test for item in baseline.reproduced if item.status == "flaky"}
@@ -61,25 +63,27 @@ def broken_tests(
         return Broken(lost, (*doubts, *told))
     # Under the seeds of string hashes that the confirmations had, and more.
     asks = [Ask(one, asked, hashes=seed) for one in (tree, fresh) for seed in range(_AGAIN)]
-    runs = runner.run_many(run, env, asks)
+    runs = one_by_one(run, runner, env, asks)
     before, after = held.count(runs[:_AGAIN]), held.count(runs[_AGAIN:])
+    always = {test for test in asked if all(test in results for results in red)}
+    if only := [test for test in always if not before[test] and not after[test]]:
+        # In the suite each time, and never alone: for the tests before it, or for the load?
+        (quiet,) = one_by_one(run, runner, env, [Ask(fresh, baseline.selected, hashes=0)])
+        if quiet.ended == "finished":
+            always -= set(only) - {result.test for result in held.broken(quiet)}
     broken, at_times = [], set()
     for test in asked:
-        always = all(test in results for results in red)
         if before[test]:
             doubts.append(
                 f"{test} is flaky: without the patch it failed in {before[test]} of {_AGAIN} runs"
                 f" by itself, with it in {after[test]} of {_AGAIN}"
             )
-        elif always or after[test]:
+        elif after[test] or test in always:
             broken.append(held.latest(runs[_AGAIN:], test) or failing[test])
-            if not always or after[test] < _AGAIN:
+            if test not in always or after[test] < _AGAIN:
                 at_times.add(test)
         else:
-            doubts.append(
-                f"{test} passed before, failed in one of {len(suites)} runs of the suite after the"
-                f" patch, and passed {_AGAIN} times by itself: is it flaky?"
-            )
+            doubts.append(f"{test} passed before, and with the patch {LOADED.format(_AGAIN)}")
     return Broken(tuple(broken), tuple(doubts), frozenset(at_times))
 
 

@@ -203,7 +203,8 @@ def test_the_failing_tests_run_under_more_seeds_where_a_patch_brings_in_a_set(
     refused, _ = _confirm(
         tmp_path / "red",
         new=new,
-        alone=lambda _, n: suite(failed(BAD)) if n == 2 else suite(passed(BAD)),
+        # The last of the seeds, and again whenever it is that seed.
+        alone=lambda _, n: suite(failed(BAD)) if n >= 2 else suite(passed(BAD)),
     )
     assert isinstance(refused, Verdict)
     assert "depend on the order of a set" in refused.detail
@@ -292,6 +293,34 @@ def test_a_passing_test_that_fails_in_one_run_of_the_suite_alone_is_a_doubt(
     assert isinstance(verified, Confirmed)
     assert GOOD in verified.certificate.doubts[0]
     assert runner.asked[-6:] == ["base alone"] * 3 + ["alone"] * 3
+
+
+@pytest.mark.parametrize(
+    ("quiet", "held"), [(GREEN, True), (suite(passed(BAD), failed(GOOD)), False)]
+)
+def test_what_fails_in_both_runs_side_by_side_counts_where_a_run_by_itself_shows_it(
+    tmp_path: Path, quiet: SuiteRun, held: bool
+) -> None:
+    """Both confirmations run at a time: a test that measures time may fail in both."""
+    red = suite(passed(BAD), failed(GOOD))
+    verified, runner = _confirm(tmp_path, suite=lambda _, number: red if number < 2 else quiet)
+    assert runner.asked.count("suite") == 3
+    assert isinstance(verified, Confirmed) is held
+    if isinstance(verified, Confirmed):
+        assert "it depends on the load" in verified.certificate.doubts[0]
+
+
+@pytest.mark.parametrize(("alone", "held"), [(passed(BAD), True), (failed(BAD), False)])
+def test_a_listed_test_that_fails_in_one_run_side_by_side_counts_by_itself(
+    tmp_path: Path, alone: CaseResult, held: bool
+) -> None:
+    verified, runner = _confirm(
+        tmp_path,
+        suite=lambda _, number: GREEN if number else suite(failed(BAD), passed(GOOD)),
+        alone=suite(alone),
+    )
+    assert runner.asked.count("alone") == 3
+    assert isinstance(verified, Confirmed) is held
 
 
 def test_a_passing_test_that_also_fails_by_itself_rejects_the_patch(tmp_path: Path) -> None:
