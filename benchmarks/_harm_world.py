@@ -30,42 +30,6 @@ def frozen():
     with freezegun.freeze_time("1984-04-04"):
         yield
 """
-_DUE = '''"""When a loan has to be given back."""
-
-import datetime
-
-
-def days_left(due):
-    """How many days there are from today to the day it is due, 0 when that is over."""
-    today = datetime.date.today()
-    if due > today:
-        return 0
-    return (due - today).days
-'''
-_DUE_TESTS = """import datetime
-
-from due import days_left
-
-
-def test_tomorrow():
-    assert days_left(datetime.date(1984, 4, 5)) == 1
-
-
-def test_next_month():
-    assert days_left(datetime.date(1984, 5, 4)) == 30
-
-
-def test_next_year():
-    assert days_left(datetime.date(1985, 4, 4)) == 365
-
-
-def test_last_year():
-    assert days_left(datetime.date(1983, 4, 4)) == 0
-
-
-def test_today():
-    assert days_left(datetime.date(1984, 4, 4)) == 0
-"""
 _MOCKED = """from unittest import mock
 
 import pytest
@@ -183,17 +147,6 @@ def _bent(name: str, files: dict[str, str], *, never: tuple[str, ...] = ()) -> C
 CASES = (
     _bent("clock-of-its-own", {"conftest.py": _FROZEN}),
     _bent("freezegun", {"conftest.py": _FREEZEGUN, "requirements.txt": "freezegun\n"}),
-    Case(
-        "world-frozen-code",
-        {
-            "due.py": _DUE,
-            "test_due.py": _DUE_TESTS,
-            "conftest.py": _FREEZEGUN,
-            "requirements.txt": "freezegun\n",
-        },
-        "healed",
-        never=("untrusted", "flaky"),
-    ),
     _bent("mocks", {"conftest.py": _MOCKED}),
     _bent("streams-and-folder", {"conftest.py": _STREAMS}),
     _bent("main-module", {"test_looks.py": _LOOKS}),
