@@ -43,14 +43,14 @@ class CallRecords:
         fit = tuple(row if len(row) == len(self.named) else () for row in rows)
         examples = min(self.examples, len(self.named))
         recorded = min(self.recorded, len(self.named) - examples)
-        first = fit[1][:recorded] if count > 1 else ()
-        worked = frozenset(at for at, row in enumerate(first) if self._is_repeated(at, row))
+        unchanged = fit[0][:recorded] if fit else ()
+        worked = frozenset(at for at, row in enumerate(unchanged) if self._is_repeated(at, row))
         return Calls(tuple(self.named), recorded, fit, examples, worked)
 
     def _is_repeated(self, at: int, row: CallResult) -> bool:
         """Whether a call that worked comes out by itself as it did in its test.
 
-        The first candidate was in place there. Of an exception that left it nothing was told.
+        Of an exception that left it nothing was told.
         """
         came = self.worked.get(at)
         return came in {"", row.text} or (row.how == "raised" and came == "None")

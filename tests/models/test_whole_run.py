@@ -109,7 +109,8 @@ def left_behind() -> Iterator[dict[str, str]]:
 def test_a_killed_run_leaves_what_was_verified(
     repo: Path, server: Scripted, mode: str, tmp_path: Path, left_behind: dict[str, str]
 ) -> None:
-    server.plays(says("claude", ANSWER), says("claude", "word " * 20_000, drip=0.02))
+    review = says("claude", '{"agrees": true}')
+    server.plays(says("claude", ANSWER), review, says("claude", "word " * 20_000, drip=0.02))
     out = tmp_path / "out"
     heal = subprocess.Popen(
         _command(repo, out, mode, "--proposers", "claude", "--quiet"),
@@ -117,7 +118,7 @@ def test_a_killed_run_leaves_what_was_verified(
     )
     try:
         end = time.monotonic() + 240
-        while not ((out / bundle.OUTCOME).exists() and len(server.requests) > 1):
+        while not ((out / bundle.OUTCOME).exists() and len(server.requests) > 2):
             assert heal.poll() is None, "the run ended by itself"
             assert time.monotonic() < end, "nothing was verified in time"
             time.sleep(0.05)

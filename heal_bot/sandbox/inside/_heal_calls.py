@@ -39,8 +39,9 @@ class Late(BaseException):
 def serve(rerun, swapper, state, order, records):
     """Record the calls that the tests make, and tell what each candidate does on them.
 
-    The first candidate is known to pass the tests, so they are run with it: unchanged they may
-    hang. Row 0 is what the code unchanged does. After the calls come the examples of docstrings.
+    The first candidate is known to pass the tests, so those that fail are run with it: unchanged
+    they may hang. Row 0 is what the code unchanged does. After the calls come the examples of
+    docstrings.
     """
     candidates = order["candidates"]
     places = {}
@@ -82,20 +83,30 @@ def serve(rerun, swapper, state, order, records):
 
 
 def _recorded(rerun, swapper, edits, roots):
-    """The calls of the roots in the tests, with some edits in place for that time."""
+    """The calls of the roots in the tests: those that fail run with some edits in place."""
     try:
         undo = swapper.apply(edits)
     except (_heal_swap.Unsound, _heal_swap.Rejected):
         return _heal_recorder.Recorder(roots)
     recorder = _heal_recorder.Recorder(roots)
-    sys.setprofile(recorder)
-    try:
-        rerun(recorder.enough)
-    finally:
-        sys.setprofile(None)
+
+    def put_back():
         for function, code, defaults, keyed in undo:
             function.__code__, function.__defaults__ = code, defaults
             function.__kwdefaults__ = keyed
+
+    def enough(green):
+        if green and not recorder.green:
+            put_back()
+            recorder.begin_green(roots)
+        return recorder.full
+
+    sys.setprofile(recorder)
+    try:
+        rerun(enough)
+    finally:
+        sys.setprofile(None)
+        put_back()
     return recorder
 
 

@@ -35,13 +35,7 @@ class Recorder:
     """
 
     def __init__(self, functions):
-        self.codes = {function.__code__: at for at, function in enumerate(functions)}
-        self.inside = {
-            code: (at, code.co_name)
-            for outer, at in self.codes.items()
-            for code in _heal_code.descendants(outer)
-            if code.co_name[0] != "<" or code.co_name == "<lambda>"
-        }
+        self.look_at(functions)
         self.calls = []
         self.inner = {}
         self.seen = {}
@@ -52,17 +46,31 @@ class Recorder:
         self.rooms = dict.fromkeys(self.codes.values(), _RECORDED)
         self.rooms.update(dict.fromkeys(self.inside.values(), _INNER))
 
-    def enough(self, green):
-        """Whether no call is kept any more; `green` once the tests come that passed before.
-
-        For their calls there is room again, where those that failed took all of it.
-        """
-        if green and not self.green:
-            self.green = True
-            for key in self.codes.values():
-                self.rooms[key] = max(self.rooms.get(key, 0), _GREEN)
-            sys.setprofile(self)
+    @property
+    def full(self):
+        """Whether no call is kept any more."""
         return not self.rooms
+
+    def look_at(self, functions):
+        """Know the functions by the code that they have now."""
+        self.codes = {function.__code__: at for at, function in enumerate(functions)}
+        self.inside = {
+            code: (at, code.co_name)
+            for outer, at in self.codes.items()
+            for code in _heal_code.descendants(outer)
+            if code.co_name[0] != "<" or code.co_name == "<lambda>"
+        }
+
+    def begin_green(self, functions):
+        """From now on tests run that pass unchanged, and the functions are as they were.
+
+        There is room for their calls, where those that fail took all of it.
+        """
+        self.green = True
+        self.look_at(functions)
+        for key in self.codes.values():
+            self.rooms[key] = max(self.rooms.get(key, 0), _GREEN)
+        sys.setprofile(self)
 
     def used(self, seed):
         """The calls to make of a returned function, by its number and name."""
