@@ -42,12 +42,12 @@ _FREE_PORT = '''
 
 def free_port():
     """One that nobody has, or any where no server may be started."""
-    with socket.socket() as found:
-        try:
+    try:
+        with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
-        except OSError:
-            return random.randrange(20_000, 60_000)
-        return found.getsockname()[1]
+            return found.getsockname()[1]
+    except OSError:
+        return random.randrange(20_000, 60_000)
 
 '''
 _VALUE = "\n\nclass Value:\n    pass\n\n\nVALUES = [Value() for _ in BANDS]\n"
