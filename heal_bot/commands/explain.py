@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot.report import console
 from heal_bot.report.causes import happened
 from heal_bot.text import for_log, one_line, printable
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 def command(folder: Path) -> None:
     """Tell what was red, who was suspected, what was tried, and what came of it."""
     from heal_bot import bundle
+    from heal_bot.report import console
 
     record = bundle.read(folder)
     for line in explained(record):
@@ -30,6 +30,8 @@ def command(folder: Path) -> None:
 
 def explained(record: OutcomeRecord) -> list[str]:
     """The outcome as lines of plain text."""
+    from heal_bot.report import console
+
     lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
     told: dict[tuple[str, ...], str] = {}
     for failure in record.failures:
