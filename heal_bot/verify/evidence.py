@@ -103,15 +103,20 @@ def outside(run: SuiteRun, tests: Sequence[str]) -> str:
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
         if result.outcome != "passed":
-            _, kind, message = said(result)
-            return f"{test} {result.outcome} outside: {kind}: {message}"
+            return told(result)
     return "" if tests else "no test to judge by"
 
 
-def contradicting(run: SuiteRun, tests: Sequence[str]) -> CaseResult | None:
-    """The first of the tests that fails in the oracle's run, where the oracle had an answer."""
+def told(result: CaseResult) -> str:
+    """How a test ended in the oracle's run, in words."""
+    outcome, kind, message = said(result)
+    return f"{result.test} {outcome} outside: {kind}: {message}"
+
+
+def contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:
+    """Those of the tests that fail in the oracle's run, where the oracle had an answer."""
     red = (r for r in run.results if r.test in tests and r.outcome == "failed")
-    return next((r for r in red if "Refused" not in r.kind), None)
+    return tuple(r for r in red if "Refused" not in r.kind)
 
 
 def said(result: CaseResult) -> tuple[str, str, str]:

@@ -141,10 +141,10 @@ class Proof:
             doubts += lost
         inside = evidence.outside(outside, fixed) if outside else self.inside
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
-        red = evidence.contradicting(outside, fixed) if outside else None
-        if red is not None and self._is_heard(run, runner, env, red):
-            veto = f"{inside}: it passes only where the change runs beside what the test expects"
-            return Shown("in-process", (), (), veto)
+        red = evidence.contradicting(outside, fixed) if outside else ()
+        if red and (heard := self._heard(run, runner, env, red)):
+            veto = "it passes only where the change runs beside what the test expects"
+            return Shown("in-process", (), (), f"{evidence.told(heard[0])}: {veto}")
         found = gates.findings(self.candidate.edits, fixed, self.tree)
         if refused := [finding.text for finding in found if finding.veto]:
             return Shown("in-process", (), (), refused[0])
@@ -156,23 +156,22 @@ class Proof:
         method = "in-process" if inside else "oracle"
         return Shown(method, (*rows, *said), (*doubts, *asked))
 
-    def _is_heard(self, run: Run, runner: Runner, env: Environment, red: CaseResult) -> bool:
-        """Whether a test means the same when the function is asked in a process of its own.
+    def _heard(
+        self, run: Run, runner: Runner, env: Environment, red: Sequence[CaseResult]
+    ) -> tuple[CaseResult, ...]:
+        """Those that mean the same when the function is asked in a process of its own.
 
-        It does where it fails there without the change as it failed here. What rests on files,
+        They do where they fail there without the change as they failed here. What rests on files,
         patched names or output of the test process does not.
         """
         if self.oracle is None or self.oracle.oracle is None:
-            return False
+            return ()
         oracle = replace(self.oracle.oracle, tree=self.tree)
-        (done,) = runner.run_many(
-            run, env, [replace(self.oracle, tests=(red.test,), oracle=oracle)]
-        )
-        here = {result.test: result for result in self.baseline.suite.results}.get(red.test)
-        there = next((result for result in done.results if result.test == red.test), None)
-        if here is None or there is None:
-            return False
-        return evidence.said(here) == evidence.said(there)
+        tests = tuple(result.test for result in red)
+        (done,) = runner.run_many(run, env, [replace(self.oracle, tests=tests, oracle=oracle)])
+        here = {r.test: evidence.said(r) for r in self.baseline.suite.results}
+        there = {r.test: evidence.said(r) for r in done.results}
+        return tuple(r for r in red if r.test in there and there[r.test] == here.get(r.test))
 
     def _covered(self, fixed: Sequence[str], run: SuiteRun | None) -> tuple[str, list[str]]:
         """Whether the fixed tests execute the new lines, and a doubt per file where they do not."""

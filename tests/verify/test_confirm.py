@@ -93,6 +93,7 @@ def _confirm(
     doubts: tuple[str, ...] = (),
     tampered: bool = False,
     others: tuple[str, ...] = (),
+    red: tuple[str, ...] = (),
     spectrum: Spectrum | None = None,
     deadline: float = math.inf,
     unsteady: tuple[str, ...] = (),
@@ -104,7 +105,7 @@ def _confirm(
     edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
     attempt = replace(attempt, doubts=doubts)
-    seen = suite(failed(BAD), CaseResult(GOOD, before), *map(passed, others))
+    seen = suite(failed(BAD), CaseResult(GOOD, before), *map(passed, others), *map(failed, red))
     observed = replace(seen, errors=errors, ended=ended, spectrum=spectrum)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
     runner = Runner(
@@ -492,6 +493,20 @@ def test_what_the_oracle_contradicts_is_refused_where_the_test_means_the_same_th
         assert isinstance(verified, Confirmed)
         assert verified.certificate.methods == (("m.py::add", "in-process"),)
         assert not any("outside" in doubt for doubt in verified.certificate.doubts)
+
+
+def test_the_oracle_is_heard_beside_tests_that_mean_something_else_there(tmp_path: Path) -> None:
+    other = "tests/test_m.py::test_add_more"
+    files = failed(BAD, "no such file: 'seen.txt'", "FileNotFoundError")
+    verified, runner = _confirm(
+        tmp_path, baseline=[Reproduced(Failure(t, "", ""), "confirmed") for t in (BAD, other)],
+        red=(other,), suite=suite(passed(BAD), passed(other), passed(GOOD)),
+        poison=suite(failed(BAD), failed(other)), oracle_unchanged=suite(files, failed(other)),
+        oracle=suite(files, failed(other, "assert None == 23")),
+    )  # fmt: skip
+    assert isinstance(verified, Verdict)
+    assert verified.detail.startswith(f"{other} failed outside: AssertionError: assert None == 23")
+    assert runner.asked.count("oracle unchanged") == 1
 
 
 @pytest.mark.parametrize(
