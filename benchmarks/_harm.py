@@ -175,6 +175,9 @@ def _wrong(case: Case, ended: Ended, github: LoopbackGitHub) -> str:
         return f"exit {ended.code}: {ended.log[-600:]}"
     if github.violations:
         return f"GitHub would refuse: {github.violations[:2]}"
+    comments = [c for c in github.world.comments.values() if c.user != "ada"]
+    if len(comments) != int(case.on == "comment"):
+        return f"{len(comments)} comments"
     proposed = status in _HEALED and case.inputs.get("mode") != "dry-run"
     if len(ended.proposals) != int(proposed):
         return f"{len(ended.proposals)} pull requests"

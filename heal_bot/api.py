@@ -50,7 +50,7 @@ def heal(
                 # What was verified before stays; the bundle on disk holds it already.
                 made.run.emit(Noted(stage="verify", message=str(error), level="warning"))
                 return kept
-            outcome = _failed(made.request, error)
+            outcome = replace(_failed(made.request, error), memory=made.remembered)
         if stopped():
             outcome = _interrupted(outcome)
         made.store.save(outcome)

@@ -89,8 +89,8 @@ REPORTED = """\
 """
 
 
-def _joined(tmp_path: Path, *ids: str) -> tests.Resolved:
-    (tmp_path / "junit.xml").write_text(REPORTED)
+def _joined(tmp_path: Path, *ids: str, reported: str = REPORTED) -> tests.Resolved:
+    (tmp_path / "junit.xml").write_text(reported)
     run = Run(lambda event: None)
     report = junit.read(run, tmp_path, ["junit.xml"])
     collected = [f"pkg/test_m.py::test_f[{one}]" for one in ids]
@@ -103,6 +103,13 @@ def test_a_reported_test_whose_ids_change_is_joined_by_its_place(tmp_path: Path)
     found = _joined(tmp_path, "17:30:08", "17:30:09", "17:30:10")
     assert [f.test for f in found.failures] == ["pkg/test_m.py::test_f[17:30:09]"]
     assert found.skipped == ()
+
+
+def test_a_report_of_workers_is_in_no_order_and_joins_nothing_by_its_place(tmp_path: Path) -> None:
+    said = '<failure message="assert 0">[gw1] linux -- Python 3.12.4 /venv/bin/python</failure>'
+    reported = REPORTED.replace('<failure message="assert 0"/>', said)
+    with pytest.raises(Exception, match="no parameter set of this name"):
+        _joined(tmp_path, "17:30:08", "17:30:09", "17:30:10", reported=reported)
 
 
 def test_a_reported_test_is_not_joined_where_there_are_more_or_fewer(tmp_path: Path) -> None:

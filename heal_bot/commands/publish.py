@@ -71,6 +71,10 @@ def command(
     from heal_bot.report import console
 
     record = bundle.read(folder)
+    # What `verify` repeats is the patch: beside it a suggestion is left out, alone it is claimed.
+    if record.patch is not None:
+        record = record.model_copy(update={"suggestion": None})
+    claimed = claimed or record.suggestion is not None
     chosen = settings.from_process(None, {})
     name = repo or chosen.github_repository
     if not name:

@@ -51,6 +51,9 @@ def command(
     from heal_bot.verify.replay import replay
 
     record = bundle.read(folder)
+    if record.patch is None and record.suggestion is not None:
+        click.echo("nothing to verify: the bundle holds a suggestion and no patch")
+        return
     if record.patch is None:
         raise UsageError(f"{folder} holds no patch: the run ended as {record.status}")
     chosen = settings.from_process(None, options)

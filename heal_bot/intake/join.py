@@ -27,7 +27,10 @@ class Joined:
 class Join:
     """Finds tests by reported names in one checkout."""
 
-    def __init__(self, collection: Collection, layout: Layout, sources: Sources) -> None:
+    def __init__(
+        self, collection: Collection, layout: Layout, sources: Sources, *, ordered: bool = True
+    ) -> None:
+        self._ordered = ordered
         self._index = Index(collection.tests)
         self._files = frozenset(split(test)[0] for test in collection.tests)
         self._layout = layout
@@ -65,7 +68,7 @@ class Join:
 
     def _placed(self, case: ReportedCase) -> tuple[str, ...]:
         """By its place among the parameter sets of its function, where ids change with each run."""
-        for name in dialects.names(case) if case.place else ():
+        for name in dialects.names(case) if case.place and self._ordered else ():
             others = self._index.parametrized(name.classname, name.test.partition("[")[0])
             if len(others) == case.places and len(set(map(identity.function, others))) == 1:
                 return (others[case.place - 1],)

@@ -49,7 +49,9 @@ def resolve(
     and says so in `nothing`. UsageError when cases fail and none of them is in the repository.
     """
     layout = Layout(paths)
-    join = Join(collection, layout, Sources(paths, read))
+    # Workers of xdist report in the order in which tests end.
+    ordered = "pytest-xdist" not in report.hints.plugins
+    join = Join(collection, layout, Sources(paths, read), ordered=ordered)
     cases = _sorted(report, join)
     failures = tuple(_failure(test, named, layout) for test, named in cases.meant.items())
     stopped = _stopped(report, collection, cases.beyond)

@@ -41,7 +41,7 @@ _MORE = (2, 3, 4)
 class _Case:
     """A proposal on its way to a verdict: the edits, their files, and both trees.
 
-    `doubts` are those of its winners: which other changes pass.
+    `doubts` are those of its winners.
     """
 
     candidate: Candidate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from heal_bot.events import Run
-from heal_bot.model import Baseline, Cause, Edit, SuiteRun, Verdict
+from heal_bot.model import Baseline, Cause, Edit, SuiteRun, Verdict, identity
 from heal_bot.text import count
 from heal_bot.verify import trial
 from heal_bot.verify.steadiness import Broken
@@ -62,8 +62,9 @@ def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | No
 
 def _renamed(tests: Collection[str], others: Collection[str]) -> Cause:
     """The ids, where each of the tests is there by the name of its function; else the change."""
-    named = {test.partition("[")[0] for test in others}
-    return Cause.IDS if all(test.partition("[")[0] in named for test in tests) else Cause.CHANGE
+    named = set(map(identity.function, others))
+    same = all(identity.function(test) in named for test in tests)
+    return Cause.IDS if same else Cause.CHANGE
 
 
 def missing(suite: SuiteRun, baseline: Baseline) -> Cause:

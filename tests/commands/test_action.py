@@ -230,6 +230,19 @@ def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_
     assert "--base-sha" in refused.stdout
 
 
+@pytest.mark.long
+def test_publish_shows_no_suggestion_of_a_bundle_beside_the_patch_that_was_verified(
+    github: LoopbackGitHub, tmp_path: Path
+) -> None:
+    values = records.suggested(github.world.branch("main") or "", beside=True)
+    (tmp_path / "outcome.json").write_text(json.dumps(values))
+    done = start(github, tmp_path, "publish", "--bundle", str(tmp_path),
+                 GITHUB_TOKEN="token-for-tests")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (pull,) = github.world.pulls.values()
+    assert "one failing test alone vouches for it" not in pull.body
+
+
 def test_the_action_file_names_the_inputs_the_program_reads() -> None:
     described = yaml.safe_load((ROOT / "action.yml").read_text())
     assert set(described["inputs"]) == INPUTS

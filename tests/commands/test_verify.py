@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from heal_bot.commands.group import cli
 from heal_bot.commands.verify import _hints
 from tests.github import records
 
@@ -14,3 +20,9 @@ def test_plugins_of_our_own_list_are_added_again_and_nothing_else_that_a_bundle_
     assert _hints(records.record(values)).plugins == ("pytest-mock", "anyio")
     values |= {"certificate": None, "patch": None}
     assert _hints(records.record(values)).plugins == ()
+
+
+def test_a_suggestion_alone_leaves_nothing_to_verify_and_that_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "outcome.json").write_text(json.dumps(records.suggested("1" * 40)))
+    done = CliRunner().invoke(cli, ["verify", "--bundle", str(tmp_path), "--repo", "."])
+    assert (done.exit_code, done.output.partition(":")[0]) == (0, "nothing to verify")
