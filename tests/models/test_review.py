@@ -135,6 +135,13 @@ def test_a_check_that_the_patch_breaks_refuses_it(room: Room) -> None:
     )
 
 
+def test_a_check_that_crashed_before_the_patch_did_not_hold_there(room: Room) -> None:
+    code = "from shop.money import round_cents as r\nassert r(float('inf')) == 0"
+    checks = [{"claim": "no infinity", "code": code}]
+    doubts = room.opinions(review(True, "", checks), UNSURE)
+    assert doubts[1].endswith(" holds neither before nor after the patch: no infinity")
+
+
 def test_agreement_adds_nothing_and_removes_nothing(room: Room) -> None:
     assert room.opinions(review(True, "", CHECKS[1:2])) == ("an older doubt",)
 

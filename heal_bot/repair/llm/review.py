@@ -125,9 +125,10 @@ class ModelCritic:
                 break
             if not _fails(after):
                 continue
-            when = "neither before nor after" if _fails(before) else "before, but not after,"
+            held = (before.how, before.code) == ("exited", 0)
+            when = "before, but not after," if held else "neither before nor after"
             said = f"a check by {model.name} holds {when} the patch: {self._line(check.claim)}"
-            if not _fails(before) or self._is_confirmed(run, check, prompter):
+            if held or self._is_confirmed(run, check, prompter):
                 code = clip(redact(check.code, self.secrets), 600)
                 return Opinion(f"{said}\n{code}", tuple(questions))
             questions.append(said)
