@@ -264,11 +264,18 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A change that held in the cold runs and is not called the repair, and why not."""
+    """A change that held in the cold runs on top of `base`, and is not called the repair."""
 
     attempt: Attempt
     confirmed: Confirmed
     why: tuple[str, ...]
+    base: Patch | None = None
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The tests that passed in the cold runs with it, and not with its base alone."""
+        before = self.base.fixed if self.base else ()
+        return tuple(test for test in self.confirmed.patch.fixed if test not in before)
 
 
 @dataclass(frozen=True, slots=True)

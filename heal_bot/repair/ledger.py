@@ -128,14 +128,21 @@ class Ledger:
         elif why:
             status, fixed, detail = "suggestion", len(verified.patch.fixed), why[0]
             if len(new) == 1:
-                self.suggestions[new[0].cluster] = Suggestion(new[0], verified, why)
+                base = self.confirmed.patch if self.confirmed else None
+                self.suggestions[new[0].cluster] = Suggestion(new[0], verified, why, base)
                 self.weigh([replace(new[0], lacks=why)])
         else:
             self.confirmed, self.held = verified, proposal.winners
             status, fixed, detail = "patch", len(verified.patch.fixed), ""
-            for winner in new:
-                self.suggestions.pop(winner.cluster, None)
+        self._drop_fixed()
         run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))
+
+    def _drop_fixed(self) -> None:
+        """Drop the suggestions whose tests all pass with the patch."""
+        done = set(self.confirmed.patch.fixed) if self.confirmed else set()
+        for cluster, suggestion in tuple(self.suggestions.items()):
+            if done.issuperset(suggestion.fixed):
+                del self.suggestions[cluster]
 
     def lacks(self, proposal: Proposal, verified: Confirmed | Verdict) -> tuple[str, ...]:
         """Why a proposal that was confirmed is not called the repair; empty where it is."""

@@ -392,6 +392,39 @@ def test_a_suggestion_stays_where_those_who_are_asked_find_nothing(tmp_path: Pat
     assert (digest(LUCKY_ADD), "unconfirmed") in extended(Memory(), tuple(ledger.attempts)).tried
 
 
+def test_a_suggestion_stands_beside_a_patch_that_fixes_a_part_of_its_tests(tmp_path: Path) -> None:
+    checks = {**ADD, "t::none": lambda m: m["add"](1, 1) == 2}
+    kinds = ("KeyError", "AssertionError")
+    failures = tuple(Failure(t, kind, "") for t, kind in zip(checks, kinds, strict=True))
+    cluster = Cluster("add", failures, (Suspect(_target("add"), 1.0),))
+    part = ListProposer([LUCKY_ADD], name="model", streams=False)
+    ledger, _, _ = _search(
+        tmp_path, [cluster], [ListProposer([RIGHT_ADD], name="rules"), part], {"add": checks}
+    )
+    assert [winner.candidate for winner in ledger.held] == [LUCKY_ADD]
+    assert [s.fixed for s in ledger.suggestions.values()] == [tuple(checks)]
+
+
+def test_a_suggestion_whose_tests_the_patch_of_another_cause_fixes_is_dropped(
+    tmp_path: Path,
+) -> None:
+    right_twice = _change("twice", "return a", "return 2 * a")
+    model = ListProposer([right_twice], name="model", streams=False)
+
+    def confirm(proposal: Proposal) -> Confirmed:
+        found = _confirmed(proposal)
+        more = right_twice.edits[0] in proposal.edits
+        fixed = ("t::add", "t::twice") if more else found.patch.fixed
+        return replace(found, patch=replace(found.patch, fixed=fixed))
+
+    clusters = [_cluster("add", "t::add"), _cluster("twice", "t::twice")]
+    for order in (clusters, clusters[::-1]):
+        tiers = [ListProposer([RIGHT_ADD], name="rules"), model]
+        ledger, _, _ = _search(tmp_path, order, tiers, {"add": ADD, "twice": TWICE}, confirm)
+        assert [winner.candidate for winner in ledger.held] == [right_twice]
+        assert ledger.suggestion is None
+
+
 def test_an_objection_to_what_the_cold_run_confirmed_makes_it_a_suggestion(tmp_path: Path) -> None:
     def confirm(proposal: Proposal) -> Confirmed:
         return replace(_confirmed(proposal), objections=("add newly swallows an exception",))
