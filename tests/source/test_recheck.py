@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from heal_bot.model import Candidate
+from heal_bot.source import rails
 from heal_bot.source.guard import SourceRejected
 from heal_bot.source.recheck import RecheckError, edits
 
@@ -92,6 +94,13 @@ def test_the_outermost_named_targets_that_differ_are_found(
 def test_any_other_change_is_refused(after: str, named: set[str]) -> None:
     with pytest.raises(RecheckError, match=r"a\.py: "):
         edits("a.py", BEFORE, after, named)
+
+
+@pytest.mark.parametrize("line", ["import x", "import x\nimport inner"])
+def test_an_import_alone_that_two_functions_lack_is_a_change_rails_allow(tree, line: str) -> None:
+    after = changed("import re\n", f"import re\n{line}\n")
+    found = edits("a.py", BEFORE, after, {"Cart.total", "plain"})
+    assert rails.check(Candidate(found, "bundle", "bundle"), tree(a=BEFORE)) == ""
 
 
 @pytest.mark.parametrize(
