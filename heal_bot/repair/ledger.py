@@ -157,7 +157,7 @@ class Ledger:
     def suggestion(self) -> Suggestion | None:
         """Of those that held, the one that fixes most."""
         found = self.suggestions.values()
-        return max(found, key=lambda one: len(one.attempt.verdict.fixed), default=None)
+        return max(found, key=lambda one: len(one.fixed), default=None)
 
     def withdraw(self, suggestion: Suggestion, why: str) -> None:
         """Take a suggestion back, since it was shown to be wrong."""

@@ -125,10 +125,18 @@ def _suggestion(suggestion: Suggestion | None, text: Clean) -> dict[str, Any] | 
         "diff": attempt.diff,
         "functions": _functions(attempt.candidate.edits),
         "proposer": attempt.candidate.proposer,
-        "why": tuple(text(reason) for reason in suggestion.why),
+        "why": tuple(text(reason) for reason in (*suggestion.why, *_beneath(suggestion.base))),
         "attempt": attempt.number,
-        "fixed": tuple(text(test, _NAME) for test in attempt.verdict.fixed),
+        "fixed": tuple(text(test, _NAME) for test in suggestion.fixed),
     }
+
+
+def _beneath(base: Patch | None) -> tuple[str, ...]:
+    """What a suggestion stands on, which its diff does not show."""
+    if base is None:
+        return ()
+    names = ", ".join(f"{f['path']}::{f['qualname']}" for f in _functions(base.edits))
+    return (f"it was confirmed on top of a change of {names}",)
 
 
 def fingerprint(outcome: Outcome) -> str:
