@@ -47,23 +47,26 @@ def _end(outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]) -> tup
     tried = sum(search.tried for search in outcome.searches if search.target in suspects)
     if not mine and not tried:
         return "not_attempted", failure.reason or outcome.reason
-    return "still_failing", failure.reason or _why(outcome, mine, tried)
+    return "still_failing", failure.reason or _why(outcome, failure, mine, tried)
 
 
-def _why(outcome: Outcome, attempts: Sequence[Attempt], tried: int) -> str:
+def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried: int) -> str:
     """What the best attempt lacked, or that none was worth recording.
 
     A suggestion comes first, then what the cold run said, then why the search ended.
     """
+    if (suggestion := outcome.suggestion) is not None and failure.test in suggestion.fixed:
+        return f"attempt {suggestion.attempt.number} passes it, and is no more than a suggestion"
     verdicts = [attempt.verdict for attempt in attempts]
     unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
     unmeasured = [v for v in verdicts if v.fixed and not v.measured]
-    if weak := next((a for a in attempts if a.verdict.status == "fixed" and a.lacks), None):
-        return f"attempt {weak.number} passes it, and is no more than a suggestion"
     if unmeasured:
         return f"{NOT_MEASURED}: {unmeasured[-1].detail}"
     if unconfirmed:
         return f"{_broken(unconfirmed[-1])} (cold run)"
+    for attempt in attempts:
+        if attempt.verdict.status == "fixed" and (lacks := attempt.lacks):
+            return f"attempt {attempt.number} passes it, and is not called the repair: {lacks[0]}"
     if outcome.stopped in {"budget", "interrupted"}:
         return f"{outcome.stopped}: the search ended before a candidate was found"
     if regression := next((v for v in verdicts if v.status == "regression"), None):
