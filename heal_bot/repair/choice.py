@@ -10,7 +10,7 @@ against a patch after which it does not hold any more.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.model import Attempt, CallResult, Calls, Failure
@@ -68,24 +68,25 @@ class _Group:
 
 
 def choose(
-    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure]
-) -> tuple[Attempt, ...]:
+    session: Session,
+    fixes: Sequence[Attempt],
+    failures: Sequence[Failure],
+    failed: Callable[[Attempt], bool],
+) -> Iterator[Attempt]:
     """One patch of each of the first groups, in the order to offer them, with what each lacks.
 
-    They pass all of the `failures`, which are to pass.
+    They pass all of the `failures`, which are to pass. One that was offered, and `failed` in the
+    cold run, is no rival of the next.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
     asked = scrutiny(few)
     calls = session.call([*(fix.candidate for fix in few), *asked.candidates])
     groups = _groups(few, asked, calls, failures)
     uncompared = len(fixes) - len(few)
-    return tuple(
-        replace(
-            group.members[0],
-            lacks=strength.lacks(_evidence(groups[at:], calls, len(failures), uncompared)),
-        )
-        for at, group in enumerate(groups[:_OFFERED])
-    )
+    for group in groups[:_OFFERED]:
+        others = [g for g in groups if g is not group and not failed(g.members[0])]
+        known = _evidence(group, others, calls, len(failures), uncompared)
+        yield replace(group.members[0], lacks=strength.lacks(known))
 
 
 def alike(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
@@ -99,9 +100,10 @@ def alike(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
     return len(first), "" if first == second else _told_apart(rows, names, calls)
 
 
-def _evidence(groups: Sequence[_Group], calls: Calls, failures: int, uncompared: int) -> Evidence:
-    """What is known of the first of some groups; one that spoils what worked rivals none."""
-    first, *others = groups
+def _evidence(
+    first: _Group, others: Sequence[_Group], calls: Calls, failures: int, uncompared: int
+) -> Evidence:
+    """What is known of a group beside others; one that spoils what worked rivals none."""
     rivals = [group for group in others if first.is_refuted or not group.is_refuted]
     told = [_rivalry(first, rivals, calls)] if rivals else []
     if uncompared:

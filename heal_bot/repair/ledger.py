@@ -182,6 +182,11 @@ class Ledger:
         kept = self._partial.get(winner.cluster, [])
         self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
 
+    def has_failed(self, attempt: Attempt) -> bool:
+        """Whether the cold run measured an attempt, and it did not hold."""
+        verdict = self.attempts[attempt.number - 1].verdict
+        return verdict.status == "unconfirmed" and verdict.measured
+
     def end(self, why: str) -> None:
         """Keep why a search ended, unless another one ended for a weightier reason."""
         self.stopped = max(self.stopped, why, key=_ENDS.index)

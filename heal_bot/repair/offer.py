@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heal_bot.model import Attempt, Cluster
@@ -17,17 +17,20 @@ UNCOMPARED = "other changes that pass the same tests were not compared with it"
 
 def ranked(
     cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
-) -> tuple[Attempt, ...]:
-    """Fixes of the same tests that behave differently, the best one first, with what each lacks."""
+) -> Iterator[Attempt]:
+    """Fixes of the same tests that behave differently, the best one first, with what each lacks.
+
+    That is known of each when it is asked for: what came of those before it counts.
+    """
     if not fixes:
-        return ()
+        return
     fixed = set(fixes[0].verdict.fixed)
     failures = [failure for failure in cluster.failures if failure.test in fixed]
-    found = choose(session, fixes, failures)
     # None of them is shown to whoever proposes next.
-    known = {attempt.number: attempt for attempt in found}
-    ledger.weigh([known.get(fix.number, replace(fix, lacks=(UNCOMPARED,))) for fix in fixes])
-    return found
+    ledger.weigh([replace(fix, lacks=(UNCOMPARED,)) for fix in fixes])
+    for attempt in choose(session, fixes, failures, ledger.has_failed):
+        ledger.weigh([attempt])
+        yield attempt
 
 
 def compared(session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:

@@ -79,7 +79,7 @@ class Called:
 def _chosen(*sums: str, asks: bool) -> list[int]:
     fixes = [_fix(n, 1.2 + 0.2 * n, new) for n, new in enumerate(sums)]
     failures = (Failure("t", "AssertionError", ""),)
-    ranked = choose(Called(asks=asks), fixes, failures)  # type: ignore[arg-type]
+    ranked = choose(Called(asks=asks), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
     return [fix.number for fix in ranked]
 
 

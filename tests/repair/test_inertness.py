@@ -73,7 +73,7 @@ def test_what_one_patch_changes_is_not_asked() -> None:
 def _chosen(*working: str) -> list[int]:
     fixes = [_fix(1, 1.2, '"%s+" % mark'), _fix(2, 1.5, "mark"), _fix(3, 1.5, "mark + mark")]
     failures = (Failure("t", "TypeError", ""),) * 15
-    ranked = choose(Called('"%s+" % mark', *working), fixes, failures)  # type: ignore[arg-type]
+    ranked = choose(Called('"%s+" % mark', *working), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
     return [fix.number for fix in ranked]
 
 

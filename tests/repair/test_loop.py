@@ -339,6 +339,32 @@ def test_what_two_tests_of_different_inputs_vouch_for_is_the_patch(tmp_path: Pat
     assert (ledger.suggestion, ledger.stopped) == (None, "done")
 
 
+@pytest.mark.parametrize(
+    ("cause", "patched"),
+    [(Cause.CHANGE, True), (Cause.IDS, False), (Cause.BUDGET, False), (Cause.FLAKY, False)],
+)
+def test_what_was_refused_without_being_measured_stays_a_rival_of_the_next(
+    tmp_path: Path, cause: Cause, patched: bool
+) -> None:
+    def calls(candidates: Sequence[Candidate]) -> Calls:
+        rows = ("xxx", "aab", "aac", *["def"] * len(candidates))[: 1 + len(candidates)]
+        told = (tuple(CallResult("returned", "int", m, m) for m in row) for row in rows)
+        return Calls(("add(2, 3)", "add(1, 1)", "add(0, 1)"), 2, tuple(told))
+
+    def confirm(proposal: Proposal) -> Confirmed | Verdict:
+        first = proposal.winners[-1].number == 1
+        return Verdict("unconfirmed", cause=cause) if first else _confirmed(proposal)
+
+    other = _change("add", "a - b", "abs(a) + b")
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", *MORE)], ListProposer([RIGHT_ADD, other]), {"add": MORE},
+        confirm, calls=calls,
+    )  # fmt: skip
+    assert [p.winners[-1].number for p in offered] == [1, 2]
+    assert (ledger.confirmed is not None) is patched
+    assert (ledger.suggestion is None) is patched
+
+
 def test_what_lacks_evidence_is_confirmed_and_suggested_and_no_patch(tmp_path: Path) -> None:
     ledger, offered = _suggesting(tmp_path)
     assert [p.edits for p in offered] == [LUCKY_ADD.edits]
