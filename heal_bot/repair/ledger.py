@@ -47,7 +47,7 @@ class Ledger:
     stopped: str = "done"
     notes: list[str] = field(default_factory=list)
     _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
-    _partial: dict[str, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
+    _partial: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _known: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,10 +88,10 @@ class Ledger:
         self.attempts.append(attempt)
         if verdict.status == "improved":
             ranked = sorted(
-                (*self._partial[cluster.id], attempt),
+                (*self.partial(cluster), attempt),
                 key=lambda a: (-len(a.verdict.fixed), len(a.diff)),
             )
-            self._partial[cluster.id] = ranked[:_PARTIAL]
+            self._partial[cluster.id] = [a.number for a in ranked[:_PARTIAL]]
         run.emit(
             AttemptJudged(
                 number=attempt.number,
@@ -107,7 +107,11 @@ class Ledger:
 
     def best_partial(self, cluster: Cluster) -> Attempt | None:
         """What fixed most of the cluster's tests and broke none; the smallest of equals."""
-        return next(iter(self._partial.get(cluster.id, ())), None)
+        return next(iter(self.partial(cluster)), None)
+
+    def partial(self, cluster: Cluster) -> tuple[Attempt, ...]:
+        """What fixed a part of the cluster's tests and broke none, the best first."""
+        return tuple(self.attempts[number - 1] for number in self._partial.get(cluster.id, ()))
 
     def recall(self, run: Run, cluster: Cluster) -> Recollection:
         """The view a proposer gets."""
@@ -180,7 +184,7 @@ class Ledger:
             verdict = replace(verdict, fixed=winner.verdict.fixed)
         self.weigh([replace(winner, verdict=verdict)])
         kept = self._partial.get(winner.cluster, [])
-        self._partial[winner.cluster] = [a for a in kept if a.number != winner.number]
+        self._partial[winner.cluster] = [number for number in kept if number != winner.number]
 
     def has_failed(self, attempt: Attempt) -> bool:
         """Whether the cold run measured an attempt, and it did not hold."""
@@ -223,7 +227,7 @@ class Recollection:
             tree=ledger.tree,
             attempts=tuple(self._shown()),
             searches=ledger.searched(self.cluster.id),
-            partial=tuple(ledger._partial.get(self.cluster.id, ())),
+            partial=ledger.partial(self.cluster),
             lessons=ledger.memory.lessons,
             instruction=ledger.instruction,
             base=ledger.bases.get(self.cluster.id, ()),

@@ -451,6 +451,15 @@ def test_a_suggestion_whose_tests_the_patch_of_another_cause_fixes_is_dropped(
         assert ledger.suggestion is None
 
 
+def test_the_best_partial_fix_has_what_is_known_of_it_by_now(tmp_path: Path) -> None:
+    ledger = Ledger(FolderTree.of(tmp_path, {"m.py": SOURCE}))
+    cluster, run = _cluster("add", "t::add", "t::more"), quiet_run()[0]
+    attempt = ledger.record(run, cluster, LUCKY_ADD, Verdict("improved", ("t::add",)), 0.1)
+    ledger.weigh([replace(attempt, lacks=("too weak",))])
+    assert ledger.best_partial(cluster) == ledger.attempts[0]
+    assert ledger.recall(run, cluster)().partial == tuple(ledger.attempts)
+
+
 def test_an_objection_to_what_the_cold_run_confirmed_makes_it_a_suggestion(tmp_path: Path) -> None:
     def confirm(proposal: Proposal) -> Confirmed:
         return replace(_confirmed(proposal), objections=("add newly swallows an exception",))
