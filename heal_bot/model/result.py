@@ -141,11 +141,10 @@ class CallResult:
 class Calls:
     """Calls of changed functions, the first `recorded` of them as tests make them.
 
-    The last `examples` are those of docstrings: each is `held`, `broken` or `skipped`.
-
-    `rows` hold one result per call: first those of the code unchanged, then of each candidate; a
-    row is empty where a candidate could not be called. `worked` are the places of recorded calls
-    that tests make which pass without a change.
+    The last `green` of those no failing test makes; `worked` are the places of what passing tests
+    call that comes out alike by itself. The last `examples` are those of docstrings: each is
+    `held`, `broken` or `skipped`. `rows` hold one result per call: first those of the code
+    unchanged, then of each candidate; a row is empty where a candidate could not be called.
     """
 
     calls: tuple[str, ...] = ()
@@ -153,6 +152,7 @@ class Calls:
     rows: tuple[tuple[CallResult, ...], ...] = ()
     examples: int = 0
     worked: frozenset[int] = frozenset()
+    green: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,11 +188,12 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     weight = math.exp(-_penalty(shown, members)) * _together(costs[:1] if alone else costs)
     other = [n for n in range(calls.recorded) if row and _is_other(shown.unchanged[n], row[n])]
     spoiled = tuple(_turned(shown, row, n) for n in other if n in calls.worked)
+    inputs = sum(n < calls.recorded - calls.green and n not in calls.worked for n in other)
     return _Group(
         members=tuple(fixes[at] for at in members),
         weight=weight,
         row=(*row, *shown.examples[1 + first]),
-        inputs=len(other) - len(spoiled) if row and shown.called else None,
+        inputs=inputs if row and shown.called else None,
         spoiled=spoiled,
         objections=_objections(shown, members),
     )

@@ -19,6 +19,7 @@ class CallRecords:
 
     named: list[str] = field(default_factory=list)
     recorded: int = 0
+    green: int = 0
     worked: dict[int, str] = field(default_factory=dict)
     examples: int = 0
     rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class CallRecords:
         if record["t"] == "calls":
             self.named += [protocol.text(name, _TEXT) for name in told][: _MOST - len(self.named)]
             self.recorded = protocol.number(record.get("recorded"), _MOST)
+            self.green = protocol.number(record.get("green"), _MOST)
             for pair in map(protocol.rows, protocol.rows(record.get("worked"))[:_MOST]):
                 at, came = pair if len(pair) == 2 else (None, "")
                 self.worked[protocol.number(at, _MOST)] = protocol.text(came, _TEXT)
@@ -45,7 +47,8 @@ class CallRecords:
         recorded = min(self.recorded, len(self.named) - examples)
         unchanged = fit[0][:recorded] if fit else ()
         worked = frozenset(at for at, row in enumerate(unchanged) if self._is_repeated(at, row))
-        return Calls(tuple(self.named), recorded, fit, examples, worked)
+        green = min(self.green, recorded)
+        return Calls(tuple(self.named), recorded, fit, examples, worked, green)
 
     def _is_repeated(self, at: int, row: CallResult) -> bool:
         """Whether a call that worked comes out by itself as it did in its test.

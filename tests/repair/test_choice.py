@@ -35,7 +35,9 @@ def _held(offered: Attempt) -> bool:
     return False
 
 
-def _rows(*rows: str, recorded: int = 1, examples: int = 0, worked: Sequence[int] = ()) -> Calls:
+def _rows(
+    *rows: str, recorded: int = 1, examples: int = 0, worked: Sequence[int] = (), green: int = 0
+) -> Calls:
     """Rows of results by letter: upper case is a text, lower case a number, `!` no time.
 
     `+` and `-` are examples that hold and fail.
@@ -49,7 +51,7 @@ def _rows(*rows: str, recorded: int = 1, examples: int = 0, worked: Sequence[int
 
     names = tuple(f"total({n})" for n in range(len(rows[0])))
     told = tuple(tuple(map(result, row)) for row in rows)
-    return Calls(names, recorded, told, examples, frozenset(worked))
+    return Calls(names, recorded, told, examples, frozenset(worked), green)
 
 
 def _choose(
@@ -73,6 +75,8 @@ def test_a_change_of_two_inputs_that_spoils_nothing_and_has_no_rival_lacks_nothi
         (("xx", "aa"), {"failing": 1}, "one failing test alone vouches for it"),
         (("xx", "ax"), {}, "2 failing tests pass with it, and they do not call what it changes"),
         (("xx", "aa"), {"worked": [1]}, "2 failing tests pass with it, and they do not call"),
+        (("xx", "aa"), {"green": 1}, "2 failing tests pass with it, and they do not call"),
+        (("xxx", "aax"), {"recorded": 3, "green": 1}, ""),
         (("xxx", "aaa"), {"recorded": 2}, ""),
         (("xxx", "aaa"), {"recorded": 3, "worked": [2]}, "it changes 1 call that passing tests"),
         (("", ""), {}, "no call of what it changes could be repeated"),
@@ -82,7 +86,8 @@ def test_a_change_of_two_inputs_that_spoils_nothing_and_has_no_rival_lacks_nothi
         (("xx+", "aa+", "ab-"), {"examples": 1}, ""),
         (("xx!", "aax", "aa!"), {}, ""),
     ],
-    ids=["one test", "one input", "the other call worked", "varied calls may change", "spoiled",
+    ids=["one test", "one input", "the other call worked",
+         "the other call is of a passing test", "two inputs", "varied calls may change", "spoiled",
          "nothing is known", "an example", "a rival", "a rival that spoils what worked",
          "a rival that an example refutes", "a rival with no time"],
 )  # fmt: skip

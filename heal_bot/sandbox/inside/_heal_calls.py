@@ -55,16 +55,16 @@ def serve(rerun, swapper, state, order, records):
     recorded = recorder.calls
     calls = recorded + _heal_vary.others(recorded, order["seed"])
     used = recorder.used(order["seed"])
+    worked = sorted(recorder.worked.items())
+    known = {"recorded": len(recorded), "green": recorder.alone, "worked": worked}
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
-        worked = sorted(recorder.worked.items())
-        records.send("calls", v=told, recorded=len(recorded), worked=worked, examples=0)
+        records.send("calls", v=told, examples=0, **known)
     examples = _heal_examples.of(roots)
     shown = _heal_examples.described(examples)
     for at in range(0, len(shown), _CHUNK):
         told = shown[at : at + _CHUNK]
-        worked = sorted(recorder.worked.items())
-        records.send("calls", v=told, recorded=len(recorded), worked=worked, examples=len(told))
+        records.send("calls", v=told, examples=len(told), **known)
     gc.freeze()
 
     def told_of(edits):

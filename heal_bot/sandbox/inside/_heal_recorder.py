@@ -29,9 +29,9 @@ class Recorder:
 
     `calls` holds (number of the function, arguments), `inner` the arguments of the functions
     inside it by their number and name; `worked` are those in `calls`, by their place, that tests
-    make which pass without any change, with the text of what came of them there. Where it has all
-    that it keeps it takes itself out: of a function that calls itself a million times each further
-    call would be looked at.
+    make which pass without any change, with the text of what came of them there, the last `alone`
+    those that no other test makes. Where it has all that it keeps it takes itself out: of a
+    function that calls itself a million times each further call would be looked at.
     """
 
     def __init__(self, functions):
@@ -40,6 +40,7 @@ class Recorder:
         self.inner = {}
         self.seen = {}
         self.worked = {}
+        self.alone = 0
         self.open = {}
         self.green = False
         self.busy = False
@@ -119,6 +120,7 @@ class Recorder:
     def _take(self, key, kept):
         if type(key) is int:
             self.calls.append((key, kept))
+            self.alone += self.green
         else:
             self.inner.setdefault(key, []).append(kept)
         self.rooms[key] -= 1

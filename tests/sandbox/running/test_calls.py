@@ -270,3 +270,5 @@ def test_calls_of_passing_tests_are_known_where_they_come_out_alike_by_themselve
         calls = session.call((candidate,))
     worked = {calls.calls[at] for at in calls.worked}
     assert worked == {"scaled(5, None)", "scaled(0, 7)"}
+    assert calls.calls[: calls.recorded - calls.green] == ("scaled(5, None)",)
+    assert calls.green == 2
