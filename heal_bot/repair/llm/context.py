@@ -265,10 +265,10 @@ def _callers(chosen: Sequence[Target], tree: Tree) -> Iterator[str]:
 
 
 def _tried(searches: Sequence[Search], failing: int) -> tuple[str, ...]:
-    """What the rules tried, by target."""
+    """What the rules tried, by target; not where an edit passes, so that the model is not led."""
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     for search in searches:
-        if search.proposer == "rules":
+        if search.proposer == "rules" and search.best_fixed < failing:
             row = counts[f"{search.target.path}::{search.target.qualname}"]
             row[0] += search.tried
             row[1] = max(row[1], search.best_fixed)

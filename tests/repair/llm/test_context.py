@@ -81,6 +81,8 @@ def facts():
     searches = (
         Search("rules", suspects[0].target, "boundary", 400, 3),
         Search("rules", suspects[0].target, "swap", 12, 1),
+        Search("rules", suspects[0].target, "default", 9, 6),
+        Search("rules", suspects[-1].target, "swap", 7, 6),
         Search("claude", suspects[0].target, "minimal", 2, 0),
     )
     cluster = Cluster("c1", (*failures, lost), suspects)
@@ -113,7 +115,7 @@ def test_callers_and_callees_are_named_with_their_signatures(facts) -> None:
     assert not any("broken" in line for line in facts.neighbours)
 
 
-def test_what_the_rules_tried_is_summed_by_function(facts) -> None:
+def test_what_the_rules_tried_and_fails_is_summed_by_function(facts) -> None:
     assert facts.tried == (
         "shop/money.py::round_cents: 412 small edits fail; the best one fixes 3 of 6 tests",
     )
