@@ -1,4 +1,4 @@
-"""docs/architecture.md and docs/limits.md say what the layer test and the caps say."""
+"""The pages on architecture, limits and verification say what layer test, caps and samples say."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from heal_bot.delivery.options import MOST_OPEN
 from heal_bot.intake import envelope, files
 from heal_bot.settings import Settings
 from heal_bot.source import guard
+from heal_bot.verify import trial
 from heal_bot.workspace import listing
 from tests.docs.pages import ROOT
 from tests.test_layers import MAY_IMPORT
@@ -44,3 +45,13 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
         assert said in LIMITS
     assert (Settings().max_attempts, MOST_OPEN) == (10, 3)
     assert "At most ten model attempts per cause, three open pull requests" in LIMITS
+
+
+def test_of_the_calls_of_passing_tests_the_sample_is_said() -> None:
+    recorder = (ROOT / "heal_bot/sandbox/inside/_heal_recorder.py").read_text()
+    calls, green = re.findall(r"^_(?:RECORDED|GREEN) = (\d+)$", recorder, re.MULTILINE)
+    said = (ROOT / "docs/verification.md").read_text().partition("## What is called healed")[2]
+    assert f"at most {trial._GUARDS} of the tests" in said
+    assert f"the fastest, {trial._GUARD_SECONDS:g} seconds of them" in said
+    assert f"room for {calls} different calls of each function" in said
+    assert f"for {green} of passing tests in any case" in said
