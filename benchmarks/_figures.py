@@ -88,6 +88,7 @@ SHAPES: dict[str, Shape] = {
             ("faults planted in public libraries that were healed offline", "0 of 0", "healed, mutants"),
             ("of those that one edit can undo", "0 of 0", "healed_invertible, invertible"),
             ("share of the repairs offered for them that are right", "0.000", "precision"),
+            ("suggestions for them: right; wrong", "0; 0", "suggestion_right, suggestion_wrong"),
         ),
     ),
     "peers": Shape(
@@ -109,9 +110,11 @@ SHAPES: dict[str, Shape] = {
         "heal-bot 0.1.0, a checkout of jkoppel/QuixBugs",
         "Correct means: agrees with the reference on fresh inputs, value and type. `half` searches with a seeded half of the tests.",
         (
-            ("QuixBugs programs repaired offline, correct on fresh inputs", "0 of 0", "correct, programs"),
-            ("passing their tests, not always correct", "0 of 0", "plausible, programs"),
-            ("correct with half of the tests", "0 of 0", "correct_half_tests, programs"),
+            ("QuixBugs programs healed offline, correct on fresh inputs", "0 of 0", "healed_correct, programs"),
+            ("of those called healed, correct", "0 of 0", "healed_correct, healed"),
+            ("of the suggestions, correct", "0 of 0", "suggestion_correct, suggestion"),
+            ("with half of the tests: of those called healed, correct", "0 of 0", "healed_correct_half_tests, healed_half_tests"),
+            ("with half of the tests: of the suggestions, correct", "0 of 0", "suggestion_correct_half_tests, suggestion_half_tests"),
         ),
     ),
     "real_project": Shape(
