@@ -168,9 +168,9 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
         return Verdict("unconfirmed", detail=shown.veto)
     undoes = intent.undone(case.candidate.edits, case.tree)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
-    objections = (*label, *rails.doubts(case.candidate, case.tree), *shown.doubts)
+    objections = (*rails.doubts(case.candidate, case.tree), *shown.doubts)
     doubts = (
-        *objections, *case.doubts, *broken.doubts, *slower(baseline, suites),
+        *label, *objections, *case.doubts, *broken.doubts, *slower(baseline, suites),
         *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(

@@ -28,7 +28,6 @@ MOVES = (
 SERVICE = (
     "import socket\n\n\ndef test_it():\n    socket.create_connection(('localhost', 5432), 1)\n"
 )
-FIXED_VALUES = "give its parameters fixed values and"
 
 
 def _healed(folder: Path, tests: str) -> OutcomeRecord:
@@ -54,10 +53,8 @@ def _healed(folder: Path, tests: str) -> OutcomeRecord:
         pytest.param(
             SERVICE, "environment_error", "needs a service or the network", id="needs a service"
         ),
-        pytest.param(MOVES.format("< 0"), "not_reproduced", FIXED_VALUES, id="moves and is red"),
-        pytest.param(
-            RED + MOVES.format(">= 0"), "not_healed", FIXED_VALUES, id="moves beside what is red"
-        ),
+        pytest.param(MOVES.format("< 0"), "stale_test", "nothing that a patch", id="moves, red"),
+        pytest.param(RED + MOVES.format(">= 0"), "healed", "2 of 2", id="moves beside the red"),
     ],
 )
 def test_a_suite_that_is_hard_to_verify_ends_with_a_reason_to_act_on(
