@@ -29,7 +29,9 @@ def _heal_bot(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_a_script_below_the_top_is_healed_and_the_patch_begins_at_the_top(tmp_path: Path) -> None:
+def test_a_change_for_a_script_below_the_top_is_suggested_and_begins_at_the_top(
+    tmp_path: Path,
+) -> None:
     repo = tmp_path / "repo"
     for name, text in FILES.items():
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
@@ -39,16 +41,16 @@ def test_a_script_below_the_top_is_healed_and_the_patch_begins_at_the_top(tmp_pa
         subprocess.run(["git", *command], cwd=repo, check=True, capture_output=True)
     mode = "strict" if _heal_bot("doctor", cwd=tmp_path).returncode == 0 else "reduced"
     settings = ("--python", sys.executable, "--sandbox", mode,
-                "--test-command", "python -m pytest -q --junitxml=report.xml checks.py",
+                "--test-command", "python -m unittest checks",
                 "--working-directory", "services/shop")  # fmt: skip
     done = _heal_bot("heal", "--repo", "repo", "--out", "out", *settings, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     outcome = json.loads((tmp_path / "out/outcome.json").read_text())
-    assert outcome["status"] == "healed", done.stdout
-    assert len(outcome["patch"]["fixed"]) == 2, outcome["patch"]["fixed"]
-    assert [f["path"] for f in outcome["patch"]["files"]] == ["services/shop/pricing.py"]
-    gates = {gate["name"]: gate["result"] for gate in outcome["certificate"]["gates"]}
-    assert gates["test-command"].startswith("python -m pytest -q")
-    assert gates["poison rerun"] == "2 of 2 fail again"
-    again = _heal_bot("verify", "--bundle", "out", "--repo", "repo", *settings, cwd=tmp_path)
-    assert again.returncode == 0, again.stdout + again.stderr
+    # No call of a command's own processes is repeated: what else a change does is not known.
+    assert outcome["status"] == "not_healed", done.stdout
+    suggestion = outcome["suggestion"]
+    assert suggestion["fixed"] == ["command"]
+    assert [f["path"] for f in suggestion["functions"]] == ["services/shop/pricing.py"]
+    assert "+    return sum(prices)" in suggestion["diff"]
+    argv = ("git", "apply", "--check", str(tmp_path / "out/suggestion.diff"))
+    subprocess.run(argv, cwd=repo, check=True, capture_output=True)
