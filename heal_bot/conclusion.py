@@ -18,7 +18,6 @@ from heal_bot.model import (
 from heal_bot.ports import Proposer
 from heal_bot.repair import memory
 from heal_bot.repair.ledger import Ledger
-from heal_bot.text import one_line
 
 # A command stands for tests that are not told apart: none of them can be called out of date.
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
@@ -136,7 +135,8 @@ def _unhealed(ledger: Ledger) -> str:
             return (
                 f"attempt {last.number} may be right, but was not measured: {last.verdict.detail}"
             )
-        return f"attempt {last.number} was not confirmed: {one_line(last.verdict.detail, 400)}"
+        # Whole: what is cut before secrets are hidden may leave a part of one.
+        return f"attempt {last.number} was not confirmed: {' '.join(last.verdict.detail.split())}"
     return "no change made a failing test pass in a cold run without breaking another"
 
 

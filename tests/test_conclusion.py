@@ -9,7 +9,9 @@ import pytest
 
 from heal_bot.conclusion import Found, concluded
 from heal_bot.model import (
+    Attempt,
     Baseline,
+    Candidate,
     Certificate,
     Cluster,
     Confirmed,
@@ -19,8 +21,11 @@ from heal_bot.model import (
     Report,
     Reproduced,
     SuiteTotals,
+    Verdict,
 )
 from heal_bot.repair.ledger import Ledger
+from heal_bot.report.record import flatten
+from heal_bot.text import Secret
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, quiet_run, suite
 
 
@@ -66,6 +71,18 @@ def test_without_a_repair_the_reason_says_so(tmp_path: Path) -> None:
     outcome = concluded(run, run.clock(), _found("a"), (), ledger)
     assert (outcome.status, outcome.stopped) == ("budget_exhausted", "budget")
     assert outcome.reason.startswith("no change made a failing test pass")
+
+
+def test_no_part_of_a_secret_is_left_at_a_cut_of_the_reason(tmp_path: Path) -> None:
+    value = "0123456789abcdefghijklmnopqr"
+    detail = "x" * 230 + f" {value} " + "y" * 400
+    attempt = Attempt(1, "c", Candidate((), "rules", "x"), Verdict("unconfirmed", detail=detail), 0)
+    run, _ = quiet_run()
+    ledger = Ledger(FolderTree(tmp_path), attempts=[attempt])  # type: ignore[arg-type]
+    outcome = concluded(run, run.clock(), _found("a"), (), ledger)
+    said = flatten(outcome, (Secret(value),)).reason
+    assert "xx *** yy" in said
+    assert value[:6] not in said
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def _not_started(seen: CaseResult) -> str:
     if seen.test != COMMAND or seen.kind not in {"exit 126", "exit 127"}:
         return ""
     return (
-        f"the test-command does not start here ({seen.message[:200]}): install what it needs with"
+        f"the test-command does not start here ({seen.message}): install what it needs with"
         " setup or system-packages, or name it by its path"
     )
 
@@ -89,7 +89,7 @@ def _lacking(seen: CaseResult, reported: Failure) -> str:
     for what, remedy, shows in _LACKING:
         if shows.search(said):
             return (
-                f"it needs {what} ({said.splitlines()[0][:120]}):"
+                f"it needs {what} ({said.splitlines()[0]}):"
                 f" {remedy or 'replace it by a fake'}, or leave the test out with --only"
             )
     refused = _REFUSED.search(said)
@@ -110,7 +110,7 @@ def _service(seen: CaseResult, reported: Failure) -> str:
         )
     if _SERVICE.search(said):
         return (
-            f"it needs a service or the network ({said.splitlines()[0][:120]}), which tests do not"
+            f"it needs a service or the network ({said.splitlines()[0]}), which tests do not"
             " have here: replace it by a fake, or leave the test out with --only"
         )
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.model import CaseResult, Failure
+from heal_bot.model import COMMAND, CaseResult, Failure
 from heal_bot.verify.cause import environment
 from tests.fakes import ENVIRONMENT
 
@@ -78,3 +78,19 @@ def test_a_refused_file_that_the_report_names_too_is_the_codes_matter() -> None:
     seen = CaseResult("tests/test_a.py::test_it", "failed", kind="PermissionError", message=message)
     told = Failure(seen.test, "PermissionError", message)
     assert environment(seen, told, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("test", "kind", "message"),
+    [
+        ("t", "PermissionError", "[Errno 13] Permission denied: '/dev/kvm" + "a" * 300 + "'"),
+        ("t", "ConnectionRefusedError", "refused by " + "a" * 300),
+        (COMMAND, "exit 127", "not found: " + "a" * 300),
+    ],
+)
+def test_what_was_said_is_whole_for_who_hides_secrets_in_it(
+    test: str, kind: str, message: str
+) -> None:
+    seen = CaseResult(test, "failed", kind=kind, message=message)
+    said = environment(seen, Failure(test, "", ""), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    assert message in said

@@ -27,7 +27,7 @@ class ReplyError(HealBotError):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reply proposes: edits, its reasons in a line, and whether salvage was needed."""
+    """What a reply proposes: edits, all its reasons in a line, and whether salvage was needed."""
 
     edits: tuple[Edit, ...]
     rationale: str
@@ -83,7 +83,7 @@ def read(
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")
     salvaged = any(not part.fenced for part in parts) or reply.count("```") % 2 == 1
-    return Reading(edits, one_line(prose(reply), 300), salvaged)
+    return Reading(edits, " ".join(prose(reply).split()), salvaged)
 
 
 def _helper(

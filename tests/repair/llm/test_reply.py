@@ -284,6 +284,12 @@ def test_the_reason_is_the_prose_on_one_line() -> None:
     assert read(FETCH, TARGETS, {PATH: SOURCE}).salvaged
 
 
+def test_the_reason_is_whole_for_who_hides_secrets_in_it() -> None:
+    said = "The value is " + "a" * 400 + " here."
+    reading = read(f"{said}\n```python\n{FETCH}```", TARGETS, {PATH: SOURCE})
+    assert reading.rationale == said
+
+
 def test_a_call_of_a_function_that_is_only_in_the_reply_is_refused() -> None:
     helper = "def _positive(items):\n    return [i for i in items if i > 0]\n"
     body = "def count(items):\n    return len(_positive(items))\n"
