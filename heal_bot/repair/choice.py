@@ -232,8 +232,10 @@ def _objections(shown: _Shown, members: Sequence[int]) -> tuple[str, ...]:
 
 def _turned(shown: _Shown, row: Sequence[CallResult], at: int) -> str:
     """What a call did, and does with a patch."""
-    call = one_line(shown.calls.calls[at], _CLIP)
-    return f"{call} {_said(shown.unchanged[at])} without it, and {_said(row[at])} with it"
+    call, before, after = one_line(shown.calls.calls[at], _CLIP), shown.unchanged[at], row[at]
+    if _said(before) == _said(after):
+        return f"{call} {_said(after)} as before, and leaves what it was called on otherwise"
+    return f"{call} {_said(before)} without it, and {_said(after)} with it"
 
 
 def _is_other(before: CallResult, after: CallResult) -> bool:

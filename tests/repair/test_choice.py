@@ -108,6 +108,14 @@ def test_what_a_passing_test_calls_is_told_with_what_it_did_and_does() -> None:
     )
 
 
+def test_a_call_that_leaves_another_state_is_told_so_though_its_result_stays() -> None:
+    none = [CallResult("returned", "NoneType", "None", mark) for mark in "xxxaab"]
+    calls = replace(_rows("xxx", "aab", recorded=3, worked=[2]), rows=(none[:3], none[3:]))  # type: ignore[arg-type]
+    (first,) = choose(Called(calls), [_fix(1, 1.0)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    assert first.lacks is not None
+    assert "total(2) returns None as before, and leaves what it was called on" in first.lacks[0]
+
+
 def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
     ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aac", failing=2, recorded=2)
     assert ranked == [1, 2]
