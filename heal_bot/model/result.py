@@ -244,14 +244,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """A proposal that held in the cold runs; `objections` are the doubts about the change itself.
-
-    The other doubts are about the runs.
-    """
+    """What held in the cold runs, doubts about the change itself, and whether critics heard it."""
 
     patch: Patch
     certificate: Certificate
     objections: tuple[str, ...] = ()
+    heard: bool = False
 
 
 @dataclass(frozen=True, slots=True)

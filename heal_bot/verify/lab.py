@@ -50,10 +50,12 @@ class Panel:
         asked = [question for opinion in opinions for question in opinion.questions]
         doubts = tuple(dict.fromkeys((*verified.certificate.doubts, *asked)))
         certificate = replace(verified.certificate, doubts=doubts)
-        return Confirmed(verified.patch, certificate, (*verified.objections, *asked))
+        return Confirmed(verified.patch, certificate, (*verified.objections, *asked), heard=True)
 
     def refusal(self, confirmed: Confirmed) -> str:
-        """Why a patch is wrong; '' where no check shows it."""
+        """Why a patch is wrong; '' where no check shows it, or none did when it was heard."""
+        if confirmed.heard:
+            return ""
         return next((o.refusal for o in self._opinions(confirmed) if o.refusal), "")
 
     def _opinions(self, confirmed: Confirmed) -> list[Opinion]:
