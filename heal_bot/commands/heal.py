@@ -200,8 +200,7 @@ def _resumed(folder: Path) -> Own:
     from heal_bot.tiers import Own
 
     record = bundle.read(folder)
-    patches = [record.patch] if record.patch is not None else []
-    return Own(first=(Replay(patches),), before=memories.recorded(record.memory))
+    return Own(first=(Replay([record]),), before=memories.recorded(record.memory))
 
 
 def stop_on_signals() -> Callable[[], bool]:

@@ -64,7 +64,7 @@ def command(
     if not tests:
         raise UsageError(f"{bundles[0]} and the others name no failing test: nothing to merge")
     chosen = settings.from_process(None, {**options, "proposers": ("rules",)})
-    own = Own(proposers=(Replay([r.patch for r in records if r.patch is not None]),), alone=True)
+    own = Own(proposers=(Replay(records),), alone=True)
     job = wiring.Job(repo=repo, python=python, only=tests, out=out)
     stopped = stop_on_signals()
     with shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=False) as sink:

@@ -47,7 +47,8 @@ class Candidate:
     """A proposed change. `family` names the rule family or strategy, `rationale` says why.
 
     `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic),
-    `rivals` how many candidates of its tournament are still to come.
+    `rivals` how many candidates of its tournament are still to come. `lacks` is what the evidence
+    lacked where it was found among many before; None where it was not.
     """
 
     edits: tuple[Edit, ...]
@@ -57,6 +58,7 @@ class Candidate:
     cost: Cost = Cost()
     prior: float = 0.0
     rivals: int = 0
+    lacks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ledger import Ledger
-from heal_bot.repair.offer import UNCOMPARED, compared, ranked
+from heal_bot.repair.offer import UNCOMPARED, compared, ranked, weighed
 from heal_bot.repair.tally import Tally
 from heal_bot.repair.turns import Turns
 from heal_bot.source import rails
@@ -71,7 +71,7 @@ def hunt(
     best = ledger.best_partial(cluster)
     if best is None or not _stands_alone(cluster, best, cut_short=run.over()):
         return
-    if any(p.streams and p.name == best.candidate.proposer for p in proposers):
+    if best.lacks or any(p.streams and p.name == best.candidate.proposer for p in proposers):
         if cluster.id in ledger.suggestions:
             return
         best = replace(best, lacks=best.lacks or (UNCOMPARED,))
@@ -273,7 +273,9 @@ def _converse(
             verdict = next(iter(session.judge((candidate,))))
             ledger.count(cluster, candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
-            if verdict.status == "fixed":
+            attempt = weighed(cluster, session, ledger, attempt)
+            again = attempt.lacks and cluster.id in ledger.suggestions
+            if verdict.status == "fixed" and not again:
                 winners.append(compared(session, ledger, attempt))
         spent = len(ledger.attempts) - before
         if not candidate.rivals or spent >= limits.attempts or run.over():

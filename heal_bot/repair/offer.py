@@ -33,6 +33,17 @@ def ranked(
         yield attempt
 
 
+def weighed(cluster: Cluster, session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
+    """A change that was found among many before, with what its evidence lacks, there and here."""
+    if attempt.candidate.lacks is None or attempt.verdict.status not in {"fixed", "improved"}:
+        return attempt
+    (found,) = ranked(cluster, session, ledger, [attempt])
+    lacks = dict.fromkeys((*attempt.candidate.lacks, *(found.lacks or ())))
+    found = replace(found, lacks=tuple(lacks))
+    ledger.weigh([found])
+    return found
+
+
 def compared(session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
     """A winner beside the suggestion of its cluster: alike, each is evidence for the other."""
     if (suggestion := ledger.suggestions.get(attempt.cluster)) is None:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 
 from heal_bot.events import Run
 from heal_bot.model import Candidate, Cost, Edit
-from heal_bot.outcome import PatchRecord
+from heal_bot.outcome import OutcomeRecord, PatchRecord
 from heal_bot.ports import Recall, Tree
 from heal_bot.source import edit, recheck
 from heal_bot.source.guard import SourceRejected
+
+# Who proposes what is no model's, or nobody knows whose.
+_NO_MODELS = frozenset({"rules", "bundle"})
 
 
 @dataclass(slots=True)
@@ -18,10 +21,11 @@ class Replay:
     """Proposes the patches of bundles; implements the Proposer port.
 
     For each cluster first single edits on its suspects, then whole patches: a shard's patch may
-    hold the repair of several causes. What does not fit the tree is a note.
+    hold the repair of several causes. What does not fit the tree is a note. The evidence for what
+    no model made is weighed again.
     """
 
-    patches: Sequence[PatchRecord]
+    records: Sequence[OutcomeRecord]
     notes: list[str] = field(default_factory=list)
 
     name: str = field(default="bundle", init=False)
@@ -30,14 +34,19 @@ class Replay:
     def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
         """The candidates for one cluster; the search ends at the first that fixes it."""
         brief = recall()
-        found = [edits for patch in self.patches if (edits := self._edits(patch, brief.tree))]
+        makers: dict[Edit, str] = {}
+        found: list[tuple[Edit, ...]] = []
+        for record in self.records:
+            if record.patch and (edits := self._edits(record.patch, brief.tree)):
+                found.append(edits)
+                makers.update(_makers(record, record.patch, edits))
         suspects = {suspect.target for suspect in brief.cluster.suspects}
         single = [(change,) for edits in found for change in edits if change.target in suspects]
-        seen: set[tuple[Edit, ...]] = set()
-        for edits in (*single, *found):
-            if edits not in seen:
-                seen.add(edits)
-                yield Candidate(edits, self.name, "bundle", "found in another run")
+        for edits in dict.fromkeys((*single, *found)):
+            by_models = all(change in makers for change in edits)
+            maker = makers[edits[0]] if by_models else self.name
+            lacks = None if by_models else ()
+            yield Candidate(edits, maker, "bundle", "found in another run", lacks=lacks)
 
     def spent(self) -> Cost:
         """Nothing: the other runs paid."""
@@ -64,3 +73,23 @@ class Replay:
                 self.notes.append(note)
             return ()
         return tuple(edits)
+
+
+def _makers(record: OutcomeRecord, patch: PatchRecord, edits: Sequence[Edit]) -> dict[Edit, str]:
+    """The models whose attempts make edits of a patch."""
+    lines = _changed(patch.diff)
+    names = {
+        name: attempt.proposer
+        for attempt in record.attempts
+        if attempt.proposer not in _NO_MODELS
+        and attempt.verdict in {"fixed", "improved"}
+        and _changed(attempt.diff) <= lines
+        for name in attempt.functions
+    }
+    places = ((f"{change.target.path}::{change.target.qualname}", change) for change in edits)
+    return {change: names[place] for place, change in places if place in names}
+
+
+def _changed(diff: str) -> set[str]:
+    """The lines that a diff takes away and adds."""
+    return {line for line in diff.splitlines() if line.startswith(("+", "-"))}

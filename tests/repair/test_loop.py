@@ -460,6 +460,28 @@ def test_the_best_partial_fix_has_what_is_known_of_it_by_now(tmp_path: Path) -> 
     assert ledger.recall(run, cluster)().partial == tuple(ledger.attempts)
 
 
+@pytest.mark.parametrize(
+    ("lacked", "why"),
+    [
+        (None, None),
+        ((), ("one failing test alone vouches for it",)),
+        (("a rival",), ("a rival", "one failing test alone vouches for it")),
+    ],
+)
+def test_what_another_run_found_among_many_is_weighed_again(
+    tmp_path: Path, lacked: tuple[str, ...] | None, why: tuple[str, ...] | None
+) -> None:
+    found = replace(RIGHT_ADD, lacks=lacked)
+    for checks in (ADD, {**ADD, "t::never": lambda m: False}):
+        proposer = ListProposer([found], streams=False)
+        cluster = _cluster("add", *checks)
+        failures = tuple(replace(f, kind=f.test) for f in cluster.failures)
+        cluster = replace(cluster, failures=failures)
+        ledger, _, _ = _search(tmp_path, [cluster], proposer, {"add": checks})
+        assert (ledger.suggestion and ledger.suggestion.why) == why
+        assert bool(ledger.held) is (why is None)
+
+
 def test_an_objection_to_what_the_cold_run_confirmed_makes_it_a_suggestion(tmp_path: Path) -> None:
     def confirm(proposal: Proposal) -> Confirmed:
         return replace(_confirmed(proposal), objections=("add newly swallows an exception",))

@@ -1,0 +1,48 @@
+"""Patches of bundles, proposed again by who made them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heal_bot.model import Candidate, Cluster, Edit, Failure, Suspect
+from heal_bot.ports import Brief
+from heal_bot.repair.replay import Replay
+from heal_bot.source import edit
+from heal_bot.source.functions import find, index
+from tests.fakes import FolderTree, quiet_run
+from tests.github import records
+
+SOURCE = "def total(prices):\n    return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("maker", "made", "lacks"),
+    [("rules", "bundle", ()), ("claude", "claude", None), ("other", "bundle", ())],
+)
+def test_evidence_is_weighed_again_for_what_no_model_made(
+    tmp_path: Path, maker: str, made: str, lacks: tuple[str, ...] | None
+) -> None:
+    tree = FolderTree.of(tmp_path, {"shop/pricing.py": SOURCE})
+    target = find(index("shop/pricing.py", SOURCE), "total")
+    assert target is not None
+    change = Edit(target, SOURCE.replace("0", "sum(prices)"))
+    (file,) = edit.patched(tree, Candidate((change,), "", ""))
+    diff = edit.diff_all(tree, (file,))
+    data = records.data(tree.sha)
+    data["patch"] |= {
+        "diff": diff,
+        "files": [{"path": file.path, "base_blob": file.base_blob, "content": file.content}],
+    }
+    shown = diff if maker != "other" else diff.replace("sum(prices)", "1")
+    won = data["attempts"][-1] | {
+        "proposer": "claude" if maker == "other" else maker, "diff": shown,
+        "functions": ["shop/pricing.py::total"], "verdict": "fixed",
+    }  # fmt: skip
+    data["attempts"] = [won]
+    cluster = Cluster("c", (Failure("t", "", ""),), (Suspect(target, 1.0),))
+    replay = Replay([records.record(data)])
+    (found,) = replay.propose(quiet_run()[0], lambda: Brief(cluster, tree))
+    assert replay.notes == []
+    assert (found.edits, found.proposer, found.lacks) == ((change,), made, lacks)
