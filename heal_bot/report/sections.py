@@ -26,6 +26,8 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
     failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
     words = {"healed": "Healed", "partly_healed": "Partly healed"}
     head = words.get(record.status, record.status.replace("_", " ").capitalize())
+    if record.patch is None:
+        return f"**{head}.** {count(failing, 'test')} still {'fails' if failing == 1 else 'fail'}."
     told = f"{count(fixed, 'failing test')} {'passes' if fixed == 1 else 'pass'} again"
     if failing:
         told += f", {failing} still {'fails' if failing == 1 else 'fail'}"
@@ -57,8 +59,8 @@ def causes(record: OutcomeRecord) -> str:
 
 
 def change(diff: str, limit: int = 40_000) -> str:
-    """The verified diff."""
-    return _section("The change", fence(diff, "diff", limit))
+    """The verified diff; nothing where there is none."""
+    return "" if not diff else _section("The change", fence(diff, "diff", limit))
 
 
 def suggestion(record: OutcomeRecord, limit: int = 20_000, *, claimed: bool = False) -> str:
