@@ -227,7 +227,10 @@ class CertificateRecord(Record):
 
 
 class SuggestionRecord(Record):
-    """A change that passes and is not called the repair; `fixed` are the tests that it passes."""
+    """A change that passes and is not called the repair; `fixed` are the tests that it passes.
+
+    `patch` is what was confirmed: the change, and what it stands on.
+    """
 
     diff: Diff
     functions: Annotated[tuple[FunctionRecord, ...], Field(min_length=1, max_length=200)]
@@ -235,6 +238,7 @@ class SuggestionRecord(Record):
     why: Texts
     attempt: Count
     fixed: Names
+    patch: PatchRecord | None = None
 
 
 class ReportRecord(Record):

@@ -18,7 +18,7 @@ _NO_MODELS = frozenset({"rules", "bundle"})
 
 @dataclass(slots=True)
 class Replay:
-    """Proposes the patches of bundles; implements the Proposer port.
+    """Proposes the patches and suggestions of bundles; implements the Proposer port.
 
     For each cluster first single edits on its suspects, then whole patches: a shard's patch may
     hold the repair of several causes. What does not fit the tree is a note. The evidence for what
@@ -40,13 +40,21 @@ class Replay:
             if record.patch and (edits := self._edits(record.patch, brief.tree)):
                 found.append(edits)
                 makers.update(_makers(record, record.patch, edits))
+        strong = {change for edits in found for change in edits}
+        weak: dict[Edit, tuple[str, ...]] = {}
+        for told in (record.suggestion for record in self.records):
+            if told and told.patch and (edits := self._edits(told.patch, brief.tree)):
+                found.append(edits)
+                weak.update((change, told.why) for change in edits if change not in strong)
         suspects = {suspect.target for suspect in brief.cluster.suspects}
         single = [(change,) for edits in found for change in edits if change.target in suspects]
-        for edits in dict.fromkeys((*single, *found)):
+        tries = dict.fromkeys((*single, *found))
+        for edits in sorted(tries, key=lambda edits: not weak.keys().isdisjoint(edits)):
             by_models = all(change in makers for change in edits)
             maker = makers[edits[0]] if by_models else self.name
-            lacks = None if by_models else ()
-            yield Candidate(edits, maker, "bundle", "found in another run", lacks=lacks)
+            lacks = tuple(why for change in edits for why in weak.get(change, ()))
+            yield Candidate(edits, maker, "bundle", "found in another run",
+                            lacks=None if by_models else lacks)  # fmt: skip
 
     def spent(self) -> Cost:
         """Nothing: the other runs paid."""

@@ -75,7 +75,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
                 "seconds": round(outcome.seconds, 3),
             },
             "notes": tuple(text(note) for note in outcome.notes),
-            "suggestion": _suggestion(outcome.suggestion, text),
+            "suggestion": _suggestion(outcome.suggestion, text, names),
         }
     )
 
@@ -117,7 +117,9 @@ def _functions(edits: Sequence[Edit]) -> tuple[dict[str, str], ...]:
     return tuple({"path": path, "qualname": name} for path, name in changed)
 
 
-def _suggestion(suggestion: Suggestion | None, text: Clean) -> dict[str, Any] | None:
+def _suggestion(
+    suggestion: Suggestion | None, text: Clean, names: Mapping[str, str]
+) -> dict[str, Any] | None:
     if suggestion is None:
         return None
     attempt = suggestion.attempt
@@ -128,6 +130,7 @@ def _suggestion(suggestion: Suggestion | None, text: Clean) -> dict[str, Any] | 
         "why": tuple(text(reason) for reason in (*suggestion.why, *_beneath(suggestion.base))),
         "attempt": attempt.number,
         "fixed": tuple(text(test, _NAME) for test in suggestion.fixed),
+        "patch": _patch(suggestion.confirmed.patch, names),
     }
 
 

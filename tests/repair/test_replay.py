@@ -19,7 +19,12 @@ SOURCE = "def total(prices):\n    return 0\n"
 
 @pytest.mark.parametrize(
     ("maker", "made", "lacks"),
-    [("rules", "bundle", ()), ("claude", "claude", None), ("other", "bundle", ())],
+    [
+        ("rules", "bundle", ()),
+        ("claude", "claude", None),
+        ("other", "bundle", ()),
+        ("suggestion", "bundle", ("one failing test alone vouches for it",)),
+    ],
 )
 def test_evidence_is_weighed_again_for_what_no_model_made(
     tmp_path: Path, maker: str, made: str, lacks: tuple[str, ...] | None
@@ -42,6 +47,9 @@ def test_evidence_is_weighed_again_for_what_no_model_made(
     }  # fmt: skip
     data["attempts"] = [won]
     cluster = Cluster("c", (Failure("t", "", ""),), (Suspect(target, 1.0),))
+    if maker == "suggestion":
+        data = records.suggested(tree.sha) | {"attempts": data["attempts"], "patch": data["patch"]}
+        data["suggestion"]["patch"], data["patch"], data["certificate"] = data["patch"], None, None
     replay = Replay([records.record(data)])
     (found,) = replay.propose(quiet_run()[0], lambda: Brief(cluster, tree))
     assert replay.notes == []

@@ -11,6 +11,7 @@ from heal_bot.model import (
     HealRequest,
     Outcome,
     Patch,
+    PatchedFile,
     Report,
     Suggestion,
     SuiteTotals,
@@ -31,7 +32,7 @@ def _confirmed(edits: tuple[Edit, ...], *fixed: str) -> Confirmed:
     certificate = Certificate(
         SHA, SHA, "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, tests_unchanged=True
     )
-    return Confirmed(Patch(SHA, (), "", edits, fixed, ()), certificate)
+    return Confirmed(Patch(SHA, (PatchedFile("m.py", SHA, ""),), "", edits, fixed, ()), certificate)
 
 
 def test_a_suggestion_says_what_the_cold_runs_saw_it_fix_and_what_it_stands_on() -> None:
@@ -52,3 +53,5 @@ def test_a_suggestion_says_what_the_cold_runs_saw_it_fix_and_what_it_stands_on()
         record = flatten(found).suggestion
         assert record is not None
         assert (record.fixed, record.why) == (("t::two",), why)
+        assert record.patch is not None
+        assert [f.qualname for f in record.patch.functions] == [e.target.qualname for e in edits]
