@@ -38,6 +38,10 @@ def test_add():
     assert add(2, 3) == 5
 
 
+def test_add_more():
+    assert add(7, 1) == 8
+
+
 def test_checksum():
     assert [checksum("heal", 1, n, 997) for n in (3, 5, 7)] == [111, 222, 333]
 """
@@ -96,10 +100,12 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
     assert code == 0, "".join(said) + screen
     outcome = json.loads((repo.parent / "out" / "outcome.json").read_text())
     assert (outcome["status"], outcome["stopped"]) == ("partly_healed", "interrupted")
-    assert outcome["patch"]["fixed"] == ["test_calc.py::test_add"]
+    assert outcome["patch"]["fixed"] == [
+        "test_calc.py::test_add", "test_calc.py::test_add_more",
+    ]  # fmt: skip
     assert "ending with what is verified" in screen
     assert " begun" in screen
-    assert " of 2: test_calc.py::test_" in screen
+    assert " of 3: test_calc.py::test_" in screen
     assert " left" in screen
     assert "\x1b" not in "".join(said)
     assert said[-1].startswith("next: heal-bot apply --bundle ")
