@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._github_stage import ADA, JUNIT, TOKEN, Stage, staged
+from benchmarks._github_stage import ADA, JUNIT, TOKEN, Stage, staged, zipped
 
 MORE = """from shop.pricing import total
 
@@ -27,6 +27,17 @@ def test_one():
 def test_many():
     assert total([3, 4, 5]) == 12
 """
+
+
+# All that is red with them: one failing test alone would be a suggestion.
+RED = JUNIT.replace(
+    "</testsuite>",
+    "".join(
+        f'<testcase classname="tests.test_more" name="{name}"><failure message="no"/></testcase>'
+        for name in ("test_one", "test_many")
+    )
+    + "</testsuite>",
+)
 
 
 def pin(stage: Stage) -> None:
@@ -64,7 +75,7 @@ def start(
 def test_a_red_run_becomes_a_pull_request() -> None:
     with staged() as stage:
         pin(stage)
-        name, payload = stage.finished(stage.red())
+        name, payload = stage.finished(stage.red(artifacts={"junit-3.12": zipped(RED)}))
         said = start(stage, name, payload)
         assert (stage.status, stage.delivery) == ("healed", "created"), said
         (pull,) = stage.ours()
@@ -87,7 +98,7 @@ def test_a_step_reads_the_report_of_its_workspace() -> None:
         pin(stage)
         reports = stage.folder / "reports"
         reports.mkdir()
-        (reports / "junit.xml").write_text(JUNIT)
+        (reports / "junit.xml").write_text(RED)
         said = start(stage, *stage.pushed(), junit="reports/*.xml")
         assert (stage.status, stage.delivery) == ("healed", "created"), said
         assert (stage.folder / ".heal-bot/bundle/outcome.json").exists()
