@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 STAMP := $(VENV)/.ready
 RUNNERS := $(VENV)/.runners
 AIMOCK := $(VENV)/aimock/.ready-1.43.0
-BENCHMARKS ?= $(shell ls benchmarks/*.py | sed -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
+BENCHMARKS ?= $(shell ls benchmarks/[a-z]*.py benchmarks/*/__init__.py | sed -e 's,/__init__\.py$$,,' -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
 .DELETE_ON_ERROR:
 .PHONY: dev demo test long slow lint check full bench clean action-test locks

@@ -11,9 +11,10 @@ from pathlib import Path
 
 
 def names() -> tuple[str, ...]:
-    """The benchmarks there are: the modules of this folder that have no leading underscore."""
+    """The benchmarks there are: modules without a leading underscore, and packages."""
     here = Path(__file__).parent
-    return tuple(sorted(p.stem for p in here.glob("*.py") if not p.name.startswith("_")))
+    found = [*here.glob("*.py"), *(path.parent for path in here.glob("*/__init__.py"))]
+    return tuple(sorted(path.stem for path in found if not path.name.startswith("_")))
 
 
 def main(argv: list[str]) -> int:

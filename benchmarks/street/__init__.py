@@ -1,0 +1,125 @@
+"""Real and realistic red runs through the action as it ships: `python -m benchmarks street`.
+
+Clones come from the folder of `--data` (benchmarks/README.md says how one gets them). What came of
+a case is kept there by engine, and a later call goes on from it. `--limit` takes the first cases of
+each part in an order by hash, so that a few of them are a fair sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.street import acted, case, figures, own, real, recipes
+from benchmarks.street.figures import Row
+from benchmarks.street.recipes import PARTS, Part
+from benchmarks.street.results import Results
+from benchmarks.street.staged import Engine
+
+_SECONDS = 18 * 60
+_LIMIT = 4
+
+
+def main(argv: list[str]) -> int:
+    """Run the cases that have no row yet until time is up, then print the figures of all rows."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks street")
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
+    parser.add_argument("--json", action="store_true", help="print the last line only")
+    parser.add_argument("--full", action="store_true", help="all cases, whatever their time")
+    parser.add_argument("--part", choices=PARTS, action="append", help="these parts only")
+    parser.add_argument("--only", default="", help="the cases whose id has this in it")
+    parser.add_argument("--limit", type=int, help=f"so many cases a part ({_LIMIT})")
+    parser.add_argument("--engine", default=sys.executable, help="the Python with heal-bot in it")
+    parser.add_argument("--minutes", default="", help="a limit of time in the place of the default")
+    parser.add_argument("--against", default="", metavar="COMMIT", help="compare case by case")
+    parser.add_argument("--write", action="store_true", help="write all rows into the repository")
+    asked = parser.parse_args(argv)
+    data, inputs = asked.data.resolve(), {}
+    version = _version(asked.engine)
+    if asked.minutes:
+        inputs["max-minutes"] = asked.minutes
+        version += f"-{asked.minutes}-minutes"
+    engine = Engine(asked.engine, version, inputs)
+    results = Results(data / "results", version)
+    begin, parts = time.monotonic(), tuple(asked.part or PARTS)
+    limit = asked.limit or (None if asked.full or asked.only else _LIMIT)
+    cases = chosen(parts, asked.only, limit, data, engine)
+    for identity, play in cases:
+        if asked.limit is None and not asked.full and time.monotonic() - begin > _SECONDS:
+            break
+        if identity not in results:
+            row = play()
+            results.keep(row)
+            if not asked.json:
+                print(shown(row), file=sys.stderr, flush=True)
+    rows = results.rows([identity for identity, _ in cases])
+    told = summary(rows, version, complete=len(rows) == len(cases))
+    if asked.against:
+        before = Results(data / "results", asked.against)
+        told["against"] = figures.difference(before.rows([row.id for row in rows]), rows)
+    if asked.write:
+        results.write()
+    print(json.dumps(told))
+    return 0
+
+
+def chosen(
+    parts: Sequence[Part], only: str, limit: int | None, data: Path, engine: Engine
+) -> list[tuple[str, Callable[[], Row]]]:
+    """The cases of these parts, each with what runs it; parts take turns, in an order by hash."""
+    found: list[list[tuple[str, Callable[[], Row]]]] = []
+    for part in parts:
+        here = [(name, play) for name, play in _cases(part, data, engine) if only in name]
+        found.append(sorted(here, key=lambda case: recipes.digest(case[0]))[:limit])
+    longest = max(map(len, found), default=0)
+    return [cases[n] for n in range(longest) for cases in found if n < len(cases)]
+
+
+def _cases(part: Part, data: Path, engine: Engine) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """The cases of a part by id."""
+    if part != "situations":
+        for recipe in recipes.load(part):
+            yield recipe.id, partial(case.run, recipe, data, engine)
+        return
+    for one in own.situations():
+        yield f"situations/{one.name}", partial(acted.run_own, one, data, engine)
+    for found in real.load():
+        yield found.id, partial(acted.run_real, found, data, engine)
+
+
+def shown(row: Row) -> str:
+    """A line for a person: of `held` nothing but that it was run."""
+    if row.split == "held":
+        return f"{row.part}: one of held, {row.seconds} s"
+    found = f"rank {row.rank}, {row.offered} {row.judgement}".strip()
+    return f"{row.id}: {row.status}, {row.seconds} s, {found} {row.unstaged}"
+
+
+def summary(rows: list[Row], version: str, *, complete: bool) -> dict[str, Any]:
+    """The figures of every part and half."""
+    halves: dict[str, Any] = {}
+    for part in PARTS:
+        reckon = figures.situations if part == "situations" else figures.half
+        halves[part] = {
+            name: reckon([r for r in rows if (r.part, r.split) == (part, name)])
+            for name in ("held", "tune")
+        }
+    projects = {recipe.repository for part in PARTS[:2] for recipe in recipes.load(part)}
+    return {"benchmark": "street", "engine": version, **halves, "projects": len(projects),
+            "moved": len(recipes.moved()), "complete": complete}  # fmt: skip
+
+
+def _version(engine: str) -> str:
+    """The commit of the heal-bot that an interpreter has, with a mark where it was changed."""
+    argv = [engine, "-I", "-c", "import heal_bot; print(heal_bot.__file__)"]
+    file = subprocess.run(argv, check=True, capture_output=True, text=True, timeout=60).stdout
+    argv = ["git", "-C", str(Path(file.strip()).parent), "describe", "--always", "--dirty",
+            "--exclude=*", "--abbrev=10"]  # fmt: skip
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()

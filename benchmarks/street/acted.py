@@ -1,0 +1,123 @@
+"""What the action did about a red run that may be no bug of the code, beside what was right."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from benchmarks.street import plain, real, situation
+from benchmarks.street.case import ended_badly, kept, offered, said, status
+from benchmarks.street.clones import find
+from benchmarks.street.compared import Bench, Judgement
+from benchmarks.street.figures import Row
+from benchmarks.street.plain import PlainError
+from benchmarks.street.real import Real
+from benchmarks.street.recipes import split
+from benchmarks.street.situation import Action, Situation
+from benchmarks.street.staged import Ended, Engine, Stage, borrow, opened
+from tests.github.repository import GitRepository
+
+
+def run_own(case: Situation, data: Path, engine: Engine) -> Row:
+    """The row of a situation of our own."""
+    name = f"situations/{case.name}"
+    blank = Row(
+        id=name, part="situations", split=split(name), engine=engine.version, wanted=case.action
+    )
+
+    def red(git: GitRepository) -> tuple[str, str]:
+        return situation.grow(git, case)
+
+    def play(folder: Path) -> Row:
+        with opened(folder, f"octo/{case.name.rpartition('/')[2]}", red) as bare:
+            stage = _given(bare, dict(case.inputs), dict(case.variables))
+            workspace, venv = stage.runner.workspace, folder / "venv"
+            situation.environment(case, workspace, venv, data)
+            situation.report(case, workspace, venv, data)
+            ended = stage.act(engine)
+            kind, patched = offered(ended, workspace)
+            judgement = judged_by_hidden(case, workspace, venv, data, patched) if kind else ""
+            seen = _seen(blank, ended, case.says)
+            return seen.model_copy(update={"offered": kind, "judgement": judgement})
+
+    return kept(blank, data, play)
+
+
+def run_real(recipe: Real, data: Path, engine: Engine) -> Row:
+    """The row of a situation of a public project."""
+    blank = Row(id=recipe.id, part="situations", split=recipe.split, engine=engine.version,
+                wanted=recipe.action)  # fmt: skip
+
+    def red(git: GitRepository) -> tuple[str, str]:
+        borrow(git, find(data, recipe.repository))
+        return git.commit(recipe.commit).parents[0], recipe.commit
+
+    def play(folder: Path) -> Row:
+        with opened(folder, recipe.repository, red) as bare:
+            stage = _given(bare, {}, dict(recipe.environment))
+            workspace, venv = stage.runner.workspace, folder / "venv"
+            real.make(recipe, workspace, venv, data)
+            plain.report(workspace, venv, data, workspace / "junit.xml", job=real.job(recipe, venv))
+            failing = plain.failing(workspace / "junit.xml")
+            ended = stage.act(engine)
+            kind, patched = offered(ended, workspace)
+            judgement = _as_fixed(recipe, workspace, venv, data, patched) if kind else ""
+            drifted = len(failing) != len(recipe.red)
+            update = {"offered": kind, "judgement": judgement, "drifted": drifted}
+            return _seen(blank, ended, recipe.says).model_copy(update=update)
+
+    return kept(blank, data, play)
+
+
+def action_of(ended: Ended) -> Action:
+    """What the action did, by its deeds: it searched or offered; else it spoke, or kept still."""
+    outcome = ended.outcome
+    if outcome.get("searches") or outcome.get("attempts") or ended.pulls:
+        return "repair"
+    if status(ended) == "nothing_to_do" and not ended.comments:
+        return "silent"
+    return "explain"
+
+
+def _seen(blank: Row, ended: Ended, says: tuple[str, ...]) -> Row:
+    text = ended.shown.lower()
+    return blank.model_copy(update={
+        "status": status(ended), "seconds": ended.seconds, "ended_badly": ended_badly(ended),
+        "action": action_of(ended), "named": any(word.lower() in text for word in says),
+        "said": said(ended, "") if blank.split == "tune" else "",
+    })  # fmt: skip
+
+
+def _given(stage: Stage, inputs: dict[str, str], variables: dict[str, str]) -> Stage:
+    """The stage with further inputs, and with the variables that the job has."""
+    runner = dataclasses.replace(stage.runner, named={**stage.runner.named, **variables})
+    return dataclasses.replace(stage, runner=runner, given=inputs)
+
+
+def judged_by_hidden(
+    case: Situation, workspace: Path, venv: Path, data: Path, patched: dict[str, str]
+) -> Judgement:
+    """What the hidden tests say of a change; a change where none was due is wrong."""
+    if case.action != "repair":
+        return "wrong"
+    for path, text in {**patched, **case.hidden}.items():
+        target = workspace / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    try:
+        ran = plain.run(workspace, venv, data)
+    except PlainError:
+        return "wrong"
+    return "wrong" if ran.red else "right"
+
+
+def _as_fixed(
+    recipe: Real, workspace: Path, venv: Path, data: Path, patched: dict[str, str]
+) -> Judgement:
+    """Whether a change does what the maintainers' does; where none was due it is wrong."""
+    if recipe.action != "repair" or recipe.fix is None:
+        return "wrong"
+    clone = find(data, recipe.repository)
+    right = {path: clone.read(recipe.fix, path) for path in recipe.sources}
+    broken = {path: clone.read(recipe.commit, path) for path in {*recipe.sources, *patched}}
+    return Bench(workspace, venv, data, frozenset(recipe.red), right, broken).judge(patched)[0]

@@ -1,0 +1,150 @@
+"""Rows of cases, and the figures of a half: counts with Wilson's interval of 95 per cent."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from benchmarks.street.compared import Judgement
+from benchmarks.street.recipes import Part, Split
+
+Offered = Literal["", "suggested", "healed"]
+
+
+class Row(BaseModel):
+    """What came of a case; `said` is for cases of `tune` alone.
+
+    `red` counts the failing tests of the job's report, `drifted` says that they are not those of
+    the recipe. `ranks` hold the first place of a guilty function among the suspects, 0 for none.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    part: Part
+    split: Split
+    engine: str
+    status: str = "unstaged"
+    seconds: float = 0.0
+    red: int = 0
+    drifted: bool = False
+    unstaged: str = ""
+    ended_badly: bool = False
+    trusted: bool = False
+    exact: bool = False
+    ids_refused: bool = False
+    rank: int = 0
+    offered: Offered = ""
+    judgement: Judgement | Literal[""] = ""
+    action: Literal["", "repair", "explain", "silent"] = ""
+    wanted: Literal["", "repair", "explain", "silent"] = ""
+    named: bool = False
+    said: str = ""
+
+    @property
+    def did_right(self) -> bool:
+        """Whether the action did what was right; an explanation has to name the cause."""
+        return self.action == self.wanted and (self.named or self.wanted != "explain")
+
+    @property
+    def counts(self) -> bool:
+        """Whether the case could be put before the action as its recipe says."""
+        return not self.unstaged and not self.drifted
+
+
+def interval(count: int, of: int) -> list[float]:
+    """Wilson's score interval of 95 per cent for a share (Wilson 1927)."""
+    if not of:
+        return [0.0, 1.0]
+    z, share = 1.959964, count / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    return [round(max(0.0, middle - half), 3), round(min(1.0, middle + half), 3)]
+
+
+def share(rows: Sequence[Row], name: str, of: Sequence[Row] | None = None) -> dict[str, Any]:
+    """How many rows have a true value of that name."""
+    among = rows if of is None else of
+    return _share(sum(bool(getattr(row, name)) for row in among), len(among))
+
+
+def _share(count: int, of: int) -> dict[str, Any]:
+    rate = round(count / of, 3) if of else None
+    return {"count": count, "of": of, "rate": rate, "interval": interval(count, of)}
+
+
+def half(rows: Sequence[Row]) -> dict[str, Any]:
+    """The figures of the repairs and regressions of a half."""
+    counted = [row for row in rows if row.counts]
+    located = [row for row in counted if row.trusted]
+    offered = [row for row in counted if row.offered]
+    return {
+        "cases": len(counted), "dropped": len(rows) - len(counted),
+        "trusted_baseline": share(counted, "trusted"), "exact_red": share(counted, "exact"),
+        "ended_badly": share(counted, "ended_badly"),
+        "ids_refused": sum(row.ids_refused for row in counted),
+        "located_top1": _share(sum(row.rank == 1 for row in located), len(located)),
+        "located_top5": _share(sum(0 < row.rank <= 5 for row in located), len(located)),
+        "suggested": _share(sum(row.offered == "suggested" for row in offered), len(counted)),
+        "healed": _share(sum(row.offered == "healed" for row in offered), len(counted)),
+        **{name: _judged(offered, name) for name in ("right", "wrong", "unknown")},
+        "median_seconds": median(counted),
+    }  # fmt: skip
+
+
+def _judged(offered: Sequence[Row], name: str) -> dict[str, Any]:
+    """Of what is offered, how much is so: all of it, and what is called healed."""
+    found = _share(sum(row.judgement == name for row in offered), len(offered))
+    healed = [row for row in offered if row.offered == "healed"]
+    return {**found, "healed": sum(row.judgement == name for row in healed)}
+
+
+def situations(rows: Sequence[Row]) -> dict[str, Any]:
+    """The figures of the situations of a half."""
+    counted = [row for row in rows if row.counts]
+    silent = [row for row in counted if row.wanted == "silent"]
+    right = [row for row in counted if row.did_right]
+    return {
+        "cases": len(counted), "dropped": len(rows) - len(counted),
+        "right_action": _share(len(right), len(counted)),
+        "by_action": {
+            wanted: _share(sum(r.wanted == wanted for r in right),
+                           sum(r.wanted == wanted for r in counted))
+            for wanted in ("repair", "explain", "silent")
+        },
+        "cause_named": share(counted, "named", [r for r in counted if r.wanted == "explain"]),
+        "wrong_repairs": sum(row.judgement == "wrong" for row in counted),
+        "ended_badly": share(counted, "ended_badly"),
+        "silent_within_60_s": _share(sum(row.seconds <= 60 for row in silent), len(silent)),
+        "silent_most_seconds": max((row.seconds for row in silent), default=0.0),
+        "median_seconds": median(counted),
+    }  # fmt: skip
+
+
+def median(rows: Sequence[Row]) -> float:
+    """The median of the seconds of the action."""
+    return round(statistics.median([row.seconds for row in rows]), 1) if rows else 0.0
+
+
+def difference(before: Sequence[Row], after: Sequence[Row]) -> dict[str, Any]:
+    """What became of the cases that both engines ran; those of `held` are counted, not named."""
+    old = {row.id: row for row in before}
+    pairs = [(old[row.id], row) for row in after if row.id in old]
+    changed = [(was, now) for was, now in pairs if _end(was) != _end(now)]
+    counts = Counter(f"{_end(was)} -> {_end(now)}" for was, now in changed)
+    named = {now.id: f"{_end(was)} -> {_end(now)}" for was, now in changed if now.split == "tune"}
+    return {"cases": len(pairs), "changed": dict(counts.most_common()), "tune": named}
+
+
+def _end(row: Row) -> str:
+    """A case's end in few words."""
+    if row.unstaged:
+        return "unstaged"
+    if row.part == "situations":
+        return "as it should" if row.did_right and row.judgement != "wrong" else row.action
+    return f"{row.offered} {row.judgement}".strip() or row.status

@@ -1,0 +1,108 @@
+"""A red run that is told as a small project of our own: its history, the job, the right action."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from benchmarks.street import plain
+from benchmarks.street.plain import PlainError
+from tests.github.repository import GitRepository
+
+Action = Literal["repair", "explain", "silent"]
+Files = Mapping[str, str | None]
+_FIRST = datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a history: the files it writes, and with None those it deletes."""
+
+    message: str
+    files: Files
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A project whose CI is red at its last commit, and what a tool ought to do about it.
+
+    A good explanation has one of the words of `says` in it, whatever its case. `install` pins what
+    the job had over what the project declares; `arguments`, `variables` and `python` are of the
+    job's `python -m pytest`. `reports` are written by hand where the job cannot be run here, else
+    it is run. `hidden` holds tests that tell a right patch, `right` the files as they ought to be.
+    """
+
+    name: str
+    kind: str
+    action: Action
+    commits: tuple[Commit, ...]
+    says: tuple[str, ...] = ()
+    install: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    python: str = "3.11"
+    reports: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    right: Mapping[str, str] = field(default_factory=dict)
+
+    def files(self) -> dict[str, str]:
+        """The files of the last commit."""
+        found: dict[str, str] = {}
+        for commit in self.commits:
+            for path, text in commit.files.items():
+                if text is None:
+                    del found[path]
+                else:
+                    found[path] = text
+        return found
+
+
+def grow(git: GitRepository, situation: Situation) -> tuple[str, str]:
+    """The last two commits of the history, a day apart each; main is at the last."""
+    before = sha = ""
+    tree: str | None = None
+    for day, commit in enumerate(situation.commits):
+        when = (_FIRST + datetime.timedelta(days=day)).isoformat()
+        ada = ("Ada", "ada@example.invalid", when)
+        changes = [
+            ("100644", path, None if text is None else git.save_blob(text.encode()))
+            for path, text in commit.files.items()
+        ]
+        tree = git.save_tree(tree, changes)
+        before = sha
+        sha = git.save_commit(commit.message, tree, [sha] if sha else [], ada, ada)
+    git.set_ref("refs/heads/main", sha)
+    return before, sha
+
+
+def environment(situation: Situation, workspace: Path, venv: Path, data: Path) -> None:
+    """What the job had installed: what the project declares, then the pins."""
+    plain.make(workspace, venv, situation.python, data)
+    if situation.install:
+        argv = [plain.UV, "pip", "install", "--quiet", "--python", str(venv / "bin/python")]
+        done = subprocess.run(
+            [*argv, *situation.install], cwd=workspace, env=plain.environ(venv, data),
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        if done.returncode:
+            raise PlainError(done.stderr.strip()[-300:])
+
+
+def report(situation: Situation, workspace: Path, venv: Path, data: Path) -> None:
+    """Leave the reports of the job in its workspace: those by hand, else the run's."""
+    for name, text in situation.reports.items():
+        path = workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if not situation.reports:
+        plain.report(workspace, venv, data, workspace / "junit.xml", job=job(situation))
+
+
+def job(situation: Situation) -> plain.Job:
+    """What the job gives its tests."""
+    return plain.Job(arguments=situation.arguments, environment=situation.variables)

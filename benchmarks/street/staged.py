@@ -1,0 +1,166 @@
+"""A case on a GitHub of the loopback: its history, the red job's checkout and report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.street import plain, planted
+from benchmarks.street.clones import Clone, find
+from benchmarks.street.recipes import Recipe
+from tests.github.repository import GitRepository
+from tests.github.runner import COMMAND, Runner, outputs
+from tests.github.server import LoopbackGitHub, serving
+
+SECONDS = 25 * 60
+# What the README's snippet gives.
+SNIPPET = {"junit": "junit.xml"}
+_ADA = ("Ada", "ada@example.invalid", "2026-11-01T00:00:00+00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What is measured: the Python that has it, its commit, inputs over the snippet's."""
+
+    python: str
+    version: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What the action left: exit code, log, outputs, what people see, the bundle's data."""
+
+    code: int
+    log: str
+    seconds: float
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    shown: str = ""
+    pulls: int = 0
+    comments: int = 0
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    events: Sequence[Mapping[str, Any]] = ()
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A GitHub and a job on it with its checkout; `before` is what was pushed onto."""
+
+    github: LoopbackGitHub
+    runner: Runner
+    before: str
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def act(self, engine: Engine) -> Ended:
+        """The action on a push, with the inputs of the README's snippet, as a process."""
+        import time
+
+        runner, given = self.runner, {**SNIPPET, **self.given, **engine.inputs}
+        environ = runner.environ("push", given)
+        (runner.files / "event.json").write_text(json.dumps(self._event()))
+        environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+        begin, late = time.monotonic(), False
+        try:
+            done = subprocess.run(
+                [engine.python, *COMMAND[1:]], env=environ, cwd=runner.workspace, text=True,
+                capture_output=True, errors="replace", timeout=SECONDS,
+            )  # fmt: skip
+            code, log = done.returncode, done.stdout + done.stderr
+        except subprocess.TimeoutExpired as error:
+            code, log, late = -1, str(error.stdout or ""), True
+        return self._ended(code, log, time.monotonic() - begin, late)
+
+    def _ended(self, code: int, log: str, seconds: float, late: bool) -> Ended:
+        files, bundle = self.runner.files, self.runner.workspace / ".heal-bot/bundle"
+        world = self.github.world
+        pulls = [pull for pull in world.pulls.values() if pull.head.startswith("heal-bot/")]
+        summary = _text(files / "summary")
+        shown = [summary, log, *(f"{pull.title}\n{pull.body}" for pull in pulls)]
+        comments = [c.body for c in world.comments.values() if c.user != "ada"]
+        shown += comments
+        outcome = _text(bundle / "outcome.json")
+        events = [json.loads(line) for line in _text(bundle / "events.jsonl").splitlines()]
+        return Ended(
+            code, log, round(seconds, 1), outputs(_text(files / "output")), "\n".join(shown),
+            len(pulls), len(comments), json.loads(outcome) if outcome else {}, events, late,
+        )  # fmt: skip
+
+    def _event(self) -> dict[str, Any]:
+        """A push to the main branch."""
+        ada = {"login": "ada", "type": "User"}
+        repository = {"full_name": self.github.world.name, "default_branch": "main"}
+        return {"ref": "refs/heads/main", "before": self.before, "after": self.runner.sha,
+                "repository": repository, "sender": ada}  # fmt: skip
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+@contextmanager
+def staged(recipe: Recipe, data: Path, folder: Path) -> Iterator[Stage]:
+    """A recipe's red commit on its real history, checked out as actions/checkout does."""
+    clone = find(data, recipe.repository)
+
+    def red(git: GitRepository) -> tuple[str, str]:
+        borrow(git, clone)
+        if recipe.planted is not None:
+            return planted.grow(git, recipe)
+        if recipe.tests:
+            return recipe.base, _with_tests(git, recipe)
+        return git.commit(recipe.base).parents[0], recipe.base
+
+    with opened(folder, recipe.repository, red) as stage:
+        yield stage
+
+
+@contextmanager
+def opened(
+    folder: Path, repository: str, red: Callable[[GitRepository], tuple[str, str]]
+) -> Iterator[Stage]:
+    """A GitHub with the branch that `red` grows: from the commit it gives first to the other."""
+    with serving(folder / "github", name=repository) as github:
+        before, sha = red(github.world.git)
+        github.world.git.set_ref("refs/heads/main", sha)
+        yield Stage(github, check_out(github, folder, sha), before)
+
+
+def borrow(git: GitRepository, clone: Clone) -> None:
+    """Let the repository read the objects of a clone, and have its tags."""
+    (git.path / "objects/info").mkdir(parents=True, exist_ok=True)
+    (git.path / "objects/info/alternates").write_text(f"{clone.path.resolve() / 'objects'}\n")
+
+
+def _with_tests(git: GitRepository, recipe: Recipe) -> str:
+    """The commit that brings the tests of the fix, and nothing else of it."""
+    there = {entry.path: entry for entry in git.entries(recipe.fix, recursive=True)}
+    changes = [
+        (there[path].mode, path, there[path].sha) if path in there else ("100644", path, None)
+        for path in recipe.tests
+    ]
+    tree = git.save_tree(recipe.base, changes)
+    return git.save_commit("Add tests", tree, [recipe.base], _ADA, _ADA)
+
+
+def check_out(github: LoopbackGitHub, folder: Path, sha: str) -> Runner:
+    """The workspace of a job, one commit deep, and the runner of the job."""
+    workspace, files = folder / "work", folder / "files"
+    files.mkdir()
+    address = f"{github.url}/{github.world.name}.git"
+    clone = ["git", "clone", "--quiet", "--depth", "1", address, str(workspace)]
+    subprocess.run(clone, check=True, timeout=300, capture_output=True)
+    return Runner(github.url, workspace, files, sha, github.world.name)
+
+
+def record(stage: Stage, recipe: Recipe, venv: Path, data: Path) -> None:
+    """The red job: a plain environment outside the workspace, and the report it leaves there."""
+    workspace = stage.runner.workspace
+    plain.make(workspace, venv, recipe.python, data)
+    plain.complete(workspace, venv, data)
+    plain.report(workspace, venv, data, workspace / "junit.xml")
