@@ -133,7 +133,7 @@ def test_growth_is_linear():
 
 
 def _is_environment(outcome: OutcomeRecord) -> str:
-    if {failure.status for failure in outcome.failures} != {"environment"}:
+    if {failure.status for failure in outcome.failures} != {"explained"}:
         return f"other causes: {[failure.status for failure in outcome.failures]}"
     return "searched all the same" if outcome.searches or outcome.attempts else ""
 
@@ -156,7 +156,7 @@ CASES = (
     Case(
         "world-locale",
         {"prices.py": _PRICES, "test_prices.py": _PRICE_TESTS},
-        "environment_error",
+        "explained",
         says=("locale",),
         never=("flaky", "heal-bot doctor"),
         fault=_is_environment,

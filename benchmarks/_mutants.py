@@ -19,6 +19,8 @@ from heal_bot.source import functions
 
 # A function's part as (first byte, byte after the last, new text).
 Edit = tuple[int, int, str]
+# The nodes that have a place in the text.
+Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
 _OPERATORS = {
     ast.Add: "+ -", ast.Sub: "- +", ast.Mult: "* //", ast.Div: "/ *", ast.FloorDiv: "// *",
     ast.Mod: "% *", ast.Lt: "< <=", ast.LtE: "<= <", ast.Gt: "> >=", ast.GtE: ">= >",
@@ -105,25 +107,30 @@ def _parsed(source: str) -> ast.Module:
     return ast.parse(f"if 1:\n{source}" if functions.indentation(source) else f"\n{source}")
 
 
-def _mutated(target: Target, change: Callable, rng: random.Random) -> str | None:
+def _mutated(target: Target, change: Change, rng: random.Random) -> str | None:
+    return next(variants(target, change, rng), None) or None
+
+
+def variants(target: Target, change: Change, rng: random.Random) -> Iterator[str]:
+    """A function with one change, place by place in seeded order; '' where no fault came of it."""
     tree = _parsed(target.source)
     top = tree.body[0]
     function = top.body[0] if isinstance(top, ast.If) else top
-    text = b"\n" + target.source.encode()
+    whole = b"\n" + target.source.encode()
     nodes = [node for node in _own(function) if hasattr(node, "lineno") or hasattr(node, "body")]
     rng.shuffle(nodes)
     for node in nodes:
-        edits = change(node, _Text(text), rng)
-        if edits:
-            for start, end, new in sorted(edits, reverse=True):
-                text = text[:start] + new.encode() + text[end:]
-            source = text[1:].decode()
-            try:
-                changed = ast.dump(_parsed(source)) != ast.dump(tree)
-            except SyntaxError:
-                return None
-            return source if changed else None
-    return None
+        edits, text = change(node, Text(whole, function), rng), whole
+        if not edits:
+            continue
+        for start, end, new in sorted(edits, reverse=True):
+            text = text[:start] + new.encode() + text[end:]
+        source = text[1:].decode()
+        try:
+            changed = ast.dump(_parsed(source)) != ast.dump(tree)
+        except SyntaxError:
+            changed = False
+        yield source if changed else ""
 
 
 def _own(function: ast.AST) -> Iterator[ast.AST]:
@@ -141,25 +148,28 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
             left.extend(ast.iter_child_nodes(node))
 
 
-class _Text:
-    """Byte positions of nodes."""
+class Text:
+    """Byte positions of the nodes of a function."""
 
-    def __init__(self, text: bytes) -> None:
-        self.text = text
+    def __init__(self, text: bytes, function: ast.AST) -> None:
+        self.text, self.function = text, function
         self.starts = [0]
         for line in text.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
 
-    def start(self, node: ast.AST) -> int:
+    def start(self, node: Placed) -> int:
+        """The first byte of a node."""
         return self.starts[node.lineno - 1] + node.col_offset
 
-    def end(self, node: ast.AST) -> int:
-        return self.starts[node.end_lineno - 1] + node.end_col_offset
+    def end(self, node: Placed) -> int:
+        """The byte after the last of a node."""
+        return self.starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
 
-    def of(self, node: ast.AST) -> str:
+    def of(self, node: Placed) -> str:
+        """The text of a node."""
         return self.text[self.start(node) : self.end(node)].decode()
 
-    def between(self, left: ast.AST, right: ast.AST, old: str, new: str) -> list[Edit]:
+    def between(self, left: Placed, right: Placed, old: str, new: str) -> list[Edit]:
         """Replace an operator between two operands."""
         start, end = self.end(left), self.start(right)
         pattern = r"\s+".join(map(re.escape, old.split("_")))
@@ -172,7 +182,13 @@ class _Text:
         return [(start, end, gap)]
 
 
-def _operator(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+# What a kind does at a node; nothing where it does not apply.
+Change = Callable[[ast.AST, Text, random.Random], list[Edit]]
+
+
+def _operator(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
+    gaps: list[tuple[ast.expr, ast.expr]]
+    op: ast.AST
     if isinstance(node, ast.BoolOp):
         gaps = list(zip(node.values, node.values[1:], strict=False))
         op = node.op
@@ -190,7 +206,7 @@ def _operator(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
     return [edit for left, right in gaps for edit in text.between(left, right, old, new)]
 
 
-def _constant(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+def _constant(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
     if not isinstance(node, ast.Constant) or node.value is None or node.value is ...:
         return []
     value = node.value
@@ -205,14 +221,15 @@ def _constant(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
     return [(text.start(node), text.end(node), repr(value))]
 
 
-def _deleted(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
-    call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-    if call or isinstance(node, ast.AugAssign | ast.Raise | ast.Continue):
+def _deleted(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
+    calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    leaves = ast.Expr if calls else ast.AugAssign | ast.Raise | ast.Continue
+    if isinstance(node, leaves):
         return [(text.start(node), text.end(node), "pass")]
     return []
 
 
-def _swapped(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+def _swapped(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
     if not isinstance(node, ast.Call) or len(node.args) < 2:
         return []
     one, other = node.args[:2]
@@ -222,13 +239,13 @@ def _swapped(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
     ]
 
 
-def _attribute(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+def _attribute(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
     if not isinstance(node, ast.Attribute) or node.attr not in _RENAMED:
         return []
     return [(text.end(node) - len(node.attr), text.end(node), _RENAMED[node.attr])]
 
 
-def _guard(node: ast.AST, text: _Text, rng: random.Random) -> list[Edit]:
+def _guard(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
     if not isinstance(node, ast.If) or node.orelse:
         return []
     return [(text.start(node.test), text.end(node.test), str(rng.random() < 0.3))]
