@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.events import Run
 from heal_bot.model import (
     Baseline,
+    Broken,
     Cluster,
     Cost,
     HealRequest,
@@ -18,6 +20,7 @@ from heal_bot.model import (
 from heal_bot.ports import Proposer
 from heal_bot.repair import memory
 from heal_bot.repair.ledger import Ledger
+from heal_bot.text import count
 
 # A command stands for tests that are not told apart: none of them can be called out of date.
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
@@ -44,8 +47,8 @@ def unconfirmed(
         status, stopped, reason = _nothing(baseline.suite)
         reason = f"{reason}; {remark}" if remark else reason
         return Outcome(request, status, stopped, reason, report, baseline)
-    ranked = ("not_attempted", "environment", "stale_test", "flaky", "order_dependent",
-              "not_reproduced")  # fmt: skip
+    ranked = ("not_attempted", "environment", "explained", "stale_test", "flaky",
+              "order_dependent", "not_reproduced")  # fmt: skip
     status = next(s for s in ranked if s in statuses)
     first = next(i for i in baseline.reproduced if i.status == status)
     late = status == "not_attempted"
@@ -54,9 +57,24 @@ def unconfirmed(
         reason = f"{reason}; the suite did not finish: {baseline.suite.reached}"
     reason = f"{reason}; {remark}" if remark else reason
     names = {"environment": "environment_error", "order_dependent": "flaky",
-             "not_attempted": "budget_exhausted"}  # fmt: skip
+             "not_attempted": "budget_exhausted", "stale_test": "explained"}  # fmt: skip
     stopped = "budget" if late else "done"
+    if status == "not_reproduced" and (alone := _alone(report, baseline)):
+        status, reason = "explained", f"{reason}; {alone}"
     return Outcome(request, names.get(status, status), stopped, reason, report, baseline)
+
+
+def _alone(report: Report, baseline: Baseline) -> str:
+    """Where alone it is red, by the reports of what is green here; '' where nobody knows."""
+    if report.hints.system:
+        return f"its tracebacks are of {report.hints.system}: run `heal-bot heal` in that job"
+    legs = {leg.name for item in baseline.reproduced for leg in item.failure.legs}
+    if not legs or len(legs) >= len(report.legs):
+        return ""
+    return (
+        f"it is red on {', '.join(sorted(legs)[:3])} alone, of {len(report.legs)} legs: run"
+        " `heal-bot heal` in that job, or give its python-version, setup or freeze"
+    )
 
 
 def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
@@ -111,12 +129,22 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
         return "healed", "done", reason
     if ledger.suggestion is not None:
         return "not_healed", ledger.stopped, _unhealed(ledger)
+    if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
+        status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
+        return status, ledger.stopped, _uncollected(broken)
     if found.clusters and all(cluster.stale for cluster in found.clusters):
         if found.request.test_command:
             return "not_healed", "done", _IDLE
         return "stale_test", "done", f"{found.clusters[0].failures[0].test} {_STALE}"
     status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
     return status, ledger.stopped, _unhealed(ledger)
+
+
+def _uncollected(broken: Sequence[Broken]) -> str:
+    """Which source keeps how many test files from being collected."""
+    (first, files), *others = Counter(broken).most_common()
+    more = f"; so does {others[0][0].said}" if others else ""
+    return f"{count(files, 'test file')} cannot be collected: {first.said}{more}"
 
 
 def _repaired(fixed: int, failing: int) -> str:

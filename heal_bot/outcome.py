@@ -29,16 +29,17 @@ Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Status = Literal[
     "healed", "partly_healed", "not_healed", "flaky", "stale_test", "not_reproduced",
     "nothing_to_do", "refused", "stale", "budget_exhausted", "sandbox_error", "environment_error",
+    "explained",
 ]  # fmt: skip
 Stopped = Literal["done", "exhausted", "stuck", "budget", "interrupted"]
 FailureStatus = Literal[
     "fixed", "still_failing", "flaky", "order_dependent", "not_reproduced", "environment",
-    "stale_test", "not_attempted",
+    "stale_test", "not_attempted", "explained", "collection_error",
 ]  # fmt: skip
 VerdictStatus = Literal[
     "fixed", "improved", "unchanged", "regression", "rejected", "timeout", "error", "unconfirmed",
 ]  # fmt: skip
-TargetKind = Literal["function", "class_attribute", "assignment", "default"]
+TargetKind = Literal["function", "class_attribute", "assignment", "default", "lines"]
 
 
 class Record(BaseModel):
@@ -77,7 +78,7 @@ class SuspectRecord(Record):
 
 
 class FailureRecord(Record):
-    """A failing test and what became of it."""
+    """A failing test; the source that keeps it from being collected, since which commit."""
 
     test: Name
     status: FailureStatus
@@ -88,6 +89,10 @@ class FailureRecord(Record):
     best_attempt: Count | None
     cluster_ids: Names
     suspects: Annotated[tuple[SuspectRecord, ...], Field(max_length=20)]
+    source: Name = ""
+    line: Count = 0
+    commit: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")] = ""
+    title: Name = ""
 
 
 class ClusterRecord(Record):

@@ -11,8 +11,8 @@ from heal_bot import conclusion
 from heal_bot.conclusion import Found
 from heal_bot.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.events import Noted, Planned, Run
-from heal_bot.intake import asked, junit, tests
-from heal_bot.locate import ranking
+from heal_bot.intake import aside, asked, junit, tests
+from heal_bot.locate import collecting
 from heal_bot.model import (
     Baseline,
     Cluster,
@@ -70,8 +70,16 @@ def heal(
     workspace, runner = edges.workspace, edges.runner
     tree = workspace.checkout(run, request.base_sha)
     report = _read(run, request, root, workspace.committed(run, tree.sha))
-    if request.reports and tests.is_green(report):
-        return Outcome(request, "nothing_to_do", "done", "the report names no failure", report)
+    if request.reports:
+        left = aside.set_aside(request, report, tree, root)
+        report = left.report
+        if left.reason:
+            run.emit(Noted(stage="intake", message=left.reason, level="warning"))
+        if tests.is_green(report):
+            reason = left.reason or "the report names no failure"
+            return Outcome(request, "nothing_to_do", "done", reason, report)
+        if why := aside.explained(report):
+            return Outcome(request, "explained", "done", why, report)
     begun = _begun(run, request, report, tree, edges)
     if isinstance(begun, Outcome):
         return begun
@@ -79,7 +87,7 @@ def heal(
     if not baseline.confirmed:
         return conclusion.unconfirmed(request, report, baseline, begun.remark)
     _plan(run, report, baseline)
-    clusters = _permitted(request, ranking.locate(run, baseline, tree, request.targets))
+    clusters = _permitted(request, collecting.locate(run, baseline, tree, request.targets))
     lab = SandboxLab(run, runner, workspace, tree, env)
     ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab)
     judge = partial(open_session, run, runner, tree, env, baseline)
@@ -181,7 +189,7 @@ def _stopped(begun: _Begun | Outcome, before: _Begun | None) -> str:
         return begun.baseline.suite.detail or begun.baseline.suite.ended
     known = {failure.test for failure in before.baseline.confirmed}
     items = (i for i in begun.baseline.reproduced if i.failure.test in known)
-    return next((i.failure.reason for i in items if i.status == "environment"), "")
+    return next((i.failure.reason for i in items if i.status in {"environment", "explained"}), "")
 
 
 def _completed(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from heal_bot.events import Run
 from heal_bot.model import (
@@ -25,6 +25,7 @@ from heal_bot.model import (
     Opinion,
     Outcome,
     PatchedFile,
+    Removal,
     RunHints,
     Search,
     SuiteRun,
@@ -65,6 +66,12 @@ class Tree(Protocol):
     def changed_by(self, path: str) -> str:
         """The newest of the commits under test that changed the file; '' without one."""
 
+    def blamed(self, path: str, line: int) -> tuple[str, str]:
+        """The commit that a line is from, and its title; '' where the history does not tell."""
+
+    def removal(self, path: str, name: str) -> Removal | None:
+        """The newest commit that took a name out of a file, or, for '', a file of that end away."""
+
 
 class Workspace(Protocol):
     """Makes checkouts and environments."""
@@ -101,7 +108,7 @@ class Builder(Protocol):
         """
 
 
-class Session(Protocol):
+class Session(AbstractContextManager["Session"], Protocol):
     """A warm judge for one cluster; leave it as a context manager."""
 
     def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
@@ -112,15 +119,6 @@ class Session(Protocol):
 
     def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
         """What candidates that passed do on the tests' arguments and on others like them."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

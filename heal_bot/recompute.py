@@ -9,7 +9,7 @@ from pathlib import Path
 from heal_bot.errors import HealBotError
 from heal_bot.events import Run
 from heal_bot.forge_port import Forge, ForgeCommit, ForgeFile
-from heal_bot.model import Candidate, Edit, HealRequest, PatchedFile
+from heal_bot.model import Candidate, Edit, HealRequest, PatchedFile, Removal
 from heal_bot.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.report import markdown
 from heal_bot.source import edit, guard, rails, recheck
@@ -84,6 +84,12 @@ class _BaseTree:
 
     def changed_by(self, path: str) -> str:
         return ""
+
+    def blamed(self, path: str, line: int) -> tuple[str, str]:
+        return "", ""
+
+    def removal(self, path: str, name: str) -> Removal | None:
+        return None
 
     def file(self, path: str) -> ForgeFile:
         file = self.forge.objects.file(self.run, self.sha, path)

@@ -19,6 +19,7 @@ from heal_bot.model import (
     Isolation,
     Outcome,
     PatchedFile,
+    Removal,
     SuiteRun,
     Verdict,
 )
@@ -73,6 +74,12 @@ class FolderTree:
 
     def changed_by(self, path: str) -> str:
         return ""
+
+    def blamed(self, path: str, line: int) -> tuple[str, str]:
+        return "", ""
+
+    def removal(self, path: str, name: str) -> Removal | None:
+        return None
 
 
 @dataclass

@@ -176,7 +176,7 @@ def test_what_passes_with_the_plugin_is_not_confirmed(tmp_path: Path) -> None:
 def test_without_a_report_only_what_pytest_cannot_start_without_is_added(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "tree")
     outcome, _ = healed(tmp_path, workspace, Runner([LACKS]), "")
-    assert (outcome.status, workspace.asked) == ("environment_error", [()])
+    assert (outcome.status, workspace.asked) == ("explained", [()])
     assert "pytest's plugin pytest-mock, which the test asks for, is missing" in outcome.reason
     lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --cov=a -q")
     outcome, _ = healed(tmp_path, workspace, lost, "")

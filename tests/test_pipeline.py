@@ -143,7 +143,7 @@ def test_failures_of_other_systems_alone_are_not_reproduced_and_name_their_leg(
     }
     here = failed(ONE) if red_here else passed(ONE)
     outcome, _ = healed(tmp_path, reports, suite(here, passed(TWO), passed(THREE)))
-    assert outcome.status == "not_reproduced"
+    assert outcome.status == "explained"
     assert "reported only on windows, by results-windows-py3.11.xml" in outcome.reason
     assert ("failing too" in outcome.reason) is red_here
 
@@ -151,7 +151,7 @@ def test_failures_of_other_systems_alone_are_not_reproduced_and_name_their_leg(
 def test_a_python_that_is_not_here_is_named_when_nothing_fails_here(tmp_path: Path) -> None:
     reports = {"results-ubuntu-py3.13.xml": case("one", RED) + case("two") + case("three")}
     outcome, _ = healed(tmp_path, reports)
-    assert outcome.status == "not_reproduced"
+    assert outcome.status == "explained"
     assert "it was reported on Python 3.13, here is 3.11.2" in outcome.reason
 
 
@@ -320,3 +320,35 @@ def test_a_gap_of_what_was_observed_is_told_once(tmp_path: Path) -> None:
     request = HealRequest("octo/shop", SHA, reports=("r.xml",))
     heal(run, request, edges, tmp_path, Memory(), Limits())
     assert [getattr(event, "message", "") for event in events].count(gap) == 1
+
+
+@pytest.mark.parametrize("name", ["ruff", "mypy"])
+def test_findings_of_linters_alone_end_the_run_before_anything_is_built(
+    tmp_path: Path, name: str
+) -> None:
+    finding = f'<testcase classname="shop" name="{name}"><failure message="bad"/></testcase>'
+    outcome, runner = healed(tmp_path, {"r.xml": finding + case("one")})
+    assert outcome.status == "nothing_to_do"
+    assert name in outcome.reason
+    assert runner.asked == []
+
+
+WINDOWS = RED.replace("tests/test_a.py:1: ", "tests\\test_a.py:1: ")
+
+
+@pytest.mark.parametrize(
+    ("reports", "told"),
+    [
+        ({"r.xml": case("one", WINDOWS) + case("two") + case("three")}, "are of windows"),
+        ({"a.xml": GREEN, "b.xml": case("one", RED) + case("two") + case("three")},
+         "it is red on b.xml alone, of 2 legs"),
+    ],
+)  # fmt: skip
+def test_what_is_red_on_one_leg_alone_and_green_here_is_explained(
+    tmp_path: Path, reports: dict[str, str], told: str
+) -> None:
+    outcome, _ = healed(tmp_path, reports)
+    assert outcome.status == "explained"
+    assert told in outcome.reason
+    plain, _ = healed(tmp_path, {"r.xml": case("one", RED) + case("two") + case("three")})
+    assert plain.status == "not_reproduced"

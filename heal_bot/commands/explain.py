@@ -35,6 +35,8 @@ def explained(record: OutcomeRecord) -> list[str]:
     lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
     told: dict[tuple[str, ...], str] = {}
     for failure in record.failures:
+        if failure.status == "collection_error" and failure.cluster_ids in told:
+            continue
         same = told.setdefault(failure.cluster_ids, failure.test) if failure.cluster_ids else ""
         lines += _failure(failure, record, "" if same == failure.test else same)
     if record.patch is not None:

@@ -20,6 +20,7 @@ from heal_bot.forge import actions, admission
 from heal_bot.forge.pulls import GitHub
 from heal_bot.intake.event import Facts
 from heal_bot.report import console, status, summary
+from heal_bot.report.uncollected import FAILING
 from heal_bot.settings import Settings
 from heal_bot.text import Secret, for_log, for_markdown
 
@@ -126,6 +127,7 @@ class Job:
             tuple(p.strip() for p in patterns if p.strip()),
             chosen.instruction,
             self.bots,
+            environ.get("GITHUB_JOB", ""),
         )
 
     def options(self) -> Options:
@@ -191,7 +193,7 @@ class Job:
     def finish(self, record: OutcomeRecord, done: Published, callback: str) -> None:
         """Outputs, step summary, and one line in the log."""
         fixed = sum(f.status == "fixed" for f in record.failures)
-        failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
+        failing = sum(f.status in FAILING for f in record.failures)
         told = done.status if done.status in {"stale", "refused"} else record.status
         patch, suggestion = self.bundle / "patch.diff", self.bundle / "suggestion.diff"
         outputs = {
@@ -210,7 +212,8 @@ class Job:
         self.tell(outputs, summary.step(record, done.status, done.reason, done.url))
         broken = told in {"environment_error", "sandbox_error"}
         level = "warning" if broken or told in {"stale", "refused"} else "notice"
-        reason = record.reason if broken else f"{done.url} {done.reason}".strip()
+        why = broken or told == "explained"
+        reason = record.reason if why else f"{done.url} {done.reason}".strip()
         said = f"{told}, {done.status}: {reason}"
         click.echo(actions.annotation(level, "heal-bot", said))
 

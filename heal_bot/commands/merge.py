@@ -15,7 +15,7 @@ from heal_bot.errors import UsageError
 if TYPE_CHECKING:
     from heal_bot.outcome import OutcomeRecord
 
-_RED = frozenset({"fixed", "still_failing", "not_attempted"})
+_RED = frozenset({"fixed", "still_failing", "not_attempted", "collection_error"})
 
 
 @click.command("merge")

@@ -32,6 +32,7 @@ class Facts:
     junit: tuple[str, ...] = ()
     instruction: str = ""
     bots: tuple[str, ...] = ()
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ def _step(name: str, facts: Facts) -> Asked:
         reports=facts.junit,
         run_id=facts.run_id,
         instruction=facts.instruction,
+        job=facts.job,
     )
     return Asked(request, artifacts=not facts.junit)
 

@@ -25,6 +25,17 @@ _PLUGINS = (
         re.compile(r"^(?:E\s+)?(?:Falsifying example|Failing test case):", re.MULTILINE),
     ),
 )
+# Paths that a traceback has on no other system, and how xdist calls a system.
+_SYSTEMS = (
+    (
+        "windows",
+        re.compile(r"(?m)^(?:[A-Za-z]:\\|[\w.-]+\\)[^\n:]{0,500}\.py:\d+: |\] win32 -- Python"),
+    ),
+    (
+        "macos",
+        re.compile(r"(?m)^/(?:Users/runner|opt/homebrew|Library/Frameworks/Python)|\] darwin -- "),
+    ),
+)
 _SCAN = 4000
 
 
@@ -43,6 +54,7 @@ def hints_of(
         plugins=_plugins(lowered, texts, retried),
         command=one_line(next((lowered[k] for k in _COMMANDS if k in lowered), ""), 500),
         seconds=seconds,
+        system=next((n for n, shown in _SYSTEMS if any(map(shown.search, texts))), ""),
     )
 
 

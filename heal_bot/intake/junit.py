@@ -51,6 +51,7 @@ class _Gathered:
     flags: dict[str, None] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
+    legs: list[str] = field(default_factory=list)
     named: Counter[tuple[str, str]] = field(default_factory=Counter)
     stopped: set[tuple[str, str]] = field(default_factory=set)
     not_before: float = 0.0
@@ -137,6 +138,7 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)
     leg = leg_of(document.name, suites.properties)
+    gathered.legs.append(label(leg))
     cases = tuple(_merged(parsed, label(leg), gathered))
     gathered.cases += cases
     tries = sum(case.attempts - 1 for case in cases)
@@ -266,4 +268,5 @@ def _report(gathered: _Gathered) -> Report:
         ),
         skipped=tuple(remarks),
         stopped=tuple(gathered.named[kind] for kind in sorted(gathered.stopped)),
+        legs=tuple(dict.fromkeys(gathered.legs)),
     )

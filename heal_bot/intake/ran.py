@@ -45,6 +45,10 @@ _UNMADE = re.compile(
 )
 _MAKER = re.compile(r'File "[^"\n]{0,500}/(?:virtualenv|ensurepip)/[^"\n]{0,200}", line ')
 _TRACEBACK = "Traceback (most recent call last):"
+# What pytest-cov and coverage say where every test passed and the command failed all the same.
+_COVERAGE = re.compile(
+    r"^.{0,300}(?:Required test coverage|fail-under=|Coverage failure:).{0,300}", re.M
+)
 _RULE = re.compile(r"^[=-]{20,}\s*$", re.M)
 _EVIDENCE = 16_000
 _RED = frozenset({"failed", "error"})
@@ -123,6 +127,8 @@ def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
     frames = trace.located_frames(shown, layout)
     if unmade := _unmade(done.output, shown, frames):
         return CaseResult(COMMAND, "failed", kind=NO_ENVIRONMENT, message=unmade)
+    if found := _COVERAGE.search(done.output) if not frames else None:
+        return CaseResult(COMMAND, "failed", kind="coverage", message=one_line(found[0], 300))
     kind = f"exit {done.code}" if done.code in _NOT_STARTED else kind_of("", "", shown)
     said = message_of("", shown) or _last_line(done.output)
     return CaseResult(

@@ -43,6 +43,7 @@ class _Request(BaseModel):
     paths: _Lines = ()
     verify_command: _Line = ""
     test_command: _Line = ""
+    job: _Line = ""
 
 
 def dump(request: HealRequest) -> str:

@@ -1,6 +1,6 @@
 """The values that flow through the pipeline: frozen, slotted, without behaviour of their own."""
 
-from heal_bot.model.change import Candidate, Cost, Edit, Patch, PatchedFile, Target
+from heal_bot.model.change import Candidate, Cost, Edit, Patch, PatchedFile, Removal, Target
 from heal_bot.model.execution import (
     COMMAND,
     NO_ENVIRONMENT,
@@ -11,6 +11,7 @@ from heal_bot.model.execution import (
     SuiteRun,
 )
 from heal_bot.model.report import (
+    Broken,
     Collection,
     Failure,
     Frame,
@@ -50,6 +51,7 @@ __all__ = [
     "NO_ENVIRONMENT",
     "Attempt",
     "Baseline",
+    "Broken",
     "CallResult",
     "Calls",
     "Candidate",
@@ -74,6 +76,7 @@ __all__ = [
     "Patch",
     "PatchedFile",
     "Proposal",
+    "Removal",
     "Report",
     "ReportedCase",
     "Reproduced",

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Target:
     """An addressable piece of source: the only things a patch may change.
 
-    kind: function | class_attribute | assignment | default. `nth` counts equal qualnames of one
+    kind: function | class_attribute | assignment | default | lines (where a file does not parse or
+    import; `qualname` is then `line 3` or `lines 3-5`). `nth` counts equal qualnames of one
     kind in a file from 0 (property setters, overloads, conditional definitions). Lines count
     from 1 and include decorators; `source` is the exact text of these lines.
     """
@@ -68,6 +69,17 @@ class PatchedFile:
     path: str
     base_blob: str
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A commit that took a name or a file away: the file before it, and where it was moved."""
+
+    sha: str
+    title: str
+    path: str
+    before: bytes
+    moved: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,10 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealRequest:
-    """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran."""
+    """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran.
+
+    `job` is the id of the workflow's job that failed, where heal-bot runs in it.
+    """
 
     repo: str
     base_sha: str
@@ -39,6 +42,7 @@ class HealRequest:
     paths: tuple[str, ...] = ()
     verify_command: str = ""
     test_command: str = ""
+    job: str = ""
 
 
 class Origin(StrEnum):
@@ -101,6 +105,7 @@ class RunHints:
     """What the report tells of the failing run: interpreter version, plugins, command, seconds.
 
     `started` is the latest moment at which it can have started, in epoch seconds; 0 if unknown.
+    `system` is windows or macos where its tracebacks are of one.
     """
 
     python: str = ""
@@ -108,13 +113,15 @@ class RunHints:
     command: str = ""
     seconds: float = 0.0
     started: float = 0.0
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """All reports of a request as one: `cases` are those that did not pass, the rest is counted.
 
-    `stopped` counts the tests of each leg that ends with a failure: it may have stopped there.
+    `legs` are all that there are reports of. `stopped` counts the tests of each leg that ends with
+    a failure: it may have stopped there.
     """
 
     cases: tuple[ReportedCase, ...]
@@ -123,6 +130,7 @@ class Report:
     hints: RunHints = RunHints()
     skipped: tuple[str, ...] = ()
     stopped: tuple[int, ...] = ()
+    legs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +142,32 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """Where a file that tests import fails to parse or to be imported: `message` in one line.
+
+    `sha` and `title` are of the commit that brought it, '' where history does not tell.
+    """
+
+    path: str
+    line: int
+    message: str
+    sha: str = ""
+    title: str = ""
+
+    @property
+    def said(self) -> str:
+        """All of it in one line."""
+        since = f", since {self.sha[:12]} ({self.title})" if self.sha else ""
+        return f"{self.path}:{self.line}: {self.message}{since}"
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A failing test as a runnable node id; `kind` is the exception type, `reason` our remark.
 
     `frames` are outermost first as a traceback prints them. `message` is the assertion or
-    exception text, clipped. `legs` are those it was reported to fail in.
+    exception text, clipped. `legs` are those it was reported to fail in. `broken` is the source
+    for which the test could not even be collected.
     """
 
     test: str
@@ -147,3 +176,4 @@ class Failure:
     frames: tuple[Frame, ...] = ()
     reason: str = ""
     legs: tuple[Leg, ...] = ()
+    broken: Broken | None = None

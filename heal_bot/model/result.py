@@ -39,8 +39,9 @@ class Cluster:
 class Reproduced:
     """A reported failure after the baseline.
 
-    status: confirmed | flaky | order_dependent | not_reproduced | environment | stale_test, or
-    not_attempted where the time given ended the suite before it.
+    status: confirmed | flaky | order_dependent | not_reproduced | environment | stale_test |
+    explained (known, and nothing to repair in the code), or not_attempted where the time given
+    ended the suite before it.
     """
 
     failure: Failure

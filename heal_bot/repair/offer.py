@@ -10,6 +10,7 @@ from heal_bot.ports import Session
 from heal_bot.repair.choice import alike, choose
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.memory import digest
+from heal_bot.repair.rules import collecting
 from heal_bot.text import count
 
 UNCOMPARED = "other changes that pass the same tests were not compared with it"
@@ -28,7 +29,11 @@ def ranked(
     failures = [failure for failure in cluster.failures if failure.test in fixed]
     # None of them is shown to whoever proposes next.
     ledger.weigh([replace(fix, lacks=(UNCOMPARED,)) for fix in fixes])
-    for attempt in choose(session, fixes, failures, ledger.has_failed):
+    if failures[0].broken is not None:
+        chosen = collecting.ordered(fixes)
+    else:
+        chosen = choose(session, fixes, failures, ledger.has_failed)
+    for attempt in chosen:
         ledger.weigh([attempt])
         yield attempt
 

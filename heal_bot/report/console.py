@@ -18,6 +18,7 @@ from heal_bot.events import (
     SuiteFinished,
     Underway,
 )
+from heal_bot.report.uncollected import uncollected
 from heal_bot.text import for_log, one_line, printable
 
 if TYPE_CHECKING:
@@ -86,7 +87,10 @@ def json_line(event: Event) -> str:
 def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     """The last lines of a run: what it came to, and the next step."""
     lines = [f"{record.status}: {one_line(record.reason, 500)}"]
+    lines += [f"  collection_error: {one_line(said, 800)}" for said in uncollected(record)]
     for failure in record.failures:
+        if failure.status == "collection_error":
+            continue
         reason = f" ({one_line(failure.reason, 160)})" if failure.reason else ""
         lines.append(f"  {failure.status}: {one_line(failure.test)}{reason}")
     if record.certificate is not None:
@@ -116,6 +120,7 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         "sandbox_error": "heal-bot doctor   says which layer of isolation is missing",
         "environment_error": "what the first line says, or another environment with --python,"
         " --freeze or --setup",
+        "explained": "what the first line says; the code is left as it is",
         "nothing_to_do": "nothing; give the report of a red run with --junit if there is one",
         "stale_test": "look at the test: the code does what its callers expect",
         "flaky": "repair the test or what it waits for; no change of the code is proposed",
@@ -123,6 +128,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     }
     if record.status in known:
         return known[record.status]
+    if broken := next((f for f in record.failures if f.status == "collection_error"), None):
+        return f"mend {broken.source}:{broken.line}; none of these tests can run before"
     if record.stopped == "budget":
         return f"{look}   or heal again with more --max-minutes or --max-usd"
     if record.stopped == "interrupted":

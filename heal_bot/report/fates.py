@@ -41,6 +41,8 @@ def _end(outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]) -> tup
     """Where the search for a confirmed failure ended."""
     if outcome.patch is not None and failure.test in outcome.patch.fixed:
         return "fixed", ""
+    if failure.broken is not None:
+        return "collection_error", failure.broken.said
     ids = {name for cluster in clusters for name in (cluster.id, f"{cluster.id}+")}
     mine = [attempt for attempt in outcome.attempts if attempt.cluster in ids]
     suspects = {suspect.target for cluster in clusters for suspect in cluster.suspects}

@@ -10,6 +10,7 @@ from typing import Any
 from heal_bot import __version__
 from heal_bot.model import (
     Attempt,
+    Broken,
     Certificate,
     Cluster,
     Edit,
@@ -173,7 +174,7 @@ def _request(outcome: Outcome, text: Clean) -> dict[str, Any]:
 
 
 def _failure(fate: Fate, text: Clean) -> dict[str, Any]:
-    failure = fate.failure
+    failure, broken = fate.failure, fate.failure.broken or Broken("", 0, "")
     return {
         "test": text(failure.test, _NAME),
         "status": fate.status,
@@ -184,6 +185,10 @@ def _failure(fate: Fate, text: Clean) -> dict[str, Any]:
         "best_attempt": fate.best_attempt,
         "cluster_ids": tuple(cluster.id for cluster in fate.clusters),
         "suspects": _suspects(fate.clusters[0].suspects if fate.clusters else (), text),
+        "source": text(broken.path, _NAME),
+        "line": broken.line,
+        "commit": broken.sha,
+        "title": text(broken.title, _NAME),
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heal_bot.model import identity
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
+from heal_bot.report.uncollected import FAILING, uncollected
 from heal_bot.text import code_span, count, fence, for_markdown, one_line
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _REPEATED = 20
 def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
     """One line: what came of the run, and on what authority."""
     fixed = sum(f.status == "fixed" for f in record.failures)
-    failing = sum(f.status in {"still_failing", "not_attempted"} for f in record.failures)
+    failing = sum(f.status in FAILING for f in record.failures)
     words = {"healed": "Healed", "partly_healed": "Partly healed"}
     head = words.get(record.status, record.status.replace("_", " ").capitalize())
     if record.patch is None:
@@ -104,10 +105,12 @@ def still_failing(record: OutcomeRecord, rows: int = _ROWS, message: int = _MESS
         "stale_test": "the test, not the code, seems out of date",
         "not_reproduced": "did not fail here",
         "not_attempted": "not attempted",
+        "explained": "its cause is known, and nothing to repair in the code",
     }
     failing = [f for f in record.failures if f.status != "fixed"]
-    lines = []
-    for failure in failing[:rows]:
+    lines = [f"- {_prose(said, 600)}" for said in uncollected(record)]
+    others = [f for f in failing if f.status != "collection_error"]
+    for failure in others[:rows]:
         reason = failure.reason or words.get(failure.status, "")
         told = f": {for_markdown(reason, 300)}" if reason else ""
         lines.append(f"- {code_span(failure.test)} ({failure.status.replace('_', ' ')}){told}")
@@ -116,7 +119,7 @@ def still_failing(record: OutcomeRecord, rows: int = _ROWS, message: int = _MESS
             block = fence(text, "", message)
             lines.append("\n" + "\n".join(f"  {line}" for line in block.split("\n")) + "\n")
     return _section(
-        f"Not fixed ({len(failing)})", "\n".join([*lines, *_more(len(failing) - rows)])
+        f"Not fixed ({len(failing)})", "\n".join([*lines, *_more(len(others) - rows)])
     ) if failing else ""  # fmt: skip
 
 

@@ -49,7 +49,7 @@ class Driver:
             self.files = stack.enter_context(scratch.driver_files(sandbox.scratch, more))
             slot = stack.enter_context(sandbox.slot())
             scratch.fill(slot, root)
-            self._repo = str(slot.repo)
+            self.repo = str(slot.repo)
             self._channel = Channel(FIRST_CAP)
             stack.callback(self._channel.close)
             self.desk = stack.enter_context(contextlib.closing(Desk())) if asks else None
@@ -81,7 +81,7 @@ class Driver:
 
         `seconds` are what the order may take, `show` is told how far it is.
         """
-        self._channel.order({**order, "repo": self._repo}, last=True)
+        self._channel.order({**order, "repo": self.repo}, last=True)
         latest = time.monotonic() + seconds + _PATIENCE
         problem = self._listen(run, hearing, latest, show)
         ended = self._running.wait()

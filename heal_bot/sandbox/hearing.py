@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import secrets
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,9 @@ _CAP_PER_TEST = 20 << 10
 _CAP_PER_BITMAP = 60 << 10
 _CAP_MOST = 512 << 20
 _STOPPED = {2, 3, 4}
+_USAGE = 4
+_SAID = 20_000
+_CONFTEST = re.compile(r"^ImportError while loading conftest '([^'\n]{1,1000})'", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -142,6 +146,15 @@ def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
     except Untrusted as error:
         return "untrusted", str(error)
     return "finished", f"{ended.survivors} processes were left behind" if ended.survivors else ""
+
+
+def unloaded(output: bytes, hearing: Hearing, repo: str) -> tuple[tuple[str, str], ...]:
+    """The conftest that pytest ended at before it collected anything, and what it said."""
+    text = output.decode(errors="replace").replace(f"{repo}/", "")
+    found = _CONFTEST.search(text)
+    if found is None or hearing.finished != _USAGE or hearing.tests.names:
+        return ()
+    return ((found[1], text[found.start() :][:_SAID]),)
 
 
 def _complaint(output: bytes) -> str:

@@ -19,7 +19,7 @@ from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import scratch
 from heal_bot.sandbox.driver import Driver
-from heal_bot.sandbox.hearing import conclude, new_hearing
+from heal_bot.sandbox.hearing import conclude, new_hearing, unloaded
 from heal_bot.sandbox.job import Profile
 from heal_bot.sandbox.lanes import Lanes
 from heal_bot.sandbox.oracle import answering
@@ -231,6 +231,10 @@ class SuiteRunner:
                 )  # fmt: skip
             ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
         how, detail = conclude(ended, problem, hearing)
+        if how == "crashed" and (broken := unloaded(ended.output, hearing, driver.repo)):
+            # A suite of which no file can be collected, told as the errors of files are.
+            hearing.errors.extend(broken)
+            how, detail = "finished", ""
         names = hearing.tests.names
         if ask.tests is None and hearing.tests.collected and how != "untrusted":
             self._known.setdefault(env, tuple(names))

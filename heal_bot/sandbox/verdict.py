@@ -10,6 +10,7 @@ from heal_bot.sandbox.order import Answer
 
 # There was no time left, or nobody waits for it.
 UNTRIED = Verdict("error", detail="the run was ended", cause=Cause.BUDGET)
+_RED = {"failed", "error"}
 _GOOD = {"passed", "xfailed", "xpassed"}
 
 
@@ -71,16 +72,21 @@ def _failing(
     for before in failing:
         found = _results(answer.results, before.test)
         error = _error(answer.errors, before.test)
-        bad = next((result for result in found if result.outcome != "passed"), None)
+        bad = next((result for result in found if _is_bad(result, before.test)), None)
         if error is not None:
             still.append(Failure(before.test, "CollectionError", error))
         elif bad is not None:
             still.append(replace(failure(bad), test=before.test))
-        elif found:
+        elif any(result.outcome == "passed" for result in found):
             fixed.append(before.test)
         else:
             still.append(replace(before, reason="not run for this candidate"))
     return tuple(fixed), tuple(still)
+
+
+def _is_bad(result: CaseResult, test: str) -> bool:
+    """Whether a result speaks against a test; for a file only what is red does."""
+    return result.outcome in _RED if "::" not in test else result.outcome != "passed"
 
 
 def _results(results: Mapping[str, CaseResult], test: str) -> list[CaseResult]:

@@ -12,6 +12,7 @@ from heal_bot.errors import HealBotError
 from heal_bot.model import Candidate, Edit, PatchedFile
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, imports
+from heal_bot.source import lines as spans
 from heal_bot.source.minimal import minimal
 
 __all__ = ["EditError", "diff", "diff_all", "minimal", "patched", "splice", "text_of"]
@@ -126,7 +127,8 @@ def _replacement(edit: Edit, newline: str) -> list[str]:
     old, new = edit.target.source, edit.new_source
     if not new.strip():
         raise EditError(f"{edit.target.qualname} would be removed; only changes are made")
-    if functions.indentation(old) != functions.indentation(new):
+    moved = functions.indentation(old) != functions.indentation(new)
+    if moved and edit.target.kind != spans.KIND:
         raise EditError(
             f"{edit.target.qualname} starts at indentation {functions.indentation(old)!r},"
             f" its new source at {functions.indentation(new)!r}"

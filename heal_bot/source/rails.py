@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from heal_bot.model import Candidate, Edit, Target
 from heal_bot.ports import Tree
-from heal_bot.source import characters, functions, guard, imports, paths, risks
+from heal_bot.source import characters, functions, guard, imports, lines, lowest, paths, risks
 from heal_bot.source import edit as editing
 
 MAX_EDITS = 8
+_WORD = re.compile(r"\w+")
 MAX_SOURCE = 32_000
 is_test = paths.is_test
 is_protected = paths.is_protected
@@ -28,7 +32,7 @@ def check(candidate: Candidate, tree: Tree) -> str:
         if is_test(path) or is_protected(path) or path in plugins:
             return f"{path} is never changed: it belongs to tests, build or configuration"
         try:
-            reason = _check_edit(edit, editing.text_of(tree, path))
+            reason = _check_edit(edit, editing.text_of(tree, path)) or lowest.refusal(edit, tree)
         except (editing.EditError, guard.SourceRejected) as error:
             return str(error)
         if reason:
@@ -42,8 +46,10 @@ def doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     for edit in candidate.edits:
         name = edit.target.qualname
         text = editing.text_of(tree, edit.target.path)
-        gained = imports.missing(text, edit.imports)
+        gained = imports.missing(text, edit.imports) if edit.imports else ()
         found.extend(f"{edit.target.path} gains `{line}`" for line in gained)
+        if edit.target.kind == lines.KIND:
+            continue
         old, new = _bodies(edit, text)
         if edit.target.kind == "function" and _signature(old) != _signature(new):
             found.append(f"{name} changes its signature")
@@ -58,24 +64,64 @@ def _check_edit(edit: Edit, text: str) -> str:
     target = edit.target
     if len(edit.new_source) > MAX_SOURCE:
         return f"new source of {len(edit.new_source):,} characters; at most {MAX_SOURCE:,}"
-    known = functions.find(
-        functions.index(target.path, text), target.qualname, target.kind, target.nth
+    spans = target.kind == lines.KIND
+    known = (
+        lines.find(target.path, text, target.qualname)
+        if spans
+        else functions.find(
+            functions.index(target.path, text), target.qualname, target.kind, target.nth
+        )
     )
     if known != target:
         return "no such target in the commit"
     if edit.new_source == target.source and not edit.imports:
         return "the new source equals the old one"
-    if functions.indentation(edit.new_source) != functions.indentation(target.source):
+    if not spans and functions.indentation(edit.new_source) != functions.indentation(target.source):
         return "the new source starts at another indentation"
     if reason := characters.gained(
         target.source, "\n".join((*edit.imports, edit.new_source)), text
     ):
         return reason
+    if spans:
+        return _check_lines(edit, text)
     old, new = _bodies(edit, text)
     reason = _same_shape(target, old, new)
     if reason:
         return reason
     return _risk(edit, text, old, new)
+
+
+def _check_lines(edit: Edit, text: str) -> str:
+    """Whether lines become what they may; what the new ones reach for, the rest does already."""
+    after = editing.splice(text, (edit,))
+    if reason := lines.refusal(edit.target, text, after, edit.new_source):
+        return reason
+    new = guard.parse(after)
+    aliases = risks.imported(new)
+    found = {lines.innermost(new, line) for line in _worded(text, after)}
+    inside = [node for node in found if node is not None]
+    gained = {fact for one in inside for fact in risks.facts(ast.Module([one], []), aliases)}
+    _Without(inside).visit(new)
+    fresh = gained - risks.facts(new, aliases)
+    return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
+
+
+def _worded(text: str, after: str) -> Iterator[int]:
+    """The new lines that have words which those in their place did not have."""
+    old, new = functions.lines(text), functions.lines(after)
+    for _, a, b, c, d in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if set(_WORD.findall("".join(new[c:d]))) - set(_WORD.findall("".join(old[a:b]))):
+            yield from range(c + 1, d + 1)
+
+
+class _Without(ast.NodeTransformer):
+    """Takes statements out of a tree."""
+
+    def __init__(self, nodes: Sequence[ast.stmt]) -> None:
+        self.nodes = nodes
+
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        return None if node in self.nodes else self.generic_visit(node)
 
 
 def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
@@ -107,11 +153,11 @@ def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:
             and t.first_line <= target.first_line <= t.last_line
         ]
         first = target.first_line - around[0].first_line
-        lines = list(functions.lines(around[0].source))
-        lines[first : first + target.last_line - target.first_line + 1] = [
+        body = list(functions.lines(around[0].source))
+        body[first : first + target.last_line - target.first_line + 1] = [
             new_source.rstrip("\r\n") + "\n"
         ]
-        return _alone(around[0].source), _alone("".join(lines))
+        return _alone(around[0].source), _alone("".join(body))
     return _alone(target.source), _alone(new_source)
 
 

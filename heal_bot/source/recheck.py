@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Collection, Sequence
 
 from heal_bot.errors import HealBotError
 from heal_bot.model import Edit, Target
-from heal_bot.source import edit, functions, guard, imports
+from heal_bot.source import edit, functions, guard, imports, lines
 
 
 class RecheckError(HealBotError):
@@ -21,6 +22,8 @@ def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[E
     `after` byte for byte is nothing else changed. Raises RecheckError, or SourceRejected where a
     version cannot be parsed.
     """
+    if spans := [span for name in named if (span := lines.find(path, before, name))]:
+        return _lines(path, before, after, spans)
     new = functions.index(path, after)
     pairs = [
         (old, twin)
@@ -47,6 +50,22 @@ def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[E
     if again != after:
         raise RecheckError(f"{path}: something outside the functions named is changed")
     return found
+
+
+def _lines(path: str, before: str, after: str, spans: Sequence[Target]) -> tuple[Edit, ...]:
+    """The edit of one span of lines; RecheckError where anything else is changed."""
+    guard.parse(after)
+    span, old, new = spans[0], functions.lines(before), functions.lines(after)
+    source = "".join(new[span.first_line - 1 : len(new) - (len(old) - span.last_line)])
+    found = [Edit(span, source)] if source.strip() else []
+    with contextlib.suppress(guard.SourceRejected):
+        fresh = imports.missing(before, [ast.unparse(node) for node in _fresh(before, after)])
+        found.append(Edit(span, span.source, fresh))
+    for one in found if len(spans) == 1 else ():
+        with contextlib.suppress(edit.EditError, guard.SourceRejected):
+            if edit.splice(before, [one]) == after:
+                return (one,)
+    raise RecheckError(f"{path}: something outside the lines named is changed")
 
 
 def _inside(target: Target, changed: Sequence[tuple[Target, Target]]) -> bool:

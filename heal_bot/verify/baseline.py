@@ -17,7 +17,7 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.text import count
-from heal_bot.verify import cause, intent, kinds
+from heal_bot.verify import cause, collection, dependency, expectation, intent, kinds, unwritten
 from heal_bot.verify.kinds import Trial
 from heal_bot.verify.legs import on_legs
 from heal_bot.verify.repetition import NOTHING, Beside, by_themselves, repeated
@@ -91,9 +91,10 @@ def reproduce(
     seen = seen or observe(run, tree, env, runner, selected, failing)
     suite = _reached(seen)
     results = {result.test: result for result in suite.results}
+    uncollected = collection.uncollected(suite, tree)
     if failures is None:
         red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
-        failures = (*(Failure(path, "", message) for path, message in suite.errors), *red)
+        failures = (*uncollected.values(), *red)
     here = (replace(f, test=identity.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
@@ -101,12 +102,15 @@ def reproduce(
     reproduced = tuple(
         on_legs(
             f,
-            _classified(f, results.get(f.test), trials.by_test.get(f.test), suite, tree, env),
+            _uncollected(f, file, suite, tree, env)
+            if (file := uncollected.get(f.test.partition("::")[0])) and f.test not in results
+            else _classified(f, results.get(f.test), trials.by_test.get(f.test), suite, tree, env),
             env,
         )
         for f in failures
     )
-    reproduced = intent.told(reproduced, suite, tree)
+    reproduced = _packages(intent.told(reproduced, suite, tree), tree)
+    reproduced = expectation.told(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
     for remark in on_ids(unsteady):
@@ -171,7 +175,7 @@ def _classified(
 ) -> Reproduced:
     """What the runs say of a reported failure."""
     if seen is None or trial is None:
-        return _absent(failure, suite, tree, env)
+        return _absent(failure, suite)
     if trial.lost:
         here = "pytest collects no test of this id when it is asked for"
         reason = f"{here}: give its parameters fixed values and a fixed order"
@@ -179,6 +183,8 @@ def _classified(
     if all(trial.all):
         return _firm(failure, seen, tree, env)
     if not any(trial.all):
+        if reason := cause.elsewhere(failure, tree, env):
+            return Reproduced(replace(failure, reason=f"{reason}; it passes here"), "explained")
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         reason = f"{failure.reason}; {here}" if failure.reason else here
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
@@ -197,23 +203,32 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     """A test that is red whenever it runs."""
     found = failure_of(seen, failure.reason)
     if reason := cause.environment(seen, failure, tree, env):
-        return Reproduced(replace(found, reason=reason), "environment")
+        status = "explained" if cause.known(seen, failure, tree, env) else "environment"
+        return Reproduced(replace(found, reason=reason), status)
     if reason := cause.stale(seen):
         return Reproduced(replace(found, reason=reason), "stale_test")
+    if reason := unwritten.of(seen, tree):
+        return Reproduced(replace(found, reason=reason), "explained")
     return Reproduced(found, "confirmed")
 
 
-def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> Reproduced:
-    """A reported test that did not run here: its file could not be imported, or it is gone."""
-    path = failure.test.partition("::")[0]
-    for broken, message in suite.errors:
-        if broken == path:
-            kind = failure.kind or message.partition(":")[0]
-            seen = replace(failure, kind=kind, message=message or failure.message)
-            result = CaseResult(failure.test, "error", kind=kind, message=seen.message)
-            if reason := cause.environment(result, failure, tree, env):
-                return Reproduced(replace(seen, reason=reason), "environment")
-            return Reproduced(seen, "confirmed")
+def _packages(reproduced: Sequence[Reproduced], tree: Tree) -> tuple[Reproduced, ...]:
+    """The same, with what is red since the commits changed nothing but packages explained."""
+    confirmed = any(item.status == "confirmed" for item in reproduced)
+    path = dependency.bumped(tree) if confirmed else ""
+    if not path:
+        return tuple(reproduced)
+    reason = dependency.told_bumped(tree, path)
+    return tuple(
+        replace(item, status="explained", failure=replace(item.failure, reason=reason))
+        if item.status == "confirmed"
+        else item
+        for item in reproduced
+    )
+
+
+def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:
+    """A reported test that did not run here: the suite did not come to it, or it is gone."""
     if suite.ended != "finished":
         reason = f"the suite ended before it came to this test ({suite.reached})"
         if suite.ended != "timeout":
@@ -223,6 +238,25 @@ def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> 
     here = any(test.startswith(_starts(failure)) for test in suite.collected)
     reason = "none of its tests is red here" if here else "no such test is collected at this commit"
     return Reproduced(replace(failure, reason=reason), "not_reproduced")
+
+
+def _uncollected(
+    failure: Failure, file: Failure, suite: SuiteRun, tree: Tree, env: Environment
+) -> Reproduced:
+    """A test whose file cannot be collected, by what is to blame: the machine, a test, the source.
+
+    What the report said of it, the same in other words, is left out.
+    """
+    found = replace(file, test=failure.test, legs=failure.legs)
+    result = replace(cause.case(found), outcome="error")
+    if reason := cause.environment(result, failure, tree, env):
+        known = cause.known(result, failure, tree, env)
+        status = "explained" if known else "environment"
+        return Reproduced(replace(found, reason=reason, broken=None), status)
+    if found.broken is not None and collection.is_of_tests(found.broken, suite, tree):
+        reason = f"the tests' own code cannot be imported: {found.broken.said}"
+        return Reproduced(replace(found, reason=reason, broken=None), "stale_test")
+    return Reproduced(found, "confirmed")
 
 
 def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun) -> None:

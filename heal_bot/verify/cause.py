@@ -4,19 +4,46 @@ from __future__ import annotations
 
 import difflib
 import re
-import sys
+from pathlib import Path
 
-from heal_bot.model import COMMAND, CaseResult, Environment, Failure
+from heal_bot.model import COMMAND, CaseResult, Environment, Failure, Origin
 from heal_bot.ports import Tree
-from heal_bot.verify import plugins
+from heal_bot.source import rails
+from heal_bot.verify import dependency, plugins, where
 
 # How pytest and unittest call a test that passes although it is marked to fail.
 _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
-_MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
-_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([\w.+-]+)'")
 _NO_LIBRARY = re.compile(r"([\w.+-]+\.so[\w.]*): cannot open shared object file")
-_NO_NAME = re.compile(r"cannot import name '\w+' from '([\w.]+)' \(([^)]*)\)")
+# A shell's, a library's and a program's own words for another program that is not there.
+_NO_COMMAND = (
+    re.compile(r"Command '\[?'?([\w.+-]+).{0,2000}' returned non-zero exit status 127"),
+    re.compile(r"^ExecutableNotFound: failed to execute \W*(?:PosixPath\(')?([\w.+-]+)"),
+    re.compile(
+        r"^\w+: (?:sh: \d+: |/bin/sh: )?([\w.+-]+)(?: executable| binary)?:?"
+        r" (?:is not installed|(?:was |could )?not (?:be )?found|command not found)"
+    ),
+)
+_SERVES = re.compile(
+    r"(?i)HTTPServer\b|socketserver|create_server|start_server|\.listen\(|\.bind\("
+    r"|live_server|httpserver|make_server|TestServer|aiohttp_client"
+)
+_VARIABLE = re.compile(r"\b(?:environment|env) var|\benvvar", re.I)
+_UPPER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|(?<=['\"$`])[A-Z][A-Z0-9]{2,}(?=['\"`])")
+_SETS = re.compile(
+    r"\b(?:setenv|delenv)\(|environ\[[^]]+\]\s*=|environ\.(?:update|setdefault)|"
+    r"patch\.dict\(\s*[\"']?(?:os\.)?environ"
+)
+_AS_ROOT = re.compile(
+    r"DID NOT RAISE <class '(?:PermissionError|OSError)'>|PermissionError not raised"
+)
+# A test that takes a right away, and what it says where that changed nothing.
+_CLOSES = re.compile(r"\bchmod\(")
+_UNMET = re.compile(r"AssertionError|Failed: DID NOT RAISE")
+_COVERAGE = re.compile(
+    r"Required test coverage of [\d.]+% not reached[^\n]*|"
+    r"Coverage failure: [^\n]*|total of [\d.]+ is less than fail-under=[\d.]+"
+)
 # What a test says where the sandbox withholds a socket, a host name or a file.
 _WITHHELD = re.compile(
     r"^(?:PermissionError|ConnectionRefusedError|gaierror|NewConnectionError|URLError):"
@@ -26,7 +53,8 @@ _WITHHELD = re.compile(
 _SERVICE = re.compile(
     r"^(?:\w+\.)*(?:ConnectionRefusedError|ConnectionError|ConnectError|ConnectTimeout|gaierror"
     r"|NewConnectionError|MaxRetryError|URLError|ServerSelectionTimeoutError|NoBrokersAvailable"
-    r"|OperationalError): .*(?:refused|resolution|resolve|not permitted|unreachable|connect|Errno)"
+    r"|OperationalError): (?!no such ).*(?:refused|resolution|resolve|not permitted|unreachable"
+    r"|connect|Errno)"
     # Where no path is named, a socket was asked for, or another right of the process.
     r"|^PermissionError: \[Errno (?:1\] Operation not permitted|13\] Permission denied)\Z"
     r"|^OSError: \[Errno (?:99|101|113)\]"
@@ -58,12 +86,46 @@ def environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environmen
     return (
         _not_started(seen)
         or _lacking(seen, reported)
-        or _service(seen, reported)
+        or _service(seen, reported, tree)
         or _program(seen, tree)
+        or _variable(seen, tree)
         or _library(seen)
+        or _coverage(seen)
         or _plugin(seen, tree, env)
-        or _package(seen.kind, seen.message, tree)
+        or dependency.of(seen, tree, env)
     )
+
+
+def known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> bool:
+    """Whether the failing run lacked it too, as its report tells; without one it is taken so.
+
+    A test that starts a server of its own may be refused here for want of a network alone.
+    """
+    if _SERVICE.search(_said(seen)) and _SERVES.search(_test_file(seen, tree)):
+        return False
+    alike = reported.kind.rpartition(".")[2] in {"", seen.kind.rpartition(".")[2]}
+    return alike or bool(environment(case(reported), reported, tree, env))
+
+
+def case(failure: Failure) -> CaseResult:
+    """A reported failure as if it had been seen here."""
+    return CaseResult(failure.test, "failed", kind=failure.kind, message=failure.message,
+                      frames=failure.frames)  # fmt: skip
+
+
+def elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
+    """What the failing run lacked and this machine has, by the report of a test that passes here.
+
+    As root no mode of a file refuses anything; the sandbox runs as another user.
+    """
+    closes = _CLOSES.search(where.test(tree, reported.test))
+    if _AS_ROOT.search(reported.message) or (closes and _UNMET.match(_said(reported))):
+        return (
+            "it ran as root there, whom the mode of a file does not stop, and passes here as"
+            " another user: run the job as one (container options: --user 1001), or skip it for"
+            " uid 0"
+        )
+    return environment(case(reported), reported, tree, env) if reported.kind else ""
 
 
 def _not_started(seen: CaseResult) -> str:
@@ -101,8 +163,10 @@ def _lacking(seen: CaseResult, reported: Failure) -> str:
     )
 
 
-def _service(seen: CaseResult, reported: Failure) -> str:
+def _service(seen: CaseResult, reported: Failure, tree: Tree) -> str:
     said, told = _said(seen), _said(reported)
+    if where.claimed(tree, seen):
+        return ""
     if _WITHHELD.search(said) and told.strip(": ") and not _WITHHELD.search(told):
         return (
             "it fails here for what the sandbox withholds (network, a file or a permission),"
@@ -119,10 +183,85 @@ def _service(seen: CaseResult, reported: Failure) -> str:
 def _program(seen: CaseResult, tree: Tree) -> str:
     """A program that the machine does not have; one of the repository's own is the code's fault."""
     found = _NO_FILE.search(seen.message)
-    started = any(frame.path.endswith("/subprocess.py") for frame in seen.frames[-1:])
-    if found is None or not started or any(p.rpartition("/")[2] == found[1] for p in tree.paths()):
+    if found is None or not any(f.path.endswith("/subprocess.py") for f in seen.frames[-1:]):
+        found = next(filter(None, (p.search(_said(seen)) for p in _NO_COMMAND)), None)
+        # What a test says of its own rows and names is no word of a shell.
+        if found is None or seen.kind.rpartition(".")[2] in {"AssertionError", "Failed"}:
+            return ""
+        if where.claimed(tree, seen) and not _looked_for(seen, tree):
+            return ""
+    ours = any(path.rpartition("/")[2] == found[1] for path in tree.paths())
+    if ours or _is_there(found[1]):
         return ""
-    return f"the program {found[1]} is missing here: replace it by a fake, or leave the test out"
+    return (
+        f"the program {found[1]} is missing here: name its Debian package in system-packages,"
+        " replace it by a fake, or leave the test out"
+    )
+
+
+def _looked_for(seen: CaseResult, tree: Tree) -> bool:
+    """Whether the function that raised it asked the machine for a program."""
+    last = where.function(tree, seen.frames[-1])
+    return last is not None and "which(" in last.source
+
+
+def _is_there(program: str) -> bool:
+    """Whether the machine has it, or one that is written almost so: then the name is wrong."""
+    folders = filter(Path.is_dir, map(Path, ("/usr/local/bin", "/usr/bin", "/bin")))
+    there = {path.name for folder in folders for path in folder.iterdir()}
+    close = difflib.get_close_matches(program, there, n=1, cutoff=0.85)
+    return bool(close) and program.strip("0123456789.-") != close[0].strip("0123456789.-")
+
+
+def _variable(seen: CaseResult, tree: Tree) -> str:
+    """A variable of the environment that nobody set, and that the test does not set either."""
+    said = seen.message
+    if seen.kind == "KeyError":
+        project = [frame for frame in seen.frames if frame.origin is not Origin.LIBRARY]
+        line = where.line(tree, project[-1]) if project else ""
+        asks = "environ" in line or any(
+            f.path.endswith(("/os.py", "<frozen os>")) and f.function == "__getitem__"
+            for f in seen.frames[-1:]
+        )
+    else:
+        asks = bool(_VARIABLE.search(said)) and seen.kind != "AssertionError"
+    name = _UPPER.search(said) if asks else None
+    if name is None or _is_set(name[0], seen, tree):
+        return ""
+    return (
+        f"the environment variable {name[0]} is not set where the tests run: set it in the job"
+        " (env:) or in a fixture, or leave the test out"
+    )
+
+
+def _is_set(name: str, seen: CaseResult, tree: Tree) -> bool:
+    """Whether the tests set it, or one that is written almost so."""
+    text = _test_file(seen, tree)
+    if _SETS.search(text):
+        return True
+    files = [p for p in tree.paths() if p.endswith(("conftest.py", ".ini", ".toml", ".cfg"))]
+    words = set(_UPPER.findall(text + "".join(_text(tree, path) for path in files)))
+    return bool(difflib.get_close_matches(name, words, n=1, cutoff=0.85))
+
+
+def _test_file(seen: CaseResult, tree: Tree) -> str:
+    path = seen.test.partition("::")[0]
+    return _text(tree, path) if rails.is_test(path) else ""
+
+
+def _text(tree: Tree, path: str) -> str:
+    try:
+        return tree.read(path).decode(errors="replace")
+    except KeyError:
+        return ""
+
+
+def _coverage(seen: CaseResult) -> str:
+    """A command that fails for the coverage alone."""
+    found = _COVERAGE.search(seen.message) if seen.test == COMMAND else None
+    if found is None:
+        return ""
+    return f"no test fails, the coverage does ({found[0]}): add tests, or lower fail-under"
 
 
 def _library(seen: CaseResult) -> str:
@@ -151,34 +290,3 @@ def _said(failure: CaseResult | Failure) -> str:
     name = failure.kind.rpartition(".")[2]
     message = failure.message.removeprefix(f"{failure.kind}: ").removeprefix(f"{name}: ")
     return f"{name}: {message}"
-
-
-def _package(kind: str, message: str, tree: Tree) -> str:
-    """A package that is missing, or has another version than the code was written for."""
-    if kind not in _MISSING and "No module named" not in message:
-        return ""
-    if found := _NO_MODULE.search(message):
-        top = found[1].partition(".")[0]
-        if _is_ours(top, tree) or _is_misspelt(top, tree):
-            return ""
-        return f"the package that holds {found[1]} is missing: install it in the test environment"
-    if found := _NO_NAME.search(message):
-        top = found[1].partition(".")[0]
-        if "site-packages" in found[2] and not _is_ours(top, tree):
-            return f"{message}: another version of {top} is installed than the code expects"
-        return ""
-    return ""
-
-
-def _is_ours(top: str, tree: Tree) -> bool:
-    """Whether the repository holds a module or package of that name."""
-    names = (f"{top}.py", f"{top}/")
-    return any(path.startswith(names) or f"/{top}/" in path or path.endswith(f"/{top}.py")
-               for path in tree.paths())  # fmt: skip
-
-
-def _is_misspelt(top: str, tree: Tree) -> bool:
-    """Whether the name is close to one that exists: then the code is wrong, not the machine."""
-    known = {path.partition("/")[0].removesuffix(".py") for path in tree.paths()}
-    known |= sys.stdlib_module_names
-    return bool(difflib.get_close_matches(top, known - {top}, n=1, cutoff=0.85))

@@ -17,6 +17,9 @@ from heal_bot.text import clip, one_line
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 _CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
+# Where a project tells its users what is another now.
+_TOLD = re.compile(r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[^/]*\Z"
+                   r"|^docs?/.*\.(?:md|rst|txt)\Z")  # fmt: skip
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -53,6 +56,21 @@ class _History:
         text = self.tree.read(frames[-1].path).decode(errors="replace").splitlines()
         line = text[frames[-1].line - 1] if frames[-1].line <= len(text) else ""
         return line.lstrip().startswith("raise ")
+
+    def documents(self, target: Target) -> bool:
+        """Whether the commits say that a change is meant: in its docstring, or where they tell."""
+        before = _former(self.tree, target)
+        if before is not None and _docstring(before.source) != _docstring(target.source):
+            return True
+        name = re.compile(rf"\b{re.escape(target.qualname.rpartition('.')[2])}\b")
+        for path in filter(_TOLD.search, self.tree.paths()):
+            former = self.tree.former(path)
+            if former is not None and former != (now := self.tree.read(path)):
+                known = set(former.decode(errors="replace").splitlines())
+                fresh = (n for n in now.decode(errors="replace").splitlines() if n not in known)
+                if any(map(name.search, fresh)):
+                    return True
+        return False
 
     def changed_by(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:
         """What the commits changed of the code a test runs: functions, and values these use."""
@@ -106,7 +124,7 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
     A test is stale when the commits under test left it alone and changed a function it runs, or a
     value that a function it runs uses, and all that fails is what it asserts, or a `raise` that
     the commits wrote. Two things contradict that: any other exception, and a second such test
-    function that fails on the same change.
+    function that fails on the same change, unless the commits say in words that it is meant.
     """
     confirmed = [item for item in reproduced if item.status == "confirmed"]
     changed = tree.changed_lines() if confirmed else {}
@@ -133,7 +151,7 @@ def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...
         or not (failure.kind in _CLAIMS or history.refuses(failure))
     ):
         return item
-    if any(
+    if not any(map(history.documents, mine)) and any(
         set(others) & set(mine) and _function(test) != _function(failure.test)
         for test, others in ran.items()
     ):
@@ -209,6 +227,17 @@ def _former(tree: Tree, target: Target) -> Target | None:
     except guard.SourceRejected:
         return None
     return functions.find(known, target.qualname, target.kind, target.nth)
+
+
+def _docstring(source: str) -> str:
+    """What a function says of itself; '' where it says nothing."""
+    try:
+        node = guard.parse_part(source).body[0]
+    except guard.SourceRejected:
+        return ""
+    inner = node.body[0] if isinstance(node, ast.If) else node
+    known = isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+    return (known and ast.get_docstring(inner)) or ""  # type: ignore[arg-type]
 
 
 def _targets(tree: Tree, path: str) -> tuple[Target, ...]:

@@ -21,12 +21,13 @@ def on_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced
     if failure.legs and all(leg.system in _ELSEWHERE for leg in failure.legs):
         here = f"Linux shows it {_SHOWN.get(found.status, 'passing')}"
         reason = f"{failure.reason}; {here}, but a repair could not be confirmed there"
-        return Reproduced(replace(seen, reason=reason), "not_reproduced")
+        return Reproduced(replace(seen, reason=reason), "explained")
     pythons = {leg.python for leg in failure.legs}
     # A leg without a Python may have run the one that is here.
     if found.status == "not_reproduced" and pythons and not pythons & {"", _minor(env)}:
         told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
-        seen = replace(seen, reason=f"{seen.reason}; it was reported on {told}")
+        reason = f"{seen.reason}; it was reported on {told}: python-version, where it is there"
+        return Reproduced(replace(seen, reason=reason), "explained")
     return replace(found, failure=seen)
 
 

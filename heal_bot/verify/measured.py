@@ -52,6 +52,7 @@ def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | No
         detail = f"{count(len(lost), 'test')} no longer collected, first {min(lost)}"
         return Verdict("unconfirmed", detail=detail, cause=_renamed(lost, collected[0]))
     broken = {path for path, _ in baseline.suite.errors}
+    broken |= {failure.test for failure in baseline.confirmed if failure.broken is not None}
     new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
     if new and baseline.suite.ended == "finished" and baseline.whole:
         detail = f"{count(len(new), 'test')} collected that the base does not have, first"

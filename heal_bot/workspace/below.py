@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.errors import ProvisionError
+from heal_bot.model import Removal
 from heal_bot.ports import Tree
 
 # What a folder of a project holds, and how many are named.
@@ -80,3 +81,11 @@ class Below:
     def changed_by(self, path: str) -> str:
         """The newest of the commits under test that changed the file."""
         return self.tree.changed_by(f"{self.folder}/{path}")
+
+    def blamed(self, path: str, line: int) -> tuple[str, str]:
+        """The commit that a line is from, and its title."""
+        return self.tree.blamed(f"{self.folder}/{path}", line)
+
+    def removal(self, path: str, name: str) -> Removal | None:
+        """The newest commit that took a name out of a file, or a file of that end away."""
+        return self.tree.removal(f"{self.folder}/{path}" if name else path, name)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from heal_bot.errors import BudgetError, ProvisionError, WorkspaceError
 from heal_bot.events import Run
-from heal_bot.model import PatchedFile
+from heal_bot.model import PatchedFile, Removal
 from heal_bot.source.blob import blob_id
-from heal_bot.workspace import beneath
+from heal_bot.workspace import beneath, blame
 from heal_bot.workspace.listing import (
     Entry,
     base_of,
@@ -23,6 +23,7 @@ from heal_bot.workspace.listing import (
     newest,
 )
 from heal_bot.workspace.repository import Repository
+from heal_bot.workspace.version_file import version_files
 
 _LINK, _MODULE, _EXECUTABLE = "120000", "160000", "100755"
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -80,6 +81,14 @@ class GitTree:
         """The newest of the commits under test that changed the file; '' without one."""
         since = base_of(self._run, self._repository, self.sha)
         return newest(self._run, self._repository, since, self.sha, path) if since else ""
+
+    def blamed(self, path: str, line: int) -> tuple[str, str]:
+        """The commit that a line is from, and its title; '' where the history does not tell."""
+        return blame.blamed(self._run, self._repository, self.sha, path, line)
+
+    def removal(self, path: str, name: str) -> Removal | None:
+        """The newest commit that took a name out of a file, or, for '', a file of that end away."""
+        return blame.removal(self._run, self._repository, self.sha, path, name)
 
     def with_files(self, run: Run, files: Sequence[PatchedFile], scratch: Path) -> GitTree:
         """A fresh checkout of the same commit in which `files` have their new content.
@@ -200,6 +209,8 @@ def _fill(
         if entry.path.endswith(_KEPT) and len(data) <= min(_KEPT_FILE, room):
             kept[entry.path] = data
             room -= len(data)
+    for path, data in version_files(repository.source, kept, tree._entries).items():
+        _put(root / path, data, False)
     return kept, tuple(notes + _link(root, links))
 
 

@@ -63,17 +63,7 @@ def server() -> Iterator[Scripted]:
         yield scripted
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """A project with two functions that are not there yet, each with its failing test."""
-    folder = tmp_path / "repo"
-    files = {"pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
-             "words/__init__.py": ""}  # fmt: skip
-    for name, (said, _) in PARTS.items():
-        files[f"words/{name}.py"] = BROKEN.format(name=name, said=said)
-        files[f"tests/test_{name}.py"] = (
-            f"from words.{name} import {name}\n\n\ndef test_{name}():\n    {TESTS[name]}\n"
-        )
+def _committed(folder: Path, files: Mapping[str, str]) -> Path:
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
@@ -81,6 +71,19 @@ def repo(tmp_path: Path) -> Path:
     for command in (("init", "-q", "-b", "main"), ("add", "."), (*who, "commit", "-q", "-m", "x")):
         subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True)
     return folder
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A project with two functions that are not there yet, each with its failing test."""
+    files = {"pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+             "words/__init__.py": ""}  # fmt: skip
+    for name, (said, _) in PARTS.items():
+        files[f"words/{name}.py"] = BROKEN.format(name=name, said=said)
+        files[f"tests/test_{name}.py"] = (
+            f"from words.{name} import {name}\n\n\ndef test_{name}():\n    {TESTS[name]}\n"
+        )
+    return _committed(tmp_path / "repo", files)
 
 
 def _command(repo: Path, out: Path, mode: str, *more: str) -> list[str]:
@@ -159,7 +162,8 @@ class Canned:
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
         self.asked += 1
-        text = '{"agrees": false, "question": "Why?"}' if schema else self.answers[0]
+        answer = self.answers.pop(0) if self.answers[1:] and not schema else self.answers[0]
+        text = '{"agrees": false, "question": "Why?"}' if schema else answer
         return Reply(text, Cost(0.0, 10, 10), self.name)
 
 
@@ -184,6 +188,67 @@ def test_a_programs_own_model_heals_and_tells_events_to_a_loop(
     assert sequence == list(range(1, len(sequence) + 1))
     written = (tmp_path / "out" / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["seq"] for line in written] == sequence
+
+
+CIRCLE = {
+    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+    "shop/__init__.py": "",
+    "shop/stock.py": "from shop.money import price\n\nLIMIT = 3\n\n\n"
+    "def show(value):\n    return price(value)\n",
+    "shop/money.py": "from shop.stock import LIMIT\n\n\n"
+    "def price(value):\n    return min(value, LIMIT)\n",
+    "tests/test_shop.py": "from shop.stock import show\n\n\n"
+    "def test_show():\n    assert (show(2), show(5)) == (2, 3)\n",
+}
+MOVED = """```python
+# shop/money.py::lines 1-5
+def price(value):
+    from shop.stock import LIMIT
+
+    return min(value, LIMIT)
+```
+"""
+TWICE = """```python
+# shop/stock.py::lines 1-7
+from shop.money import price
+
+LIMIT = 3
+
+
+def show(value):
+    return price(value)
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "answer"),
+    [
+        pytest.param({}, MOVED, id="a circle"),
+        pytest.param(
+            {
+                "shop/money.py": "def price(value):\n    return min(value, 3)\n",
+                "shop/stock.py": CIRCLE["shop/stock.py"]
+                .replace("LIMIT = 3", "LIMIT = = [(3")
+                .replace("show(value):", "show(value"),
+            },
+            TWICE,
+            id="errors in two lines",
+        ),
+    ],
+)
+def test_a_model_mends_source_that_the_rules_cannot(
+    changed: dict[str, str], answer: str, mode: str, tmp_path: Path
+) -> None:
+    project = _committed(tmp_path / "repo", {**CIRCLE, **changed})
+    chosen = settings.load({}, options={"sandbox": mode})
+    model = Canned("I do not know.", answer)
+    record = api.heal(_job(project, tmp_path / "out"), chosen, own=Own(models=(model,)))
+    assert record.status == "healed", record.model_dump_json(indent=1)
+    assert record.patch is not None
+    assert record.patch.fixed == ("tests/test_shop.py",)
+    told = [attempt.detail for attempt in record.attempts if attempt.proposer == "own"]
+    assert "no block begins with # shop/" in told[0]
 
 
 def test_a_cancelled_run_ends_with_a_bundle(repo: Path, mode: str, tmp_path: Path) -> None:

@@ -50,9 +50,7 @@ def _healed(folder: Path, tests: str) -> OutcomeRecord:
         pytest.param(RED, "healed", "2 of 2", id="red everywhere"),
         pytest.param(RED + REWRITES, "healed", "2 of 2", id="rewrites its own file"),
         pytest.param("# None yet.\n", "nothing_to_do", "pytest collects no test", id="no test"),
-        pytest.param(
-            SERVICE, "environment_error", "needs a service or the network", id="needs a service"
-        ),
+        pytest.param(SERVICE, "explained", "needs a service or the network", id="needs a service"),
         pytest.param(MOVES.format("< 0"), "stale_test", "nothing that a patch", id="moves, red"),
         pytest.param(RED + MOVES.format(">= 0"), "healed", "2 of 2", id="moves beside the red"),
     ],

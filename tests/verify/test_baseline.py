@@ -123,23 +123,23 @@ def test_a_test_that_passed_once_is_repeated_in_full_whatever_time_is_left(tmp_p
 @pytest.mark.parametrize(
     ("kind", "message", "status"),
     [
-        ("ConnectionRefusedError", "[Errno 111] Connection refused", "environment"),
-        ("gaierror", "[Errno -3] Temporary failure in name resolution", "environment"),
-        ("PermissionError", "[Errno 1] Operation not permitted", "environment"),
-        ("PermissionError", "[Errno 13] Permission denied", "environment"),
+        ("ConnectionRefusedError", "[Errno 111] Connection refused", "explained"),
+        ("gaierror", "[Errno -3] Temporary failure in name resolution", "explained"),
+        ("PermissionError", "[Errno 1] Operation not permitted", "explained"),
+        ("PermissionError", "[Errno 13] Permission denied", "explained"),
         ("PermissionError", "[Errno 13] Permission denied: '/x'", "confirmed"),
-        ("ModuleNotFoundError", "No module named 'yarl.inner'", "environment"),
+        ("ModuleNotFoundError", "No module named 'yarl.inner'", "explained"),
         ("ModuleNotFoundError", "No module named 'shop.tx'", "confirmed"),
         ("ModuleNotFoundError", "No module named 'colections'", "confirmed"),
         (
             "ImportError",
             "cannot import name 'URL' from 'yarl' (/x/site-packages/yarl/__init__.py)",
-            "environment",
+            "explained",
         ),
         ("ImportError", "cannot import name 'rate' from 'shop' (/r/shop/__init__.py)", "confirmed"),
         ("ValueError", "the connection is refused", "confirmed"),
-        ("NoBrokersAvailable", "NoBrokersAvailable", "environment"),
-        ("docker.errors.DockerException", "Error while fetching server API", "environment"),
+        ("NoBrokersAvailable", "NoBrokersAvailable", "explained"),
+        ("docker.errors.DockerException", "Error while fetching server API", "explained"),
     ],
 )
 def test_what_the_machine_lacks_is_told_from_what_the_code_gets_wrong(
@@ -156,7 +156,7 @@ def test_what_the_machine_lacks_is_told_from_what_the_code_gets_wrong(
 @pytest.mark.parametrize(
     ("name", "path", "status"),
     [
-        ("psql", "/usr/lib/python3.11/subprocess.py", "environment"),
+        ("psql", "/usr/lib/python3.11/subprocess.py", "explained"),
         ("psql", "shop/net.py", "confirmed"),
         ("run.sh", "/usr/lib/python3.11/subprocess.py", "confirmed"),
         ("bin/psql", "/usr/lib/python3.11/subprocess.py", "confirmed"),
@@ -248,8 +248,8 @@ def test_a_failure_of_many_tests_is_the_red_ones_beneath_it(tmp_path: Path, name
 @pytest.mark.parametrize(
     ("legs", "status", "told"),
     [
-        ((Leg("w", "3.11", "windows"),), "not_reproduced", "reported; Linux shows it failing too"),
-        ((Leg("w", "3.11", "windows"), Leg("m", "", "macos")), "not_reproduced", "reported; Li"),
+        ((Leg("w", "3.11", "windows"),), "explained", "reported; Linux shows it failing too"),
+        ((Leg("w", "3.11", "windows"), Leg("m", "", "macos")), "explained", "reported; Li"),
         ((Leg("w", "", "windows"), Leg("u", "3.11", "linux")), "confirmed", "reported"),
         ((Leg("r.xml"),), "confirmed", "reported"),
     ],

@@ -94,3 +94,17 @@ def test_what_was_said_is_whole_for_who_hides_secrets_in_it(
     seen = CaseResult(test, "failed", kind=kind, message=message)
     said = environment(seen, Failure(test, "", ""), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
     assert message in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("AssertionError", "row3 not found in the table"),
+        ("Failed", "row3 not found"),
+        ("OperationalError", "no such table: connections"),
+    ],
+)
+def test_what_a_test_or_a_database_says_of_its_own_rows_is_no_lack(kind: str, message: str) -> None:
+    seen = CaseResult("tests/test_a.py::test_a", "failed", kind=kind, message=message)
+    failure = Failure("tests/test_a.py::test_a", kind, message)
+    assert environment(seen, failure, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]

@@ -76,6 +76,32 @@ def test_what_contradicts_a_stale_test_leaves_it_confirmed(
     assert set(_statuses(_tree(tmp_path, frozenset(tests)), kinds, ran)) == {"confirmed"}
 
 
+@pytest.mark.parametrize(
+    ("files", "before", "status"),
+    [
+        ({"CHANGELOG.md": "- price adds 20\n"}, {"CHANGELOG.md": ""}, "stale_test"),
+        ({"docs/use.md": "price is 20\n"}, {"docs/use.md": "price is 19\n"}, "stale_test"),
+        ({"m.py": "def price(n):\n    return n + 20  # more\n"}, {}, "confirmed"),
+        ({"m.py": 'def price(n):\n    "More by 20."\n    return n + 20\n'},
+         {"m.py": 'def price(n):\n    "More by 19."\n    return n + 19\n'}, "stale_test"),
+        ({"CHANGELOG.md": "- cost adds 20\n"}, {"CHANGELOG.md": ""}, "confirmed"),
+        ({"CHANGELOG.md": "- price\n"}, {"CHANGELOG.md": "- price\n"}, "confirmed"),
+    ],
+)  # fmt: skip
+def test_a_change_that_the_commits_tell_of_is_meant_whatever_many_tests_it_leaves_behind(
+    tmp_path: Path, files: dict[str, str], before: dict[str, str], status: str
+) -> None:
+    class Told(Tree):
+        def former(self, path: str) -> bytes | None:
+            found = {"m.py": OLD, **before}.get(path)
+            return None if found is None else found.encode()
+
+    tree = Told(FolderTree.of(_tree(tmp_path).root, files).root)
+    ran = 3 if "Mo" in files.get("m.py", "") else 2
+    kinds = {A: "AssertionError", B: "AssertionError"}
+    assert {said.split()[0] for said in _statuses(tree, kinds, ran)} == {status}
+
+
 VALUES = "class Net:\n    rate = 20\n\n    def of(self, n):\n        return n + self.rate\n"
 
 

@@ -13,8 +13,15 @@ ENV = Environment("python", "3.11.2", "/usr", "/usr", ())
 @pytest.mark.parametrize(
     ("pythons", "told"),
     [
-        (("3.13",), "; it was reported on Python 3.13, here is 3.11.2"),
-        (("3.13", "3.12"), "; it was reported on Python 3.12 and 3.13, here is 3.11.2"),
+        (
+            ("3.13",),
+            "; it was reported on Python 3.13, here is 3.11.2: python-version, where it is there",
+        ),
+        (
+            ("3.13", "3.12"),
+            "; it was reported on Python 3.12 and 3.13, here is 3.11.2:"
+            " python-version, where it is there",
+        ),
         (("3.11",), ""),
         (("",), ""),
         (("3.13", ""), ""),
@@ -27,3 +34,4 @@ def test_another_python_is_named_where_all_legs_had_another(
     failure = Failure("t.py::t", "", "", reason="it is passed here", legs=legs)
     seen = on_legs(failure, Reproduced(failure, "not_reproduced"), ENV)
     assert seen.failure.reason == f"it is passed here{told}"
+    assert seen.status == ("explained" if told else "not_reproduced")

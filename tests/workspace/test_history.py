@@ -41,3 +41,31 @@ def test_nothing_is_known_without_history(tree_of, source, tmp_path, git):
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
     tree = tree_of(tmp_path / "shallow")
     assert (tree.former("pkg/a.py"), tree.changed_by("pkg/a.py")) == (None, "")
+
+
+def test_the_commit_that_brought_a_line_or_took_a_name_or_a_file_away_is_named(
+    tree_of, source, git
+):
+    (source / "pkg/b.py").write_text("def total():\n    pass\n\n\nother = 1\n")
+    git(source, "add", "-A")
+    git(source, "commit", "-qm", "Add b")
+    (source / "pkg/b.py").write_text("def summed():\n    pass\n\n\nother = 1\n")
+    git(source, "commit", "-qam", "Rename total")
+    renamed = git(source, "rev-parse", "HEAD")
+    git(source, "mv", "pkg/b.py", "pkg/c.py")
+    git(source, "commit", "-qm", "Move b")
+    tree = tree_of(source)
+    assert tree.blamed("pkg/c.py", 1) == (renamed, "Rename total")
+    assert tree.removal("pkg/c.py", "total") is None
+    moved = tree.removal("pkg/b.py", "")
+    assert moved is not None
+    assert (moved.title, moved.path, moved.moved) == ("Move b", "pkg/b.py", "pkg/c.py")
+    assert b"summed" in moved.before
+    found = tree.removal("pkg/a.py", "two")
+    assert found is None or b"two" in found.before
+    assert tree.removal("pkg/none.py", "") is None
+
+
+def test_a_line_is_of_no_known_commit_where_the_history_ends(tree_of, source, tmp_path, git):
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
+    assert tree_of(tmp_path / "shallow").blamed("pkg/a.py", 1) == ("", "")

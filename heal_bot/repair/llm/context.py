@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from heal_bot.errors import HealBotError
 from heal_bot.model import Candidate, Cluster, Failure, Origin, Search, Target
 from heal_bot.ports import Brief, Tree
+from heal_bot.repair.llm import uncollected
 from heal_bot.repair.llm.lessons import worded
 from heal_bot.repair.llm.values import REACHED, watching
 from heal_bot.source import edit, functions, guard, paths
@@ -44,7 +45,8 @@ class Shown:
 class Facts:
     """All that does not change while a cluster is worked on.
 
-    `texts` are the suspects' files, `base` the diff of what is confirmed already.
+    `texts` are the suspects' files, `base` the diff of what is confirmed already, `broken` what is
+    known of source that does not parse or import.
     """
 
     failing: tuple[Failing, ...]
@@ -57,6 +59,7 @@ class Facts:
     instruction: str
     base: str = ""
     values: str = ""
+    broken: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -66,8 +69,10 @@ class Facts:
 
 def gather(brief: Brief) -> Facts:
     """The facts of a cluster as they stand before the first call."""
-    texts = _texts(brief)
-    suspects = tuple(_suspects(brief, texts))
+    source = uncollected.broken(brief)
+    lines = tuple(uncollected.targets(brief, source)) if source else ()
+    texts = _texts(brief, lines or tuple(s.target for s in brief.cluster.suspects))
+    suspects = tuple(Shown(one, (), ()) for one in lines) or tuple(_suspects(brief, texts))
     chosen = [shown.target for shown in suspects[:3]]
     return Facts(
         failing=_failing(brief.cluster, brief.tree),
@@ -80,6 +85,7 @@ def gather(brief: Brief) -> Facts:
         instruction=brief.instruction,
         base=_made(brief),
         values=_values(brief),
+        broken=tuple(uncollected.told(brief, source)) if source else (),
     )
 
 
@@ -87,7 +93,7 @@ def _values(brief: Brief) -> str:
     """The local variables where the first failure was raised, from one run of its test."""
     failure = brief.cluster.failures[0] if brief.cluster.failures else None
     frames = [f for f in failure.frames if f.origin is not Origin.LIBRARY] if failure else []
-    if failure is None or not frames or brief.lab is None:
+    if failure is None or failure.broken or not frames or brief.lab is None:
         return ""
     where = frames[-1]
     try:
@@ -122,9 +128,9 @@ def _index(tree: Tree, path: str) -> tuple[Target, ...]:
         return ()
 
 
-def _texts(brief: Brief) -> dict[str, str]:
+def _texts(brief: Brief, targets: Sequence[Target]) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for path in dict.fromkeys(s.target.path for s in brief.cluster.suspects):
+    for path in dict.fromkeys(target.path for target in targets):
         try:
             texts[path] = edit.text_of(brief.tree, path)
         except HealBotError:
@@ -213,7 +219,7 @@ def _imports(text: str) -> str:
     try:
         tree = guard.parse(text)
     except guard.SourceRejected:
-        return ""
+        return "\n".join(re.findall(r"^(?:import|from)[ ].*", text, re.MULTILINE))
     kept = [ast.unparse(n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     return "\n".join(kept)
 

@@ -23,7 +23,7 @@ from heal_bot.repair.llm.lessons import lessons
 from heal_bot.repair.llm.likeness import open_again
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
-VERSION = "4"
+VERSION = "5"
 # What kept an attempt from being measured.
 _WHY = {
     Cause.CHANGE: "",
@@ -151,6 +151,7 @@ class Prompter:
             "context",
             failing=facts.failing[:tests],
             values=facts.values,
+            broken=facts.broken,
             other_tests=[group.failures[0] for group in facts.failing[tests : tests + 20]],
             suspects=facts.suspects[:suspects],
             files=facts.files if around else (),

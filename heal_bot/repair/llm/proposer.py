@@ -18,7 +18,8 @@ from heal_bot.repair.llm.exchange import Sizes, answer_key, ask
 from heal_bot.repair.llm.lessons import most_fixed
 from heal_bot.repair.llm.likeness import given_up, shape, twin
 from heal_bot.repair.llm.prompting import Prompt, Prompter
-from heal_bot.repair.llm.reply import ReplyError, read
+from heal_bot.repair.llm.reply import ReplyError
+from heal_bot.repair.llm.rewriting import read
 from heal_bot.repair.llm.structured import parse
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 

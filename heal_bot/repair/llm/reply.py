@@ -190,7 +190,7 @@ def _source(found: _Found, target: Target, secrets: Sequence[Secret]) -> str:
     node = found.node
     if isinstance(node, _Definition) and not node.decorator_list:
         text = _decorators(target) + text
-    return _restored(indented(text, margin), target, secrets)
+    return restored(indented(text, margin), target, secrets)
 
 
 def _segment(found: _Found) -> str:
@@ -209,7 +209,7 @@ def _decorators(target: Target) -> str:
     return "".join(text.splitlines(keepends=True)[: node.lineno - 1])
 
 
-def _restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
+def restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
     """Lines that came back as they were shown, as they were; ReplyError for any other.
 
     Shown otherwise than they are were lines with a secret or what nobody sees.

@@ -10,7 +10,7 @@ from functools import partial
 from heal_bot.events import Noted, Run
 from heal_bot.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.ports import Brief, Recall
-from heal_bot.repair.rules import importing
+from heal_bot.repair.rules import collecting, importing
 from heal_bot.repair.rules.doubt import doubt
 from heal_bot.repair.rules.evidence import gather, with_examples
 from heal_bot.repair.rules.gap import elsewhere, gaps
@@ -52,6 +52,9 @@ class Rules:
     def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
         """Candidates one by one; none is made before it is asked for."""
         brief = recall()
+        if brief.cluster.failures[0].broken is not None:
+            yield from collecting.candidates(brief, self.name)
+            return
         seen = self._proposed.setdefault(brief.cluster.id, set())
         yield from self._pairs(run, brief, seen)
         yield from self._singles(run, brief, seen)

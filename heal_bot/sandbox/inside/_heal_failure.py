@@ -51,10 +51,18 @@ def _text(error):
         if type(error).__name__ == "FixtureLookupError" and hasattr(error, "argname"):
             said = getattr(error, "msg", None) or "fixture '" + str(error.argname) + "' not found"
             return str(said)
+        if type(error).__name__ == "MultipleDoctestFailures":
+            error = error.failures[0]
+        if type(error).__name__ == "DocTestFailure":
+            return "Expected:\n" + _indented(error.example.want) + "Got:\n" + _indented(error.got)
         notes = getattr(error, "__notes__", None) or ()
         return "\n".join([str(error), *(note for note in notes if isinstance(note, str))])
     except Exception as broken:
         return "<str() of it raised " + type(broken).__name__ + ">"
+
+
+def _indented(text):
+    return "".join("    " + line + "\n" for line in str(text).splitlines())
 
 
 def _chain(error):

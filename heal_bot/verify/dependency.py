@@ -1,0 +1,222 @@
+"""A package that is missing, or has another version than the code was written for."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from heal_bot.model import CaseResult, Environment, Frame, Origin
+from heal_bot.ports import Tree
+from heal_bot.text import one_line
+from heal_bot.verify import where
+
+_MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?"
+                      r"'([\w.]+)' \(([^)]*)\)")  # fmt: skip
+_NO_ATTRIBUTE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
+_OTHER_CALL = re.compile(
+    r"^(?:[\w.]+\.)?(\w+)\(\) (?:got an unexpected keyword argument|got multiple values"
+    r"|missing \d+ required|takes (?:from )?(?:no|\d+) )"
+)
+# Warnings that say that something will go, as against those that say that something is wrong.
+_GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn")
+_WARNED = re.compile(r"^E\s+(?:[\w.]+\.)?(\w+Warning): (.*)$", re.M)
+_PLACE = re.compile(r"^(/\S+\.py):(\d+): ", re.M)
+_SITE = re.compile(r"/(?:site|dist)-packages/([\w-]+)")
+_DECLARING = re.compile(
+    r"(?:.*/)?(?:requirements[^/]*\.(?:txt|in)|constraints[^/]*\.txt|pyproject\.toml|setup\.cfg"
+    r"|setup\.py|Pipfile|\w+\.lock|pylock[^/]*\.toml)\Z|requirements/[^/]+\Z"
+)
+
+
+def of(seen: CaseResult, tree: Tree, env: Environment) -> str:
+    """Which package it is, and what cures it; '' where the code is to blame."""
+    return _absent(seen, tree, env) or _warned(seen, env) or _changed(seen, tree, env)
+
+
+def bumped(tree: Tree) -> str:
+    """The file in which the commits under test changed what is installed, and no code; '' if not.
+
+    Nothing of the code is another then, and what was green before is red for the packages.
+    """
+    if tree.changed_lines():
+        return ""
+    for path in filter(_DECLARING.match, tree.paths()):
+        former = tree.former(path)
+        if former is not None and former != tree.read(path):
+            return path
+    return ""
+
+
+def told_bumped(tree: Tree, path: str) -> str:
+    """Which lines of the file came and went, and what cures it."""
+    before = (tree.former(path) or b"").decode(errors="replace").splitlines()
+    now = tree.read(path).decode(errors="replace").splitlines()
+    gone = "; ".join(line.strip() for line in before if line.strip() and line not in now)
+    come = "; ".join(line.strip() for line in now if line.strip() and line not in before)
+    return (
+        f"the commits change no code, and {path} from `{one_line(gone, 80)}` to"
+        f" `{one_line(come, 80)}`: keep the former version there (or with setup), or adapt the code"
+    )
+
+
+def _absent(seen: CaseResult, tree: Tree, env: Environment) -> str:
+    if seen.kind not in _MISSING and "No module named" not in seen.message:
+        return ""
+    if found := _NO_MODULE.search(seen.message):
+        top = found[1].partition(".")[0]
+        if _is_ours(top, tree) or _is_misspelt(top, tree, env):
+            return ""
+        return (
+            f"the package that holds {found[1]} is missing: declare it, or install it in the test"
+            f" environment (setup: {top})"
+        )
+    if found := _NO_NAME.search(seen.message):
+        top = found[2].partition(".")[0]
+        if "site-packages" in found[3] and not _is_ours(top, tree):
+            return "" if _is_close(found[1], Path(found[3])) else _other(found[0], top, env)
+    return ""
+
+
+def _warned(seen: CaseResult, env: Environment) -> str:
+    """A warning that is an error, raised by what is not the repository's own code."""
+    kind, said, frames = seen.kind.rpartition(".")[2], seen.message, seen.frames
+    if (raised := list(_WARNED.finditer(said))) and not kind.endswith("Warning"):
+        kind, said = raised[-1][1], raised[-1][2]
+    if not frames:
+        places = _PLACE.findall(seen.message)
+        frames = tuple(Frame(p, int(n), "", Origin.LIBRARY) for p, n in places)
+    if not (kind.endswith("Warning") and _GOING.search(kind) and frames):
+        return ""
+    if frames[-1].origin is not Origin.LIBRARY:
+        return ""
+    site = _SITE.search(frames[-1].path)
+    whose = _installed(site[1], env) if site else f"Python {env.version}"
+    words = one_line(said.removeprefix(f"{kind}: "), 160)
+    start = re.sub(r"[:\\].*", "", words)[:60].strip()
+    return (
+        f"a {kind} of {whose} is an error here ({words}): pin what warns, or except it in pytest's"
+        f" filterwarnings (ignore:{start}:{kind})"
+    )
+
+
+def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:
+    """A package that no longer has, or takes, what the code has used since before the commits."""
+    if not seen.frames:
+        return ""
+    last, changed = seen.frames[-1], tree.changed_lines()
+    if last.line in changed.get(last.path, ()):
+        return ""
+    if seen.kind == "AttributeError" and (found := _NO_ATTRIBUTE.search(seen.message)):
+        top = found[1].partition(".")[0]
+        source = _source(found[1], env)
+        if source is None or _is_ours(top, tree):
+            return ""
+        # A name that the commits left alone was right before them.
+        if not changed and _is_close(found[2], source):
+            return ""
+        return _other(found[0], top, env)
+    if seen.kind == "TypeError" and (found := _OTHER_CALL.match(seen.message)):
+        top = _whose(found[1], last, tree)
+        if top and not _is_ours(top, tree) and _source(top, env):
+            return _other(one_line(seen.message, 160), top, env)
+    return ""
+
+
+def _other(what: str, top: str, env: Environment) -> str:
+    return (
+        f"{what}: another version of {top} is installed than the code expects"
+        f" ({_installed(top, env)}): pin the former one, with setup or where it is declared"
+    )
+
+
+def _whose(callee: str, frame: Frame, tree: Tree) -> str:
+    """The package that a called name is imported from in the file of the frame; '' if unknown."""
+    line = where.line(tree, frame)
+    called = re.search(rf"(\w+)(?:\.\w+)*\.{callee}\(|\b({callee})\(", line)
+    if called is None and callee.startswith("__"):
+        # A class's constructor is called by the name of the class.
+        called = re.search(r"(\w+)(?:\.\w+)*\.\w+\(|\b([A-Z]\w*)\(", line)
+    name = (called[1] or called[2]) if called else ""
+    try:
+        module = ast.parse(tree.read(frame.path))
+    except (SyntaxError, ValueError, KeyError):
+        return ""
+    return next((top for bound, top in _imported(module) if bound == name), "")
+
+
+def _imported(module: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names that a file binds by imports, each with the top of the module it is from."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                yield alias.asname or top, top
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, (node.module or "").partition(".")[0]
+
+
+def _sites(env: Environment) -> tuple[Path, ...]:
+    folders = Path(env.prefix).glob("lib/python3*/*-packages")
+    return (*folders, *(Path(root) for root in env.roots if root.endswith("-packages")))
+
+
+def _source(module: str, env: Environment) -> Path | None:
+    """The file of an installed module."""
+    below = module.replace(".", "/")
+    for site in _sites(env):
+        for path in (site / f"{below}.py", site / below / "__init__.py"):
+            if path.is_file():
+                return path
+    return None
+
+
+def _installed(top: str, env: Environment) -> str:
+    """The package by its name and version, as far as it is known."""
+    plain = top.replace("-", "_").lower()
+    for site in _sites(env):
+        for info in sorted(site.glob("*.dist-info")):
+            name, _, version = info.name.removesuffix(".dist-info").partition("-")
+            listed = info / "top_level.txt"
+            tops = listed.read_text(errors="replace").split() if listed.is_file() else ()
+            if plain == name.lower() or top in tops:
+                return f"{name} {version}"
+    return top
+
+
+def _is_close(name: str, path: Path) -> bool:
+    """Whether a module holds a name that is written almost so: then the code is wrong."""
+    try:
+        text = path.read_bytes()[: 1 << 20].decode(errors="replace")
+    except OSError:
+        return False
+    words = set(re.findall(r"\b[A-Za-z_]\w{2,}", text)) - {name}
+    return bool(difflib.get_close_matches(name, words, n=1, cutoff=0.85))
+
+
+def _is_ours(top: str, tree: Tree) -> bool:
+    """Whether the repository holds a module or package of that name."""
+    names = (f"{top}.py", f"{top}/")
+    return any(path.startswith(names) or f"/{top}/" in path or path.endswith(f"/{top}.py")
+               for path in tree.paths())  # fmt: skip
+
+
+def _is_misspelt(top: str, tree: Tree, env: Environment) -> bool:
+    """Whether the name is close to one that exists: then the code is wrong, not the machine."""
+    known = {path.partition("/")[0].removesuffix(".py") for path in tree.paths()}
+    known |= sys.stdlib_module_names | _tops(_sites(env))
+    return bool(difflib.get_close_matches(top, known - {top}, n=1, cutoff=0.85))
+
+
+@cache
+def _tops(sites: tuple[Path, ...]) -> frozenset[str]:
+    """The modules that are installed."""
+    names = (path.name for site in sites for path in site.iterdir())
+    return frozenset(name.removesuffix(".py") for name in names if "-" not in name)
