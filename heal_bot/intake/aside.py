@@ -208,7 +208,7 @@ def _jobs(data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
         # An alias may stand for millions of values.
         tokens = yaml.scan(text, yaml.BaseLoader)
         known = any(isinstance(token, yaml.AliasToken) for token in tokens)
-        loaded = None if known else yaml.load(text, yaml.BaseLoader)
+        loaded = None if known else yaml.BaseLoader(text).get_single_data()
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError):
         return
     jobs = loaded.get("jobs") if isinstance(loaded, dict) else None
