@@ -60,6 +60,9 @@ class Tree(Protocol):
     def changed_lines(self) -> dict[str, frozenset[int]]:
         """Lines per path that the commits under test changed; empty without history."""
 
+    def changed_paths(self) -> tuple[str, ...]:
+        """All files that the commits under test changed, brought or deleted."""
+
     def former(self, path: str) -> bytes | None:
         """A file as it was before the commits under test; None without history or such a file."""
 

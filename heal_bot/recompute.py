@@ -79,6 +79,9 @@ class _BaseTree:
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return {}
 
+    def changed_paths(self) -> tuple[str, ...]:
+        return ()
+
     def former(self, path: str) -> bytes | None:
         return None
 

@@ -69,6 +69,10 @@ class FolderTree:
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return {}
 
+    def changed_paths(self) -> tuple[str, ...]:
+        others = {p for p in self.paths() if self.former(p) not in {None, self.read(p)}}
+        return tuple(sorted({*self.changed_lines(), *others}))
+
     def former(self, path: str) -> bytes | None:
         return None
 

@@ -104,8 +104,8 @@ def test_each_module_imports_only_what_its_layer_may(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=_name)
-def test_each_module_stays_under_300_lines(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 300
+def test_each_module_stays_under_400_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,10 @@ def known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> 
 
     A test that starts a server of its own may be refused here for want of a network alone.
     """
-    if _SERVICE.search(_said(seen)) and _SERVES.search(_test_file(seen, tree)):
+    fixtures = (_text(tree, path) for path in tree.paths() if path.endswith("conftest.py"))
+    if _SERVICE.search(_said(seen)) and any(
+        map(_SERVES.search, (_test_file(seen, tree), *fixtures))
+    ):
         return False
     alike = reported.kind.rpartition(".")[2] in {"", seen.kind.rpartition(".")[2]}
     return alike or bool(environment(case(reported), reported, tree, env))
@@ -191,12 +194,19 @@ def _program(seen: CaseResult, tree: Tree) -> str:
         if where.claimed(tree, seen) and not _looked_for(seen, tree):
             return ""
     ours = any(path.rpartition("/")[2] == found[1] for path in tree.paths())
-    if ours or _is_there(found[1]):
+    if ours or _is_there(found[1]) or _is_folder(found[1], seen, tree):
         return ""
     return (
         f"the program {found[1]} is missing here: name its Debian package in system-packages,"
         " replace it by a fake, or leave the test out"
     )
+
+
+def _is_folder(name: str, seen: CaseResult, tree: Tree) -> bool:
+    """Whether what is not there may be the folder that a process was to start in."""
+    own = [frame for frame in seen.frames if frame.origin is not Origin.LIBRARY]
+    call = where.statement(tree, own[-1]) if own else ""
+    return "cwd=" in call and not re.search(rf"(?<!cwd=)[\"']{re.escape(name)}\b", call)
 
 
 def _looked_for(seen: CaseResult, tree: Tree) -> bool:
@@ -226,12 +236,20 @@ def _variable(seen: CaseResult, tree: Tree) -> str:
     else:
         asks = bool(_VARIABLE.search(said)) and seen.kind != "AssertionError"
     name = _UPPER.search(said) if asks else None
-    if name is None or _is_set(name[0], seen, tree):
+    if name is None or _is_set(name[0], seen, tree) or _was_optional(name[0], seen, tree):
         return ""
     return (
         f"the environment variable {name[0]} is not set where the tests run: set it in the job"
         " (env:) or in a fixture, or leave the test out"
     )
+
+
+def _was_optional(name: str, seen: CaseResult, tree: Tree) -> bool:
+    """Whether the code did without the variable before the commits under test."""
+    own = [frame for frame in seen.frames if frame.origin is Origin.PROJECT]
+    before = tree.former(own[-1].path) if own else None
+    asked = re.compile(rf"(?:environ\.get|getenv)\(\s*[\"']{re.escape(name)}[\"']")
+    return before is not None and bool(asked.search(before.decode(errors="replace")))
 
 
 def _is_set(name: str, seen: CaseResult, tree: Tree) -> bool:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from heal_bot.model import Broken, Failure, Frame, Origin, SuiteRun
 from heal_bot.ports import Tree
-from heal_bot.source import modules, paths
+from heal_bot.source import guard, modules, paths
 from heal_bot.text import one_line
 
 _FRAME = re.compile(r"^(?P<path>[^\s:][^:\n]{0,300}\.py):(?P<line>\d{1,7}): in (?P<name>\S+)", re.M)
@@ -17,6 +17,8 @@ _FILE = re.compile(r'^E {3,}File "(?P<path>[^"\n]{1,300})", line (?P<line>\d{1,7
 _SAID = re.compile(r"^E {3}(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$", re.MULTILINE)
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 _CIRCULAR = "circular import"
+_SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
+_NO = ("", "")
 _TESTS = re.compile(rb"^\s*(?:async\s+)?def test|^class Test", re.MULTILINE)
 
 
@@ -79,10 +81,23 @@ def is_of_tests(broken: Broken, suite: SuiteRun, tree: Tree) -> bool:
 
 def _brought(failure: Failure, broken: Broken, tree: Tree) -> tuple[str, str]:
     """The commit that took away what is asked for, else the one that the line is from."""
+    if failure.kind in _SYNTAX:
+        # The line that the parser names may be older than the mistake.
+        lines = tree.changed_lines().get(broken.path)
+        return tree.blamed(broken.path, min(lines)) if lines and _parsed(broken.path, tree) else _NO
     circular = _CIRCULAR in failure.message
     if not circular and (found := modules.removal(failure.message, tree)) is not None:
         return found.sha, found.title
     return tree.blamed(broken.path, broken.line)
+
+
+def _parsed(path: str, tree: Tree) -> bool:
+    """Whether a file parsed before the commits under test, or was not there."""
+    before = tree.former(path)
+    try:
+        return before is None or bool(guard.parse(before))
+    except guard.SourceRejected:
+        return False
 
 
 def _frame(match: re.Match[str], known: Collection[str], collected: Sequence[str]) -> Frame:

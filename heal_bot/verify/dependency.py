@@ -12,14 +12,12 @@ from pathlib import Path
 
 from heal_bot.model import CaseResult, Environment, Frame, Origin
 from heal_bot.ports import Tree
+from heal_bot.source import modules
 from heal_bot.text import one_line
 from heal_bot.verify import where
 
 _MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
-_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
-_NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?"
-                      r"'([\w.]+)' \(([^)]*)\)")  # fmt: skip
-_NO_ATTRIBUTE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
+_FROM_FILE = re.compile(r"cannot import name '\w+' from .{0,300}\(([^)]*)\)")
 _OTHER_CALL = re.compile(
     r"^(?:[\w.]+\.)?(\w+)\(\) (?:got an unexpected keyword argument|got multiple values"
     r"|missing \d+ required|takes (?:from )?(?:no|\d+) )"
@@ -29,10 +27,13 @@ _GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn")
 _WARNED = re.compile(r"^E\s+(?:[\w.]+\.)?(\w+Warning): (.*)$", re.M)
 _PLACE = re.compile(r"^(/\S+\.py):(\d+): ", re.M)
 _SITE = re.compile(r"/(?:site|dist)-packages/([\w-]+)")
-_DECLARING = re.compile(
-    r"(?:.*/)?(?:requirements[^/]*\.(?:txt|in)|constraints[^/]*\.txt|pyproject\.toml|setup\.cfg"
-    r"|setup\.py|Pipfile|\w+\.lock|pylock[^/]*\.toml)\Z|requirements/[^/]+\Z"
+# Files that hold nothing but requirements, and those that hold some among other things.
+_REQUIRING = re.compile(
+    r"(?:.*/)?(?:requirements[^/]*\.(?:txt|in)|constraints[^/]*\.txt|Pipfile|\w+\.lock"
+    r"|pylock[^/]*\.toml|requirements/[^/]+\.(?:txt|in))\Z"
 )
+_DECLARING = re.compile(r"(?:.*/)?(?:pyproject\.toml|setup\.cfg|setup\.py)\Z")
+_REQUIREMENT = re.compile(r"[\w.-]+(?:\[[^]]*\])?\s*(?:===?|[<>~!]=|[<>])|=\s*[\"'][\^~*]")
 
 
 def of(seen: CaseResult, tree: Tree, env: Environment) -> str:
@@ -41,46 +42,55 @@ def of(seen: CaseResult, tree: Tree, env: Environment) -> str:
 
 
 def bumped(tree: Tree) -> str:
-    """The file in which the commits under test changed what is installed, and no code; '' if not.
+    """The file in which the commits under test changed requirements, and nothing else; '' if not.
 
     Nothing of the code is another then, and what was green before is red for the packages.
     """
-    if tree.changed_lines():
-        return ""
-    for path in filter(_DECLARING.match, tree.paths()):
-        former = tree.former(path)
-        if former is not None and former != tree.read(path):
-            return path
-    return ""
+    changed = [path for path in tree.changed_paths() if not path.startswith(".github/")]
+    for path in changed:
+        gone, come = _difference(tree, path)
+        if _REQUIRING.match(path):
+            continue
+        if not _DECLARING.match(path) or not all(map(_REQUIREMENT.search, (*gone, *come))):
+            return ""
+    return next((path for path in changed if all(_difference(tree, path))), "")
+
+
+def _difference(tree: Tree, path: str) -> tuple[list[str], list[str]]:
+    """The lines of a file that the commits took away, and those that they brought."""
+    before = (tree.former(path) or b"").decode(errors="replace").splitlines()
+    there = path in tree.paths()
+    now = tree.read(path).decode(errors="replace").splitlines() if there else []
+    gone = [line.strip() for line in before if line.strip() and line not in now]
+    return gone, [line.strip() for line in now if line.strip() and line not in before]
 
 
 def told_bumped(tree: Tree, path: str) -> str:
     """Which lines of the file came and went, and what cures it."""
-    before = (tree.former(path) or b"").decode(errors="replace").splitlines()
-    now = tree.read(path).decode(errors="replace").splitlines()
-    gone = "; ".join(line.strip() for line in before if line.strip() and line not in now)
-    come = "; ".join(line.strip() for line in now if line.strip() and line not in before)
+    gone, come = (one_line("; ".join(lines), 80) for lines in _difference(tree, path))
     return (
-        f"the commits change no code, and {path} from `{one_line(gone, 80)}` to"
-        f" `{one_line(come, 80)}`: keep the former version there (or with setup), or adapt the code"
+        f"the commits change no code, and {path} from `{gone}` to `{come}`: keep the former version"
+        " there (or with setup), or adapt the code"
     )
 
 
 def _absent(seen: CaseResult, tree: Tree, env: Environment) -> str:
     if seen.kind not in _MISSING and "No module named" not in seen.message:
         return ""
-    if found := _NO_MODULE.search(seen.message):
-        top = found[1].partition(".")[0]
-        if _is_ours(top, tree) or _is_misspelt(top, tree, env):
+    module, name = modules.missing(seen.message)
+    top = module.partition(".")[0]
+    if not module or _is_ours(top, tree):
+        return ""
+    if not name:
+        if _is_misspelt(top, tree, env) or modules.removal(seen.message, tree):
             return ""
         return (
-            f"the package that holds {found[1]} is missing: declare it, or install it in the test"
+            f"the package that holds {module} is missing: declare it, or install it in the test"
             f" environment (setup: {top})"
         )
-    if found := _NO_NAME.search(seen.message):
-        top = found[2].partition(".")[0]
-        if "site-packages" in found[3] and not _is_ours(top, tree):
-            return "" if _is_close(found[1], Path(found[3])) else _other(found[0], top, env)
+    found = _FROM_FILE.search(seen.message)
+    if found and "site-packages" in found[1] and not _is_close(name, Path(found[1])):
+        return _other(found[0], top, env)
     return ""
 
 
@@ -110,18 +120,15 @@ def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:
     """A package that no longer has, or takes, what the code has used since before the commits."""
     if not seen.frames:
         return ""
-    last, changed = seen.frames[-1], tree.changed_lines()
-    if last.line in changed.get(last.path, ()):
+    last = seen.frames[-1]
+    if last.line in tree.changed_lines().get(last.path, ()):
         return ""
-    if seen.kind == "AttributeError" and (found := _NO_ATTRIBUTE.search(seen.message)):
-        top = found[1].partition(".")[0]
-        source = _source(found[1], env)
-        if source is None or _is_ours(top, tree):
+    module, name = modules.missing(seen.message)
+    if seen.kind == "AttributeError" and name:
+        top, source = module.partition(".")[0], _source(module, env)
+        if source is None or _is_ours(top, tree) or _is_close(name, source):
             return ""
-        # A name that the commits left alone was right before them.
-        if not changed and _is_close(found[2], source):
-            return ""
-        return _other(found[0], top, env)
+        return _other(f"module '{module}' has no attribute '{name}'", top, env)
     if seen.kind == "TypeError" and (found := _OTHER_CALL.match(seen.message)):
         top = _whose(found[1], last, tree)
         if top and not _is_ours(top, tree) and _source(top, env):
@@ -210,7 +217,9 @@ def _is_ours(top: str, tree: Tree) -> bool:
 
 def _is_misspelt(top: str, tree: Tree, env: Environment) -> bool:
     """Whether the name is close to one that exists: then the code is wrong, not the machine."""
-    known = {path.partition("/")[0].removesuffix(".py") for path in tree.paths()}
+    paths = frozenset(tree.paths())
+    sources = (path for path in paths if path.endswith(".py"))
+    known = {modules.dotted(path, paths).partition(".")[0] for path in sources}
     known |= sys.stdlib_module_names | _tops(_sites(env))
     return bool(difflib.get_close_matches(top, known - {top}, n=1, cutoff=0.85))
 

@@ -104,7 +104,7 @@ def _golden(failure: Failure, path: str, text: str, suite: SuiteRun, tree: Tree)
     stored = [p for p in tree.paths() if not p.endswith(".py") and _STORED.search(p)]
     function = failure.test.rpartition("::")[2].partition("[")[0]
     target = next((t for t in _targets(tree, path) if t.qualname.endswith(function)), None)
-    named = [p for p in stored if any(part in text for part in _parts(p))]
+    named = [p for p in stored if any(re.search(_quoted(part), text) for part in _parts(p))]
     if target is None or not named or not _compares_stored(target, text):
         return ""
     if not _is_new(failure, [*named, path], suite, tree):
@@ -123,6 +123,11 @@ def _parts(path: str) -> tuple[str, ...]:
     """How a test names a stored file: by its name, or by a folder that says what it is."""
     folders = path.split("/")
     return (folders[-1], *(part for part in folders[:-1] if _STORED.search(part)))
+
+
+def _quoted(part: str) -> str:
+    """A part of a path in a literal, whole."""
+    return rf"[\"'/]{re.escape(part)}[\"'/]"
 
 
 def _compares_stored(target: Target, text: str) -> bool:

@@ -63,13 +63,12 @@ class _History:
         if before is not None and _docstring(before.source) != _docstring(target.source):
             return True
         name = re.compile(rf"\b{re.escape(target.qualname.rpartition('.')[2])}\b")
-        for path in filter(_TOLD.search, self.tree.paths()):
-            former = self.tree.former(path)
-            if former is not None and former != (now := self.tree.read(path)):
-                known = set(former.decode(errors="replace").splitlines())
-                fresh = (n for n in now.decode(errors="replace").splitlines() if n not in known)
-                if any(map(name.search, fresh)):
-                    return True
+        there = set(self.tree.paths())
+        for path in filter(_TOLD.search, there.intersection(self.tree.changed_paths())):
+            known = set((self.tree.former(path) or b"").decode(errors="replace").splitlines())
+            now = self.tree.read(path).decode(errors="replace").splitlines()
+            if any(name.search(line) for line in now if line not in known):
+                return True
         return False
 
     def changed_by(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:

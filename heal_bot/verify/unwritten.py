@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from heal_bot.model import CaseResult, Frame, Origin, Target
+from heal_bot.model import CaseResult, Origin, Target
 from heal_bot.ports import Tree
 from heal_bot.source import guard
 from heal_bot.text import one_line
@@ -31,13 +31,15 @@ def of(seen: CaseResult, tree: Tree) -> str:
         if not (_FAILS.match(line) and _LATER.search(f"{seen.message} {line}")):
             return ""
     elif not line.startswith("raise") or not (
-        _LATER.search(seen.message) or _is_stub(target, last, tree)
+        _is_stub(target, tree)
+        # An old refusal that is reached may be a fault of what leads there.
+        or (_LATER.search(seen.message) and last.line in tree.changed_lines().get(last.path, ()))
     ):
         return ""
     return f"{name} is not written yet ({one_line(line, 120)}): write it, or mark the test as xfail"
 
 
-def _is_stub(target: Target | None, frame: Frame, tree: Tree) -> bool:
+def _is_stub(target: Target | None, tree: Tree) -> bool:
     """Whether nothing but the `raise` is there, and no class of the tree is to fill it in."""
     if target is None:
         return False

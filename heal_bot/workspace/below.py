@@ -74,6 +74,14 @@ class Below:
         found = self.tree.changed_lines().items()
         return {p.removeprefix(start): lines for p, lines in found if p.startswith(start)}
 
+    def changed_paths(self) -> tuple[str, ...]:
+        """What the commits under test changed; a file outside the folder by its way from there."""
+        start, up = f"{self.folder}/", "../" * (self.folder.count("/") + 1)
+        return tuple(
+            p.removeprefix(start) if p.startswith(start) else f"{up}{p}"
+            for p in self.tree.changed_paths()
+        )
+
     def former(self, path: str) -> bytes | None:
         """A file as it was before the commits under test."""
         return self.tree.former(f"{self.folder}/{path}")

@@ -32,7 +32,7 @@ def removal(run: Run, repository: Repository, sha: str, path: str, name: str) ->
     A file is named by its end. None where the history at hand does not tell.
     """
     where = f":(literal){path}" if name else f":(glob)**/{path}"
-    asked = ("-S", rf"\b{name}\b", "--pickaxe-regex") if name else ("--diff-filter=D",)
+    asked = ("-S", _binds(name), "--pickaxe-regex") if name else ("--diff-filter=D",)
     told = repository.git.attempt(
         run, repository.folder, "log", "-1", _FORMAT, "-z", "--name-only", "--no-renames", *asked,
         "--end-of-options", sha, "--", where,
@@ -50,6 +50,14 @@ def removal(run: Run, repository: Repository, sha: str, path: str, name: str) ->
         return None
     moved = "" if name else _moved(run, repository, parent, commit.decode(), files[0])
     return Removal(commit.decode(), title.decode(errors="replace"), files[0], before, moved)
+
+
+def _binds(name: str) -> str:
+    """What binds a name at the top of a module, as an extended regular expression."""
+    return (
+        rf"^[ \t]*(async[ \t]+)?(def|class)[ \t]+{name}\b|^{name}[ \t]*[:=,]"
+        rf"|^(from|import)[ \t].*\b{name}\b|^[ \t]+(.*\bas[ \t]+)?{name}[ \t]*(,|\)|$)"
+    )
 
 
 def _moved(run: Run, repository: Repository, before: str, after: str, path: str) -> str:

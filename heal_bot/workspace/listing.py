@@ -114,6 +114,15 @@ def changed_lines(
     return {path: frozenset(found) for path, found in changed.items() if found}
 
 
+def changed_paths(run: Run, repository: Repository, since: str, sha: str) -> tuple[str, ...]:
+    """The paths that differ between two commits, deleted ones too."""
+    told = repository.git.attempt(
+        run, repository.folder, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+        "--end-of-options", since, sha,
+    )  # fmt: skip
+    return tuple(os.fsdecode(path) for path in told.stdout.split(b"\0")[:-1]) if told.ok else ()
+
+
 def base_of(run: Run, repository: Repository, sha: str) -> str | None:
     """The first parent, where the changes under test began; None beyond the history at hand."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")

@@ -18,6 +18,7 @@ from heal_bot.workspace.listing import (
     base_of,
     blobs,
     changed_lines,
+    changed_paths,
     entries,
     former,
     newest,
@@ -71,6 +72,11 @@ class GitTree:
         """Lines per Python file that the commits under test changed; empty without history."""
         since = base_of(self._run, self._repository, self.sha)
         return changed_lines(self._run, self._repository, since, self.sha) if since else {}
+
+    def changed_paths(self) -> tuple[str, ...]:
+        """All files that the commits under test changed, brought or deleted."""
+        since = base_of(self._run, self._repository, self.sha)
+        return changed_paths(self._run, self._repository, since, self.sha) if since else ()
 
     def former(self, path: str) -> bytes | None:
         """A file as it was before the commits under test; None without history or such a file."""

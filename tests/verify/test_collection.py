@@ -38,6 +38,9 @@ class Tree(FolderTree):
     def blamed(self, path: str, line: int) -> tuple[str, str]:
         return "b" * 40, "Bring it"
 
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        return {"src/shop/a.py": frozenset({7})}
+
     def removal(self, path: str, name: str) -> Removal | None:
         known = {("src/shop/b.py", "one"): b"def one():\n    pass\n", ("shop/c.py", ""): b""}
         before = known.get((path, name))
@@ -100,6 +103,21 @@ def test_the_text_of_a_collection_error_names_the_source_and_since_when(
         assert f"{failure.broken.path}:{failure.broken.line}" == place
         assert (failure.broken.message, failure.broken.title) == (message, title)
         assert failure.message == message.partition(": ")[2].partition(": shop.a ->")[0]
+
+
+@pytest.mark.parametrize(("before", "title"), [("x = 1\n", "Bring it"), ("x = (\n", "")])
+def test_no_commit_is_named_for_a_file_that_did_not_parse_before(
+    before: str, title: str, tmp_path: Path
+) -> None:
+    class Former(Tree):
+        def former(self, path: str) -> bytes | None:
+            return before.encode()
+
+    said = f'{TOP}E     File "src/shop/a.py", line 7\nE   SyntaxError: invalid syntax\n'
+    broken = replace(suite(), errors=(("tests/test_a.py", said),))
+    found = collection.uncollected(broken, Former(_tree(tmp_path).root))
+    assert found["tests/test_a.py"].broken is not None
+    assert found["tests/test_a.py"].broken.title == title
 
 
 def test_a_conftest_that_cannot_be_loaded_stands_for_the_test_files_of_its_folder(

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import CaseResult, Environment, Failure, Frame, Origin, Reproduced, Spectrum
+from heal_bot.model import (
+    CaseResult,
+    Environment,
+    Failure,
+    Frame,
+    Origin,
+    Removal,
+    Reproduced,
+    Spectrum,
+)
 from heal_bot.verify import cause, dependency, expectation, unwritten
 from heal_bot.verify.baseline import reproduce
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, passed, quiet_run, suite
@@ -26,6 +35,9 @@ class History(FolderTree):
 
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return dict(self.lines)
+
+    def changed_paths(self) -> tuple[str, ...]:
+        return (*dict(self.lines), *(p for p, _ in self.before if p not in dict(self.lines)))
 
     def former(self, path: str) -> bytes | None:
         found = dict(self.before).get(path)
@@ -99,6 +111,10 @@ ASKS = "def price():\n    if not which('pandoc'):\n        raise RuntimeError('p
         (red("FileNotFoundError", NO_FILE.format("data/rates.csv"), ours()), "", ""),
         (red("FileNotFoundError", NO_FILE.format("rates.csv"), ours()), "", ""),
         (red("FileNotFoundError", NO_FILE.format("pythn3"), ours(), RUN), "", ""),
+        (red("FileNotFoundError", NO_FILE.format("pandoc-x"), ours(), RUN),
+         "def price():\n    run(['pandoc-x', 'a.md'], cwd=OUT)\n", "program pandoc-x"),
+        (red("FileNotFoundError", NO_FILE.format("builds"), ours(), RUN),
+         "def price():\n    run(['git', 'add'], cwd='builds')\n", ""),
         (red("RuntimeError", "alice not found", ours(2)),
          "def price():\n    raise RuntimeError('alice not found')\n", ""),
         (red("CalledProcessError", "Command 'git x' returned non-zero exit status 1.", ours(), RUN),
@@ -174,9 +190,10 @@ USES = "import lib\nlib.amount(cents=1)\n"
         ("TypeError", "amount() got an unexpected keyword argument 'cents'", USES, (), "lib_kit"),
         ("TypeError", "Client.__init__() got an unexpected keyword argument 'cents'",
          "from lib import Client\nClient(cents=1)\n", (), "lib_kit"),
-        ("AttributeError", "module 'lib' has no attribute 'totl'", USES, (9,), "lib_kit"),
+        ("AttributeError", "module 'lib' has no attribute 'amount'", USES, (9,), "lib_kit"),
         # A name that is misspelt, a call that the commits wrote, a function of the project.
         ("AttributeError", "module 'lib' has no attribute 'totl'", USES, (), ""),
+        ("AttributeError", "module 'lib' has no attribute 'totl'", USES, (9,), ""),
         ("AttributeError", "module 'lib' has no attribute 'amount'", USES, (2,), ""),
         ("AttributeError", "module 'shop' has no attribute 'amount'", USES, (), ""),
         ("TypeError", "price() got an unexpected keyword argument 'cents'", USES, (), ""),
@@ -206,6 +223,51 @@ def test_where_the_commits_changed_packages_alone_these_are_named(tmp_path: Path
         assert ("`lib==1.4` to `lib==2.0`" in item.failure.reason) is (status == "explained")
 
 
+@pytest.mark.parametrize(
+    ("files", "before", "named"),
+    [
+        ({"requirements/test.txt": "lib==2\n"}, {"requirements/test.txt": "lib==1\n"}, "test.txt"),
+        ({"uv.lock": "version = '2'\n"}, {"uv.lock": "version = '1'\n"}, "uv.lock"),
+        ({"pyproject.toml": 'd = [\n"lib>=2",\n]\n'}, {"pyproject.toml": 'd = [\n"lib>=1",\n]\n'},
+         "pyproject.toml"),
+        # A version of its own, a file of data, a module that is gone.
+        ({"pyproject.toml": "version = '2'\n"}, {"pyproject.toml": "version = '1'\n"}, ""),
+        ({"uv.lock": "a\n", "rates.json": "2"}, {"uv.lock": "b\n", "rates.json": "1"}, ""),
+        ({"uv.lock": "a\n"}, {"uv.lock": "b\n", "rates.py": "x = 1\n"}, ""),
+    ],
+)  # fmt: skip
+def test_packages_alone_are_another_where_nothing_but_requirements_changed(
+    tmp_path: Path, files: dict[str, str], before: dict[str, str], named: str
+) -> None:
+    made = FolderTree.of(tmp_path, {"shop.py": "", **files})
+    path = dependency.bumped(History(made.root, before=tuple(before.items())))
+    assert path.endswith(named) if named else path == ""
+
+
+def test_a_module_that_a_commit_took_away_is_no_package(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Gone(FolderTree):
+        def removal(self, path: str, name: str) -> Removal | None:
+            return Removal("a" * 40, "Move rates", f"src/{path}", b"", "src/prices.py")
+
+    seen = red("ModuleNotFoundError", "No module named 'rates'", ours())
+    texts = {"src/shop.py": "import rates\n", "src/invoicing.py": ""}
+    assert dependency.of(seen, FolderTree.of(tmp_path, texts), ENVIRONMENT)
+    assert not dependency.of(seen, Gone(tmp_path), ENVIRONMENT)
+    misspelt = red("ModuleNotFoundError", "No module named 'invoiceing'", ours())
+    assert not dependency.of(misspelt, FolderTree(tmp_path), ENVIRONMENT)
+
+
+def test_a_variable_that_the_code_did_without_before_is_the_code_s_fault(tmp_path: Path) -> None:
+    made = FolderTree.of(tmp_path, {"shop.py": TOKEN})
+    seen = red("KeyError", "'SHOP_TOKEN'", ours())
+    reported = Failure(T, seen.kind, seen.message)
+    for before, is_known in ((TOKEN.replace("['SHOP_TOKEN']", ".get('SHOP_TOKEN', '')"), False),
+                             ("", True)):  # fmt: skip
+        tree = History(made.root, before=(("shop.py", before),))
+        assert bool(cause.environment(seen, reported, tree, ENVIRONMENT)) is is_known
+
+
 STUB = "def price():\n    '''The price.'''\n    raise NotImplementedError\n"
 BASE = f"class Shop:\n    {STUB.replace(chr(10), chr(10) + '    ')}\n"
 
@@ -216,6 +278,9 @@ BASE = f"class Shop:\n    {STUB.replace(chr(10), chr(10) + '    ')}\n"
         (red("NotImplementedError", "", ours(3)), STUB, True),
         (red("NotImplementedError", "TODO: xml", ours(3)),
          "def price(x):\n    if x:\n        raise NotImplementedError('TODO: xml')\n", True),
+        # A refusal that is older than the commits.
+        (red("NotImplementedError", "TODO: xml", ours(3, "old.py")),
+         "def price(x):\n    if x:\n        raise NotImplementedError('TODO: xml')\n", False),
         (red("NotImplementedError", "no xml", ours(3)),
          "def price(x):\n    if x:\n        raise NotImplementedError('no xml')\n", False),
         (red("NotImplementedError", "", ours(4)), f"{BASE}\nclass Own(Shop):\n    pass\n", False),
@@ -228,7 +293,8 @@ def test_what_is_not_written_yet(
     tmp_path: Path, seen: CaseResult, code: str, is_known: bool
 ) -> None:
     test = "\n\n\n    assert False, 'TODO'\n"
-    tree = FolderTree.of(tmp_path, {"shop.py": code, "tests/test_a.py": test})
+    made = FolderTree.of(tmp_path, {"shop.py": code, "old.py": code, "tests/test_a.py": test})
+    tree = History(made.root, lines=(("shop.py", frozenset({3})),))
     assert bool(unwritten.of(seen, tree)) is is_known
 
 
@@ -259,6 +325,7 @@ def test_one(pytestconfig):
         ("DocTestFailure", "Expected:\n    1.10\nGot:\n    1.1\n", "", {}, "correct the docstring"),
         # The code stumbles, or an order that means something is another.
         ("KeyError", "'a'", GOLDEN, {"tests/golden/page.html": "a"}, ""),
+        ("AssertionError", "assert 'b' == 'a'", GOLDEN, {"docs/golden-age/expected.txt": "a"}, ""),
         ("AssertionError", "assert 'b' == 'a'", "def test_one():\n    assert f() == 'a'\n", {}, ""),
         ("DocTestFailure", "Expected:\n    [1, 2]\nGot:\n    [2, 1]\n", "", {}, ""),
         ("DocTestFailure", "Expected:\n    4\nGot:\n    3\n", "", {}, ""),
@@ -336,3 +403,5 @@ def test_a_test_with_a_server_of_its_own_is_refused_here_alone(tmp_path: Path) -
     reported = Failure(T, here.kind, here.message)
     assert not cause.known(here, reported, tree, ENVIRONMENT)
     assert cause.known(replace(here, test="x.py::t"), reported, tree, ENVIRONMENT)
+    FolderTree.of(tmp_path, {"tests/conftest.py": test})
+    assert not cause.known(replace(here, test="x.py::t"), reported, tree, ENVIRONMENT)

@@ -69,3 +69,29 @@ def test_the_commit_that_brought_a_line_or_took_a_name_or_a_file_away_is_named(
 def test_a_line_is_of_no_known_commit_where_the_history_ends(tree_of, source, tmp_path, git):
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
     assert tree_of(tmp_path / "shallow").blamed("pkg/a.py", 1) == ("", "")
+
+
+def test_every_file_that_the_commits_changed_is_named_deleted_ones_too(tree_of, source, git):
+    git(source, "rm", "-q", "pkg/a.py")
+    (source / "rates.json").write_text("{}")
+    git(source, "add", "-A")
+    git(source, "commit", "-qm", "Drop a")
+    assert tree_of(source).changed_paths() == ("pkg/a.py", "rates.json")
+
+
+@pytest.mark.parametrize(
+    ("now", "later"),
+    [
+        ("def summed():\n    pass\n", "# total was here\ndef summed():\n    return 'total'\n"),
+        ("from pkg.c import (\n    one,\n)\n", "from pkg.c import (\n    one,\n)\n# total\n"),
+    ],
+)
+def test_a_commit_that_only_mentions_a_name_did_not_take_it_away(tree_of, source, git, now, later):
+    brought = "from pkg.c import (\n    one,\n    total,\n)\n" if "one" in now else "total = 1\n"
+    titles = ("Add b", "Take total away", "Mention total")
+    for text, title in zip((brought, now, later), titles, strict=True):
+        (source / "pkg/b.py").write_text(text)
+        git(source, "add", "-A")
+        git(source, "commit", "-qm", title)
+    found = tree_of(source).removal("pkg/b.py", "total")
+    assert found.title == "Take total away"
