@@ -286,7 +286,8 @@ def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:
     report = junit.read(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
-    return report
+    hints = report.hints
+    return replace(report, hints=replace(hints, python=hints.python or request.python))
 
 
 def _plan(run: Run, report: Report, baseline: Baseline) -> None:

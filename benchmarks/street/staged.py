@@ -62,7 +62,7 @@ class Stage:
         import time
 
         runner, given = self.runner, {**SNIPPET, **self.given, **engine.inputs}
-        environ = runner.environ("push", given)
+        environ = {**runner.environ("push", given), **_set_up(runner.workspace)}
         (runner.files / "event.json").write_text(json.dumps(self._event()))
         environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
         begin, late = time.monotonic(), False
@@ -156,6 +156,18 @@ def check_out(github: LoopbackGitHub, folder: Path, sha: str) -> Runner:
     clone = ["git", "clone", "--quiet", "--depth", "1", address, str(workspace)]
     subprocess.run(clone, check=True, timeout=300, capture_output=True)
     return Runner(github.url, workspace, files, sha, github.world.name)
+
+
+def _set_up(workspace: Path) -> dict[str, str]:
+    """What setup-python leaves in a job's environment, where a workflow of the project has it."""
+    workflows = (workspace / ".github/workflows").glob("*.y*ml")
+    if not any(b"actions/setup-python@" in path.read_bytes() for path in workflows):
+        return {}
+    settings = workspace.parent / "venv/pyvenv.cfg"
+    made = settings.read_text(encoding="utf-8") if settings.is_file() else "version = 3.11.9"
+    version = next(v.strip() for k, _, v in (line.partition("=") for line in made.splitlines())
+                   if k.strip() in {"version", "version_info"})  # fmt: skip
+    return {"pythonLocation": f"/opt/hostedtoolcache/Python/{version}/x64"}
 
 
 def record(stage: Stage, recipe: Recipe, venv: Path, data: Path) -> None:

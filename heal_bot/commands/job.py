@@ -42,6 +42,8 @@ INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruct
 _DOWNLOADED = "junit-*"
 _TOLD = 5
 _NUMBER = re.compile(r"[0-9]{1,18}")
+# Where setup-python says that it put the interpreter: its tool cache, by version.
+_SET_UP = re.compile(r"[/\\]Python[/\\](3\.[\w.-]{1,30})[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Job:
             chosen.instruction,
             self.bots,
             environ.get("GITHUB_JOB", ""),
+            found[1] if (found := _SET_UP.search(environ.get("pythonLocation", ""))) else "",
         )
 
     def options(self) -> Options:

@@ -147,7 +147,7 @@ class _Allowed:
                 if isinstance(granted, str) and (condition := _CONDITION.fullmatch(granted)):
                     rows.update(_granted(condition, job))
                     always.update(_values(job))
-        python = _venv(root)
+        python = _venv(root) or request.python
         free = frozenset(name for name, may in jobs.items() if may)
         early = _EARLY.search(python)
         here = f"job {request.job}" if request.job in free else early[0] if early else ""

@@ -33,6 +33,7 @@ class Facts:
     instruction: str = ""
     bots: tuple[str, ...] = ()
     job: str = ""
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def _step(name: str, facts: Facts) -> Asked:
         run_id=facts.run_id,
         instruction=facts.instruction,
         job=facts.job,
+        python=facts.python,
     )
     return Asked(request, artifacts=not facts.junit)
 

@@ -44,6 +44,7 @@ class _Request(BaseModel):
     verify_command: _Line = ""
     test_command: _Line = ""
     job: _Line = ""
+    python: _Line = ""
 
 
 def dump(request: HealRequest) -> str:

@@ -18,7 +18,8 @@ class Trust(StrEnum):
 class HealRequest:
     """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran.
 
-    `job` is the id of the workflow's job that failed, where heal-bot runs in it.
+    `job` is the id of the workflow's job that failed, where heal-bot runs in it, and `python` the
+    version that setup-python left there.
     """
 
     repo: str
@@ -43,6 +44,7 @@ class HealRequest:
     verify_command: str = ""
     test_command: str = ""
     job: str = ""
+    python: str = ""
 
 
 class Origin(StrEnum):

@@ -258,7 +258,7 @@ def _is_set(name: str, seen: CaseResult, tree: Tree) -> bool:
     if _SETS.search(text):
         return True
     files = [p for p in tree.paths() if p.endswith(("conftest.py", ".ini", ".toml", ".cfg"))]
-    words = set(_UPPER.findall(text + "".join(_text(tree, path) for path in files)))
+    words = set(_UPPER.findall(text + "".join(_text(tree, path) for path in files))) - {name}
     return bool(difflib.get_close_matches(name, words, n=1, cutoff=0.85))
 
 

@@ -151,7 +151,7 @@ def _wishes(left: Path | None, hints: RunHints, found: Declared) -> list[tuple[s
         if version[:2] == "3.":
             wishes.append((".".join(version.split(".")[:3]), f"{left.name} of the failing run"))
     if hints.python:
-        wishes.append((hints.python, "the report"))
+        wishes.append((hints.python, "the failing run"))
     return [*wishes, *found.pythons]
 
 

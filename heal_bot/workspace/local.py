@@ -76,7 +76,7 @@ class LocalWorkspace:
             run.emit(
                 Noted(
                     stage="workspace",
-                    message=f"the report comes from Python {hints.python}, here is "
+                    message=f"the failing run had Python {hints.python}, here is "
                     f"{python.version} ({python.given})",
                     level="warning",
                 )

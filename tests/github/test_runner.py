@@ -123,3 +123,19 @@ def test_nothing_else_builds_the_variables_of_inputs() -> None:
 
 def test_outputs_are_read_as_blocks_and_as_lines() -> None:
     assert outputs("a<<END\n1\n2\nEND\nb=c=d\n") == {"a": "1\n2", "b": "c=d"}
+
+
+@pytest.mark.parametrize(
+    ("location", "python"),
+    [
+        ("/opt/hostedtoolcache/Python/3.12.4/x64", "3.12.4"),
+        ("/opt/hostedtoolcache/Python/3.15.0-alpha.2/x64", "3.15.0-alpha.2"),
+        ("/opt/hostedtoolcache/PyPy/3.10.14/x64", ""),
+        ("", ""),
+    ],
+)
+def test_the_python_of_the_failing_job_is_the_one_that_setup_python_put_there(
+    location: str, python: str, tmp_path: Path
+) -> None:
+    job = Runner("http://127.0.0.1:9", tmp_path, tmp_path, "5" * 40).environ("push")
+    assert Job.of({**job, "pythonLocation": location}).facts().python == python

@@ -120,6 +120,19 @@ def test_inside_the_failing_job_its_id_and_its_python_tell(
     assert told in left.reason
 
 
+def test_what_setup_python_left_in_the_failing_job_tells_as_well(tmp_path: Path) -> None:
+    tree = FolderTree.of(tmp_path / "tree", {".github/workflows/ci.yml": MATRIX})
+    report = Report((leg("r.xml"),))
+    for python, told in (
+        ("3.15.0", "3.15-dev"),
+        ("3.16.0-alpha.2", "3.16.0-alpha"),
+        ("3.12.1", ""),
+    ):
+        left = set_aside(replace(PUSH, python=python), report, tree, tmp_path)
+        assert (left.report.cases == ()) is bool(told)
+        assert told in left.reason
+
+
 @pytest.mark.parametrize(
     "text",
     [

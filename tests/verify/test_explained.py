@@ -258,6 +258,12 @@ def test_a_module_that_a_commit_took_away_is_no_package(tmp_path: Path) -> None:
     assert not dependency.of(misspelt, FolderTree(tmp_path), ENVIRONMENT)
 
 
+def test_a_variable_that_a_fixture_reads_is_not_set_by_being_named_there(tmp_path: Path) -> None:
+    test = "import os\n\ndef key():\n    return os.environ['SHOP_TOKEN']\n"
+    seen = red("KeyError", "'SHOP_TOKEN'", Frame("<frozen os>", 680, "__getitem__", Origin.LIBRARY))
+    assert "SHOP_TOKEN is not set" in told(tmp_path, seen, "", test)
+
+
 def test_a_variable_that_the_code_did_without_before_is_the_code_s_fault(tmp_path: Path) -> None:
     made = FolderTree.of(tmp_path, {"shop.py": TOKEN})
     seen = red("KeyError", "'SHOP_TOKEN'", ours())
