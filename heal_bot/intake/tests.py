@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from heal_bot.errors import UsageError
 from heal_bot.events import Noted, Run
 from heal_bot.intake import dialects, trace
 from heal_bot.intake.join import Join
@@ -46,7 +45,7 @@ def resolve(
 
     One failure per test: of several legs the first one on Linux is kept and the others are
     named in its reason. A report of a runner that pytest cannot stand in for gives no failure
-    and says so in `nothing`. UsageError when cases fail and none of them is in the repository.
+    and says so in `nothing`, as does one of whose failing cases none is in the checkout.
     """
     layout = Layout(paths)
     # Workers of xdist report in the order in which tests end.
@@ -136,7 +135,7 @@ def _is_no_test(case: ReportedCase) -> bool:
 
 
 def _nothing(missed: Sequence[tuple[ReportedCase, str]], collection: Collection, join: Join) -> str:
-    """Why nothing can be done; UsageError when the report does not fit the repository."""
+    """Why nothing can be done: another runner's report, or one that does not fit the checkout."""
     runners = {dialects.foreign(case) for case, _ in missed[:_REMARKS]}
     if "" not in runners:
         named = ", ".join(sorted(runners))
@@ -149,7 +148,7 @@ def _nothing(missed: Sequence[tuple[ReportedCase, str]], collection: Collection,
     if ambiguous:
         remedy = "let pytest write its file (-o junit_family=xunit1), or give --only and no report"
     why = ambiguous or join.why(case)
-    raise UsageError(f"the report names {_label(case)}: {why}; {remedy}")
+    return f"the report names {_label(case)}: {why}; {remedy}"
 
 
 def _label(case: ReportedCase) -> str:
