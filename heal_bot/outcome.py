@@ -175,6 +175,7 @@ class EnvironmentRecord(Record):
     lock_hash: Hash
     manifest_hash: Hash
     added: Names = ()
+    doctests: Names = ()
     network: Names = ()
 
 

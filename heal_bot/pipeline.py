@@ -24,6 +24,7 @@ from heal_bot.model import (
     Outcome,
     Proposal,
     Report,
+    RunHints,
     Trust,
     Verdict,
 )
@@ -69,7 +70,7 @@ def heal(
         return Outcome(request, "refused", "done", f"{request.actor} may not ask here", Report(()))
     workspace, runner = edges.workspace, edges.runner
     tree = workspace.checkout(run, request.base_sha)
-    report = _read(run, request, root, workspace.committed(run, tree.sha))
+    report = _read(run, request, root, tree, workspace.committed(run, tree.sha))
     if request.reports:
         left = aside.set_aside(request, report, tree, root)
         report = left.report
@@ -125,7 +126,7 @@ def _begun(
     run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
 ) -> _Begun | Outcome:
     """Reproduce the failures; once more where the environment turns out to lack plugins."""
-    env = edges.workspace.provision(run, tree, report.hints)
+    env = _provisioned(run, tree, report.hints, edges.workspace)
     begun: _Begun | Outcome | None = None
     lacking: tuple[str, ...] = ()
     try:
@@ -204,7 +205,7 @@ def _completed(
     names = ", ".join(lacking)
     hints = replace(report.hints, plugins=(*report.hints.plugins, *lacking))
     try:
-        fuller = workspace.provision(run, tree, hints)
+        fuller = _provisioned(run, tree, hints, workspace)
     except ProvisionError as error:
         raise ProvisionError(
             f"the tests need {names}, which is not installed and cannot be added ({error}): "
@@ -218,6 +219,11 @@ def _completed(
     message = f"the tests need {names}: the environment has it now, and they run again"
     run.emit(Noted(stage="workspace", message=message, level="info"))
     return fuller
+
+
+def _provisioned(run: Run, tree: Tree, hints: RunHints, workspace: Workspace) -> Environment:
+    """The environment, in which pytest collects the examples that the failing run collected."""
+    return replace(workspace.provision(run, tree, hints), doctests=hints.doctests)
 
 
 def _reproduced(
@@ -275,7 +281,7 @@ def _permitted(request: HealRequest, clusters: Sequence[Cluster]) -> tuple[Clust
     )
 
 
-def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:
+def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -> Report:
     """The reports of the request as one; an empty one when there are none.
 
     A path that a person typed may lie outside of the repository. `made` is when the commit was.
@@ -286,8 +292,9 @@ def _read(run: Run, request: HealRequest, root: Path, made: float) -> Report:
     report = junit.read(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
-    hints = report.hints
-    return replace(report, hints=replace(hints, python=hints.python or request.python))
+    doctests = tests.doctests(report, tree.paths())
+    python = report.hints.python or request.python
+    return replace(report, hints=replace(report.hints, python=python, doctests=doctests))
 
 
 def _plan(run: Run, report: Report, baseline: Baseline) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,9 @@ def command(
     chosen = settings.from_process(None, options)
     with wiring.bench(repo, python, chosen, (lambda event: None) if quiet else _show) as made:
         tree = made.workspace.checkout(made.run, record.patch.base_sha)
+        told = record.certificate.environment.doctests if record.certificate else ()
         env = made.workspace.provision(made.run, tree, _hints(record))
+        env = replace(env, doctests=tuple(path for path in told if path in tree.paths()))
         made.runner.preflight(made.run, env)
         rows = replay(made.run, record, made.workspace, made.runner, env, tree)
     for row in rows:

@@ -74,6 +74,17 @@ def guessed(report: Report, paths: Sequence[str], read: Callable[[str], bytes]) 
     return tuple(test for test in _sorted(report, join).meant if "::" in test)
 
 
+def doctests(report: Report, paths: Sequence[str]) -> tuple[str, ...]:
+    """The files whose examples a report names as red: modules, and texts by their whole path."""
+    sources = Sources(paths, lambda path: b"")
+    texts = {path.replace("/", "."): path for path in paths if path.endswith((".rst", ".txt"))}
+    named = [name for case in report.cases if case.outcome in {"failed", "error"}
+             and dialects.is_doctest(case) for name in dialects.names(case)]  # fmt: skip
+    found = (path for name in named for path in (
+        *sources.modules(name.classname), *filter(None, [texts.get(name.classname)])))  # fmt: skip
+    return tuple(sorted(set(found)))
+
+
 @dataclass(slots=True)
 class _Cases:
     """The cases by what they mean: tests, nothing (with the candidates of a tie), a retry.

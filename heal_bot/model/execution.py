@@ -31,7 +31,8 @@ class Environment:
     absolute folders the sandbox may read and execute from. Hashes are of the lock file and of the
     manifest of installed files; `seal` names these as they lie there, and changes when one does.
     `added` are packages, with versions, that nothing declares and the failing run or its report
-    showed to be needed; `network` are the hosts that builds of packages could reach.
+    showed to be needed; `network` are the hosts that builds of packages could reach. With
+    `doctests`, files of the checkout, examples are collected, from these as well.
     """
 
     python: str
@@ -46,6 +47,7 @@ class Environment:
     seal: str = ""
     added: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
+    doctests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

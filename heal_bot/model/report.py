@@ -107,7 +107,8 @@ class RunHints:
     """What the report tells of the failing run: interpreter version, plugins, command, seconds.
 
     `started` is the latest moment at which it can have started, in epoch seconds; 0 if unknown.
-    `system` is windows or macos where its tracebacks are of one.
+    `system` is windows or macos where its tracebacks are of one. `doctests` are the files whose
+    examples it names.
     """
 
     python: str = ""
@@ -116,6 +117,7 @@ class RunHints:
     seconds: float = 0.0
     started: float = 0.0
     system: str = ""
+    doctests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

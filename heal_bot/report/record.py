@@ -266,6 +266,7 @@ def _certificate(certificate: Certificate | None, text: Clean) -> dict[str, Any]
             "manifest_hash": environment.manifest_hash,
             "network": tuple(text(host, _NAME) for host in environment.network),
             "added": tuple(text(package, _NAME) for package in environment.added),
+            "doctests": tuple(text(path, _NAME) for path in environment.doctests),
         },
         "isolation": {
             "mode": isolation.mode,

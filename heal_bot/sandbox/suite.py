@@ -211,6 +211,7 @@ class SuiteRunner:
             "mode": "collect" if ask.collect else "run",
             "tests": None if ask.tests is None else list(ask.tests),
             "known": self._ids(env, ask.tests),
+            "doctests": list(env.doctests),
             "shuffle": ask.shuffle,
             "spectrum": ask.spectrum,
             "oracle": None if ask.oracle is None else [list(f) for f in ask.oracle.functions],

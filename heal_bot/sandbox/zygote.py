@@ -50,6 +50,7 @@ class Zygote:
         self.ready = False
         self.warm = False
         self.errors: dict[str, str] = {}
+        self._doctests = list(env.doctests)
         self._waiting: deque[tuple[object, OrderHearing]] = deque()
         self._nonce = secrets.token_hex(16)
         self._names = protocol.Tests(())
@@ -72,7 +73,7 @@ class Zygote:
         self._began = time.monotonic()
         order = {
             "nonce": self._nonce, "tests": list(tests), "known": list(known), "warm": True,
-            "repo": self._repo,
+            "repo": self._repo, "doctests": self._doctests,
         }  # fmt: skip
         self.channel.order(order)
 

@@ -275,3 +275,24 @@ def test_legs_are_named_and_failures_of_other_systems_alone_say_so(project: Proj
     assert [f.reason for f in alone.failures] == [
         "reported only on windows, by results-windows-py3.11.xml [python 3.11, windows]"
     ]
+
+
+DOCTEST = ReportedCase("shop.money", "shop.money.total", "failed",
+                       text="src/shop/money.py:4: DocTestFailure")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("case", "files"),
+    [
+        (DOCTEST, ("src/shop/money.py",)),
+        (replace(DOCTEST, classname="docs.usage.rst", name="usage.rst"), ("docs/usage.rst",)),
+        (replace(DOCTEST, classname="shop.gone", name="shop.gone.total"), ()),
+        (replace(DOCTEST, text="assert 1 == 2"), ()),
+        (replace(DOCTEST, outcome="passed"), ()),
+    ],
+)
+def test_the_files_of_examples_that_are_red_are_told(
+    case: ReportedCase, files: tuple[str, ...]
+) -> None:
+    paths = ["docs/usage.rst", "src/shop/__init__.py", "src/shop/money.py", "tests/test_a.py"]
+    assert tests.doctests(Report((case,)), paths) == files

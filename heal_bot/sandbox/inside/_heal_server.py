@@ -117,8 +117,7 @@ class Root:
             return True
 
         tests = [*order["first"], *order["rest"], *order["guards"]]
-        asked = {"mode": "run", "tests": tests, "known": self.order["known"]}
-        asked.update(shuffle=None, canaries=[])
+        asked = {**self.order, "mode": "run", "tests": tests, "shuffle": None, "canaries": []}
         plugin = _heal_session.Plugin(asked, self.records, self.order["repo"], None, serve)
         code = int(pytest.main(_heal_driver.ARGUMENTS, plugins=plugin.all()))
         self.records.send("stopped", rc=code)
@@ -135,8 +134,7 @@ class Warm:
         self.log = _heal_importlog.CallLog(order["repo"])
 
     def run(self):
-        asked = {"mode": "run", "tests": self.order["tests"], "known": self.order["known"]}
-        asked.update(shuffle=None, canaries=[])
+        asked = {**self.order, "mode": "run", "shuffle": None, "canaries": []}
         plugin = _heal_session.Plugin(asked, self.records, self.order["repo"], None, self.serve)
         # Reports go over the channel; what pytest would print is nobody's to read.
         quiet = os.open(os.devnull, os.O_WRONLY)

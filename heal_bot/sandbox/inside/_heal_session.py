@@ -55,6 +55,7 @@ class Plugin:
     """Runs what `order` asks for and tells `records`; `serve` (or None) replaces the run loop.
 
     order: tests (node ids, files, or None for all), known (the node ids of an earlier collection),
+    doctests (files whose examples are collected too; none where the project's options decide),
     shuffle (seed or None), canaries (triples of numbers), mode (run or collect).
     `watch(number, report)` sees every report besides.
     """
@@ -95,6 +96,8 @@ class Plugin:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_cmdline_main(self, config):
         self.neutralised += _heal_options.neutralise_late(config)
+        if self.order.get("doctests"):
+            config.option.doctestmodules = config.option.doctest_ignore_import_errors = True
         yield
 
     @pytest.hookimpl(optionalhook=True)
@@ -115,6 +118,15 @@ class Plugin:
             files = dict.fromkeys(test.split("::")[0] for test in self.order["tests"])
             paths = [os.path.join(self.repo, name) for name in files]
             session.config.args = [path for path in paths if os.path.exists(path)]
+        else:
+            whole = [os.path.abspath(path.split("::")[0]) for path in session.config.args]
+            session.config.args += [
+                path
+                for path in (
+                    os.path.join(self.repo, name) for name in self.order.get("doctests", ())
+                )
+                if not any(path == top or path.startswith(top + os.sep) for top in whole)
+            ]
 
     def name(self, node):
         """The id of an item or a report, with its path from the top of the repository.

@@ -360,3 +360,32 @@ def test_no_run_is_made_in_an_environment_that_changed(
 
     with pytest.raises(SandboxError, match="changed while tests ran"):
         until_refused()
+
+
+EXAMPLES = {
+    "pytest.ini": "[pytest]\ntestpaths = tests\n",
+    "tests/test_a.py": "def test_a():\n    '''\n    >>> 1\n    1\n    '''\n",
+    "shop/__init__.py": "",
+    "shop/money.py": "def total(a):\n    '''\n    >>> total(1)\n    1\n    '''\n    return a + 1\n",
+    "shop/other.py": "'''\n>>> 1\n2\n'''\n",
+    "docs/use.rst": ">>> 1 + 1\n2\n",
+}
+MONEY = "shop/money.py::shop.money.total"
+
+
+def test_examples_are_collected_where_the_failing_run_collected_them(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    tree = project(EXAMPLES)
+    plain = runner.run(run, tree, env)
+    assert [result.test for result in plain.results] == ["tests/test_a.py::test_a"]
+    with_them = replace(env, doctests=("docs/use.rst", "shop/money.py"))
+    seen = runner.run(run, tree, with_them)
+    assert {result.test: result.outcome for result in seen.results} == {
+        "tests/test_a.py::test_a": "passed",
+        "tests/test_a.py::test_a.test_a": "passed",
+        "docs/use.rst::use.rst": "passed",
+        MONEY: "failed",
+    }
+    alone = runner.run(run, tree, with_them, [MONEY])
+    assert [(result.test, result.outcome) for result in alone.results] == [(MONEY, "failed")]
