@@ -19,7 +19,8 @@ _SECRETS = frozenset({
 })  # fmt: skip
 # Proxies, the runner's own tokens and everything else stays behind.
 _KEPT = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE",
-                   "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL"})  # fmt: skip
+                   "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL",
+                   "pythonLocation"})  # fmt: skip
 _PREFIXES = ("INPUT_", "GITHUB_", "HEAL_BOT_")
 
 

@@ -146,7 +146,8 @@ class _Allowed:
                 jobs[name] = granted == "true" and jobs.get(name, True)
                 if isinstance(granted, str) and (condition := _CONDITION.fullmatch(granted)):
                     rows.update(_granted(condition, job))
-                    always.update(_values(job))
+                    # With a value named, that value may fail wherever the matrix has it.
+                    always.update(() if condition[2] else _values(job))
         python = _venv(root) or request.python
         free = frozenset(name for name, may in jobs.items() if may)
         early = _EARLY.search(python)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from heal_bot.commands import seal
 from heal_bot.commands.job import INPUTS, Job
 from heal_bot.forge import actions
 from heal_bot.settings import Settings
@@ -138,4 +139,5 @@ def test_the_python_of_the_failing_job_is_the_one_that_setup_python_put_there(
     location: str, python: str, tmp_path: Path
 ) -> None:
     job = Runner("http://127.0.0.1:9", tmp_path, tmp_path, "5" * 40).environ("push")
-    assert Job.of({**job, "pythonLocation": location}).facts().python == python
+    kept = seal.plain({**job, "pythonLocation": location})
+    assert Job.of(kept).facts().python == python

@@ -120,6 +120,17 @@ def test_inside_the_failing_job_its_id_and_its_python_tell(
     assert told in left.reason
 
 
+def test_a_value_of_the_matrix_that_may_fail_is_known_by_the_python_alone(tmp_path: Path) -> None:
+    may = "continue-on-error: \"${{ matrix.py == '3.9' }}\""
+    job = f"{{strategy: {{matrix: {{py: ['3.9', '3.11']}}}}, {may}}}"
+    tree = FolderTree.of(tmp_path / "tree", {".github/workflows/ci.yml": f"jobs: {{a: {job}}}"})
+    report = Report((leg("r.xml"),))
+    for python, told in (("3.9.21", "3.9: continue-on-error"), ("3.11.9", "")):
+        left = set_aside(replace(PUSH, python=python), report, tree, tmp_path)
+        assert (left.report.cases == ()) is bool(told)
+        assert told in left.reason
+
+
 def test_what_setup_python_left_in_the_failing_job_tells_as_well(tmp_path: Path) -> None:
     tree = FolderTree.of(tmp_path / "tree", {".github/workflows/ci.yml": MATRIX})
     report = Report((leg("r.xml"),))
