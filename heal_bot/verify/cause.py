@@ -59,7 +59,7 @@ _SERVICE = re.compile(
     r"|^PermissionError: \[Errno (?:1\] Operation not permitted|13\] Permission denied)\Z"
     r"|^OSError: \[Errno (?:99|101|113)\]"
     r"|^(?:NoBrokersAvailable|NoCredentialsError|EndpointConnectionError|DockerException"
-    r"|ServerSelectionTimeoutError)\b",
+    r"|ServerSelectionTimeoutError|SocketBlockedError|SocketConnectBlockedError)\b",
     re.DOTALL,
 )
 # What tests ask of a machine that the sandbox or the image does not have, by name.

@@ -23,7 +23,7 @@ _OTHER_CALL = re.compile(
     r"|missing \d+ required|takes (?:from )?(?:no|\d+) )"
 )
 # Warnings that say that something will go, as against those that say that something is wrong.
-_GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn")
+_GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn|: .*\b(?:deprecated|removal)\b")
 _WARNED = re.compile(r"^E\s+(?:[\w.]+\.)?(\w+Warning): (.*)$", re.M)
 _PLACE = re.compile(r"^(/\S+\.py):(\d+): ", re.M)
 _SITE = re.compile(r"/(?:site|dist)-packages/([\w-]+)")
@@ -102,7 +102,7 @@ def _warned(seen: CaseResult, env: Environment) -> str:
     if not frames:
         places = _PLACE.findall(seen.message)
         frames = tuple(Frame(p, int(n), "", Origin.LIBRARY) for p, n in places)
-    if not (kind.endswith("Warning") and _GOING.search(kind) and frames):
+    if not (kind.endswith("Warning") and _GOING.search(f"{kind}: {said}") and frames):
         return ""
     if frames[-1].origin is not Origin.LIBRARY:
         return ""

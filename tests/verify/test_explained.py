@@ -135,6 +135,7 @@ REFUSED = "[Errno 111] Connection refused"
         ("ConnectionRefusedError", REFUSED, (ours(), theirs("/usr/lib/python3.11/socket.py")), "",
          True),
         ("ConnectionRefusedError", REFUSED, (ours(),), "s = socket()\ns.connect(('h', 1))\n", True),
+        ("SocketBlockedError", "A test tried to use socket.socket.", (ours(), theirs()), "", True),
         ("ConnectionError", "Error 111 connecting to localhost:6379. Connection refused.",
          (ours(), theirs()), "", True),
         # What a fake raises on purpose, and the code should have handled.
@@ -155,6 +156,7 @@ def test_a_service_that_does_not_answer(
     ("kind", "message", "frames", "named"),
     [
         ("DeprecationWarning", "get() goes", (ours(), theirs()), "DeprecationWarning of lib"),
+        ("UserWarning", "this API is deprecated", (ours(), theirs()), "UserWarning of"),
         ("RemovedInDjango60Warning", "x: y", (ours(), theirs()), "ignore:x:RemovedInDjango60"),
         ("DeprecationWarning", "utcnow() is deprecated", (ours(),
          theirs("/usr/lib/python3.12/locale.py")), "of Python 3.11.2"),
@@ -162,6 +164,7 @@ def test_a_service_that_does_not_answer(
         ("DeprecationWarning", "utcnow() is deprecated", (ours(),), ""),
         ("RuntimeWarning", "divide by zero", (ours(), theirs()), ""),
         ("ResourceWarning", "unclosed file", (ours(), theirs()), ""),
+        ("UserWarning", "the value is out of bounds", (ours(), theirs()), ""),
         ("Failed", "DID NOT WARN. DeprecationWarning", (theirs(),), ""),
     ],
 )  # fmt: skip
