@@ -196,7 +196,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--only", default="", help="projects whose name has this in it")
     parser.add_argument("--minutes", type=float, default=60, help="when to stop")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write the recipes of the repository")
+    parser.add_argument("--write", action="store_true", help="add them to the repository")
     asked = parser.parse_args(argv)
     data = asked.data.resolve()
     names = [c.repository for c in clones(data) if asked.only in c.repository]
@@ -208,7 +208,8 @@ def main(argv: list[str]) -> int:
         dropped.update(result["dropped"])
     found = [Recipe.model_validate_json(json.dumps(r)) for one in results for r in one["recipes"]]
     if asked.write:
-        recipes.save("fixes", found)
+        kept = [r for r in recipes.load("fixes") if r.repository not in names]
+        recipes.save("fixes", [*kept, *found])
     print(json.dumps({
         "fixes": len(found), "projects": len({r.repository for r in found}),
         "tune": sum(r.split == "tune" for r in found), "dropped": dict(dropped.most_common()),
