@@ -13,6 +13,7 @@ from heal_bot.model import (
     Cluster,
     Cost,
     HealRequest,
+    History,
     Outcome,
     Report,
     SuiteRun,
@@ -30,12 +31,13 @@ _STALE = "executes and names nothing that a patch may change: the test looks out
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was asked, what the report and the baseline said, and the causes behind it."""
+    """What was asked, what report, baseline and history said, and the causes behind it."""
 
     request: HealRequest
     report: Report
     baseline: Baseline
     clusters: tuple[Cluster, ...]
+    history: History
 
 
 def unconfirmed(
@@ -115,6 +117,7 @@ def concluded(
         seconds=run.clock() - started,
         notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(proposers)))),
         suggestion=ledger.suggestion,
+        history=found.history,
     )
 
 

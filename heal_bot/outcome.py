@@ -247,6 +247,17 @@ class SuggestionRecord(Record):
     patch: PatchRecord | None = None
 
 
+class RegressionRecord(Record):
+    """The commit that broke tests, and its parent, on which they pass."""
+
+    good_sha: Sha
+    bad_sha: Sha
+    title: Name
+    confirmed: bool
+    tests: Names
+    runs: Count = 0
+
+
 class ReportRecord(Record):
     """What was odd about the reports."""
 
@@ -298,3 +309,4 @@ class OutcomeRecord(Record):
     cost: CostRecord
     notes: Texts
     suggestion: SuggestionRecord | None = None
+    regression: RegressionRecord | None = None

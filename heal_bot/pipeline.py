@@ -11,6 +11,8 @@ from heal_bot import conclusion
 from heal_bot.conclusion import Found
 from heal_bot.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.events import Noted, Planned, Run
+from heal_bot.history import bisection
+from heal_bot.history.bisection import Bench
 from heal_bot.intake import aside, asked, junit, tests
 from heal_bot.locate import collecting
 from heal_bot.model import (
@@ -20,6 +22,7 @@ from heal_bot.model import (
     Confirmed,
     Environment,
     HealRequest,
+    History,
     Memory,
     Outcome,
     Proposal,
@@ -88,14 +91,18 @@ def heal(
     if not baseline.confirmed:
         return conclusion.unconfirmed(request, report, baseline, begun.remark)
     _plan(run, report, baseline)
-    clusters = _permitted(request, collecting.locate(run, baseline, tree, request.targets))
+    history = _searched(run, request, tree, begun, edges)
+    for one in history.regressions[:1]:
+        tree = workspace.since(tree, one.good_sha)
+    located = collecting.locate(run, baseline, tree, request.targets, history.regressions)
+    clusters = _permitted(request, located)
     lab = SandboxLab(run, runner, workspace, tree, env)
-    ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab)
+    ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab, history.regressions)
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
     ledger.notes.extend(on_ids(baseline.unsteady))
-    found = Found(request, report, baseline, clusters)
+    found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
@@ -107,6 +114,16 @@ def heal(
     while (suggestion := ledger.suggestion) and (why := panel.refusal(suggestion.confirmed)):
         ledger.withdraw(suggestion, why)
     return conclude()
+
+
+def _searched(run: Run, request: HealRequest, tree: Tree, begun: _Begun, edges: Edges) -> History:
+    """The commits that broke the failing tests, and one sentence on what was found."""
+    seconds = begun.baseline.suite.seconds
+    bench = Bench(edges.workspace, edges.runner, begun.env, begun.report.hints, seconds)
+    found = bisection.find_regressions(run, request.good, tree, begun.baseline.confirmed, bench)
+    for said in (*(one.said for one in found.regressions), *filter(None, [found.reason])):
+        run.emit(Noted(stage="history", message=said, level="info"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from heal_bot.model import (
     Calls,
     Candidate,
     CaseResult,
+    ChangedFile,
     Cluster,
     Collection,
+    Commit,
     Confirmed,
     Cost,
     Edit,
@@ -84,6 +86,15 @@ class Workspace(Protocol):
 
     def committed(self, run: Run, sha: str) -> float:
         """When a commit that was checked out was made, in epoch seconds."""
+
+    def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:
+        """The first-parent line from where `good` branches off (or what is at hand) to `bad`."""
+
+    def changes(self, run: Run, good: str, bad: str) -> tuple[ChangedFile, ...]:
+        """The Python files that a commit changes, moves or adds."""
+
+    def since(self, tree: Tree, sha: str) -> Tree:
+        """The same tree, with what was changed counted from another commit than its parent."""
 
     def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> Tree:
         """A fresh checkout of the tree's commit with these files replaced."""

@@ -46,6 +46,7 @@ class Job:
     junit: tuple[str, ...] = ()
     python: Path | None = None
     only: tuple[str, ...] = ()
+    good: str = ""
     targets: tuple[str, ...] = ()
     request_file: Path | None = None
     memory: Path | None = None
@@ -249,6 +250,7 @@ def _request(
         tested_sha=repository.head,
         reports=tuple(located(given, job.repo) for given in job.junit),
         only=job.only,
+        good=repository.resolve(run, job.good) if job.good else "",
         targets=job.targets,
         instruction=settings.instruction,
     )

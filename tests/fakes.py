@@ -13,6 +13,8 @@ from heal_bot.model import (
     Calls,
     Candidate,
     CaseResult,
+    ChangedFile,
+    Commit,
     Cost,
     Environment,
     Failure,
@@ -102,6 +104,15 @@ class FolderWorkspace:
 
     def committed(self, run: Run, sha: str) -> float:
         return 0.0
+
+    def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:
+        return ()
+
+    def changes(self, run: Run, good: str, bad: str) -> tuple[ChangedFile, ...]:
+        return ()
+
+    def since(self, tree: FolderTree, sha: str) -> FolderTree:
+        return tree
 
     def provision(self, run: Run, tree: object, hints: object) -> Environment:
         return ENVIRONMENT

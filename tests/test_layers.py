@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "heal_bot"
 BASE = {"model", "errors", "text", "events"}
 MIDDLE = {"ports", "forge_port", "model_port", "settings", "bundle", "outcome", "source", "process"}
-STAGES = {"intake", "locate", "repair", "verify", "report"}
+STAGES = {"history", "intake", "locate", "repair", "verify", "report"}
 EDGES = {"sandbox", "workspace", "models", "forge"}
 TOP = {
     "pipeline",

@@ -62,7 +62,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         fetched = fetch(
             job.run, asked.github_token, asked.github_server_url, asked.github_repository,
             task.request.base_sha, scratch / "repository", task.config_ref,
-            task.request.tested_sha,
+            task.request.tested_sha, task.request.good,
         )  # fmt: skip
         config = _config(job, fetched)
         job = job.configured(config)

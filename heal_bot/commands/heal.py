@@ -71,6 +71,12 @@ if TYPE_CHECKING:
     "--model", metavar="NAME", help="The model; with several model tiers claude=NAME,gemini=NAME."
 )
 @click.option("--only", multiple=True, metavar="ID", help="Heal these tests alone; repeatable.")
+@click.option(
+    "--good",
+    metavar="REF",
+    default="",
+    help="A commit, branch or tag where the tests passed; by default older commits are tried.",
+)
 @click.option("--target", multiple=True, metavar="PATH::NAME", help="A function to suspect first.")
 @click.option(
     "--out",
@@ -124,6 +130,7 @@ def command(
     junit: tuple[str, ...],
     python: Path | None,
     only: tuple[str, ...],
+    good: str,
     target: tuple[str, ...],
     out: Path,
     request_file: Path | None,
@@ -159,8 +166,8 @@ def command(
 
             bundle.check_writable(out)
             job = wiring.Job(
-                repo=repo, junit=junit, python=python, only=only, targets=target, out=out,
-                request_file=request_file, memory=memory, replies=replies,
+                repo=repo, junit=junit, python=python, only=only, good=good, targets=target,
+                out=out, request_file=request_file, memory=memory, replies=replies,
             )  # fmt: skip
             own = _resumed(resume) if resume is not None else NOTHING
             limits = chosen.max_minutes, chosen.max_usd

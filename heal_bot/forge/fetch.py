@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from heal_bot.text import Secret, one_line, redact
 
 # Enough history for the lines a change touched, and no more than a large repository can bear.
 _DEPTH = 51
+_DEPTHS = (51, 400, 3_200, 10_000)
 _SECONDS = 300.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
@@ -53,11 +55,13 @@ def fetch(
     folder: Path,
     config_ref: str = "",
     tested_sha: str = "",
+    good: str = "",
 ) -> Fetched:
     """A new repository in `folder` whose HEAD is the commit, without any file checked out.
 
     The newest commit of branch `config_ref` comes along, and the commit that CI tested where it is
-    another and still there: GitHub drops a merge as soon as the next one is made. The token is in
+    another and still there: GitHub drops a merge as soon as the next one is made. The history goes
+    back to where `good` and the commit part, where that is not too far. The token is in
     git's environment alone: in no argument, file or remote. Raises ForgeError.
     """
     check_url("GITHUB_SERVER_URL", server_url)
@@ -88,7 +92,23 @@ def fetch(
                 run.emit(Noted(stage="forge", message=said, level="warning"))
                 continue
             raise ForgeError(f"commit {sha[:12]} of {repo} could not be fetched: {said}")
+    if good not in {"", sha} and _SHA.match(good):
+        _deepen(run, (*get, "--end-of-options", url), (sha, good), folder, env)
     return Fetched(folder, "refs/heal-bot/config" if config_ref else sha)
+
+
+def _deepen(
+    run: Run, get: Sequence[str], shas: tuple[str, str], folder: Path, env: dict[str, str]
+) -> None:
+    """Fetch further back, until two commits have one in common; no more than is asked for."""
+    for depth in _DEPTHS:
+        if _git(folder, "merge-base", *shas):
+            return
+        fetch, *rest = get
+        argv = ["git", fetch, f"--depth={depth}", *rest, *shas]
+        seconds = max(1.0, min(_SECONDS, run.left()))
+        if not process.run(argv, env=env, cwd=folder, seconds=seconds).ok:
+            return
 
 
 def _git(folder: Path, *args: str) -> bytes:

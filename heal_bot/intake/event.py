@@ -97,6 +97,9 @@ def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:
                 return _dispatch(payload.DispatchEvent.model_validate(given), facts)
             case "pull_request":
                 return _pull_request(payload.PullEvent.model_validate(given), facts)
+            case "push":
+                before = payload.PushEvent.model_validate(given).before
+                return _since(_step(name, facts), before)
             case "schedule":
                 request = replace(_step(name, facts).request, trigger="schedule", base_sha="")
                 return Asked(request, artifacts=True)
@@ -137,7 +140,13 @@ def _pull_request(event: payload.PullEvent, facts: Facts) -> Asked | Ignored:
         actor=event.sender.login,
         pull_number=pull.number,
     )
-    return replace(asked, request=request)
+    return _since(replace(asked, request=request), pull.base.sha)
+
+
+def _since(asked: Asked, good: str) -> Asked:
+    """With the commit that the change under test is on top of, where the event names one."""
+    known = good if _SHA.match(good) and good.strip("0") else ""
+    return replace(asked, request=replace(asked.request, good=known))
 
 
 def _finished(event: payload.RunEvent, facts: Facts) -> Asked | Ignored:

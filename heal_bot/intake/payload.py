@@ -76,6 +76,12 @@ class LineComment(Comment):
     commit_id: str = ""
 
 
+class PushEvent(_Loose):
+    """A push; `before` is what the branch pointed to, zeros for a new one."""
+
+    before: str = ""
+
+
 class _Event(_Loose):
     repository: Repository
     sender: User

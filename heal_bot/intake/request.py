@@ -45,6 +45,7 @@ class _Request(BaseModel):
     test_command: _Line = ""
     job: _Line = ""
     python: _Line = ""
+    good: _Sha | Annotated[str, StringConstraints(max_length=0)] = ""
 
 
 def dump(request: HealRequest) -> str:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from heal_bot.events import Run
 from heal_bot.locate import ranking, signatures
 from heal_bot.locate.places import Places
-from heal_bot.model import Baseline, Broken, Cluster, Failure, Suspect
+from heal_bot.model import Baseline, Broken, Cluster, Failure, Regression, Suspect
 from heal_bot.ports import Tree
 from heal_bot.source import edit, lines
 
 
 def locate(
-    run: Run, baseline: Baseline, tree: Tree, hints: tuple[str, ...] = ()
+    run: Run,
+    baseline: Baseline,
+    tree: Tree,
+    hints: tuple[str, ...] = (),
+    regressions: Sequence[Regression] = (),
 ) -> tuple[Cluster, ...]:
     """The confirmed failures as clusters: first those of broken source, which hide others."""
     places: dict[tuple[str, int], list[Failure]] = {}
@@ -21,7 +26,7 @@ def locate(
         if failure.broken is not None:
             places.setdefault((failure.broken.path, failure.broken.line), []).append(failure)
     others = tuple(r for r in baseline.reproduced if r.failure.broken is None)
-    ranked = ranking.locate(run, replace(baseline, reproduced=others), tree, hints)
+    ranked = ranking.locate(run, replace(baseline, reproduced=others), tree, hints, regressions)
     known = Places(tree, baseline.suite.collected)
     found = [_cluster(tuple(failures), known) for failures in places.values()]
     return (*sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)), *ranked)

@@ -11,8 +11,9 @@ from heal_bot.events import Noted, Run
 from heal_bot.locate import clues, clusters, constants, signatures, spectrum
 from heal_bot.locate.observed import Key, Observed, key, observe
 from heal_bot.locate.places import Places
-from heal_bot.model import Baseline, Cluster, Failure, Suspect, Target
+from heal_bot.model import Baseline, Cluster, Failure, Regression, Suspect, Target
 from heal_bot.ports import Tree
+from heal_bot.source.reversal import survey_change
 
 # Line suspicion + 0.35 function suspicion + 0.3 traceback + 0.08 ln(1 + lines of the highest
 # suspicion): chosen on mutants of six libraries; docs/localization.md has what each library gets
@@ -39,11 +40,16 @@ class _Case:
 
 
 def locate(
-    run: Run, baseline: Baseline, tree: Tree, hints: tuple[str, ...] = ()
+    run: Run,
+    baseline: Baseline,
+    tree: Tree,
+    hints: tuple[str, ...] = (),
+    regressions: Sequence[Regression] = (),
 ) -> tuple[Cluster, ...]:
     """The confirmed failures as clusters of one cause each, with suspects, the likeliest first.
 
-    `hints` are addresses (`path::qualname`) a person named; they come first in every cluster.
+    `hints` are addresses (`path::qualname`) a person named; they come first in every cluster, then
+    what the commit that broke its tests changed and they execute.
     Gaps in what was observed are emitted as notes.
     """
     failures = baseline.confirmed
@@ -57,9 +63,11 @@ def locate(
     )
     named = _hinted(run, hints, places)
     changed = tree.changed_lines()
+    culprits = [(one, survey_change(tree, one.files).targets) for one in regressions]
     found = []
     for one in groups:
         ranked = _ranked(one.failures, seen, places)
+        ranked = _accuse(ranked, one.failures, culprits)
         _add_examples(ranked, one.failures)
         suspects = _finished(ranked, named, changed)
         found.append(
@@ -89,6 +97,27 @@ def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list
     ranked = sorted(cases.values(), key=_order)
     _add_constants(cases, ranked, places)
     return sorted(cases.values(), key=_order)
+
+
+def _accuse(
+    ranked: list[_Case],
+    failures: Sequence[Failure],
+    culprits: Sequence[tuple[Regression, Sequence[Target]]],
+) -> list[_Case]:
+    """What the commit that broke these tests changed comes first, in the order it had."""
+    tests = {failure.test for failure in failures}
+    top = max((case.score for case in ranked), default=0.0)
+    for regression, targets in culprits:
+        changed = {key(target) for target in targets} if tests <= set(regression.tests) else set()
+        for case in ranked:
+            if key(case.target) in changed:
+                case.score += top
+                case.evidence.append(f"changed by {regression.said}")
+        known = {key(case.target) for case in ranked}
+        if changed.isdisjoint(known):
+            said = [f"changed by {regression.said}"]
+            ranked += [_Case(t, top, list(said)) for t in targets if key(t) in changed]
+    return sorted(ranked, key=_order)
 
 
 def _order(case: _Case) -> tuple[float, str, int]:

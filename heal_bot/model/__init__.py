@@ -10,6 +10,7 @@ from heal_bot.model.execution import (
     Spectrum,
     SuiteRun,
 )
+from heal_bot.model.history import ChangedFile, Commit, History, Regression
 from heal_bot.model.report import (
     Broken,
     Collection,
@@ -58,8 +59,10 @@ __all__ = [
     "CaseResult",
     "Cause",
     "Certificate",
+    "ChangedFile",
     "Cluster",
     "Collection",
+    "Commit",
     "Confirmed",
     "Cost",
     "Edit",
@@ -67,6 +70,7 @@ __all__ = [
     "Failure",
     "Frame",
     "HealRequest",
+    "History",
     "Isolation",
     "Leg",
     "Memory",
@@ -76,6 +80,7 @@ __all__ = [
     "Patch",
     "PatchedFile",
     "Proposal",
+    "Regression",
     "Removal",
     "Report",
     "ReportedCase",

@@ -49,7 +49,8 @@ class Candidate:
 
     `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic),
     `rivals` how many candidates of its tournament are still to come. `lacks` is what the evidence
-    lacked where it was found among many before; None where it was not.
+    lacked where it was found among many before; None where it was not. `undoes` is the commit
+    that it takes back whole, '' where it puts back a part of one, None where nobody looked.
     """
 
     edits: tuple[Edit, ...]
@@ -60,6 +61,7 @@ class Candidate:
     prior: float = 0.0
     rivals: int = 0
     lacks: tuple[str, ...] | None = None
+    undoes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

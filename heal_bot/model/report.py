@@ -19,7 +19,7 @@ class HealRequest:
     """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran.
 
     `job` is the id of the workflow's job that failed, where heal-bot runs in it, and `python` the
-    version that setup-python left there.
+    version that setup-python left there. `good` is a commit at which the tests are said to pass.
     """
 
     repo: str
@@ -45,6 +45,7 @@ class HealRequest:
     test_command: str = ""
     job: str = ""
     python: str = ""
+    good: str = ""
 
 
 class Origin(StrEnum):

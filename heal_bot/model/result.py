@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from heal_bot.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.model.execution import Environment, Isolation, SuiteRun
+from heal_bot.model.history import History
 from heal_bot.model.report import Failure, HealRequest, Report
 
 
@@ -297,3 +298,4 @@ class Outcome:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     suggestion: Suggestion | None = None
+    history: History = field(default_factory=History)

@@ -11,6 +11,7 @@ from enum import Enum
 from heal_bot.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
+from heal_bot.repair.delta_debugging import find_reversals
 from heal_bot.repair.ledger import Ledger
 from heal_bot.repair.offer import UNCOMPARED, compared, ranked, weighed
 from heal_bot.repair.tally import Tally
@@ -58,6 +59,8 @@ def hunt(
         ledger.stop(run, "exhausted", f"no function is known to be behind cluster {cluster.id}")
         return
     with judge(cluster, base) as session:
+        if any(proposer.streams for proposer in proposers):
+            yield from find_reversals(run, cluster, session, ledger)
         for proposer in proposers:
             if run.over():
                 break

@@ -15,6 +15,7 @@ from heal_bot.model import (
     Edit,
     Memory,
     Proposal,
+    Regression,
     Search,
     Suggestion,
     Target,
@@ -39,6 +40,7 @@ class Ledger:
     instruction: str = ""
     lock_hash: str = ""
     lab: Lab | None = None
+    regressions: tuple[Regression, ...] = ()
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     confirmed: Confirmed | None = None

@@ -14,6 +14,7 @@ from heal_bot.model import (
     Certificate,
     Cluster,
     Edit,
+    History,
     Outcome,
     Patch,
     Search,
@@ -77,6 +78,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             },
             "notes": tuple(text(note) for note in outcome.notes),
             "suggestion": _suggestion(outcome.suggestion, text, names),
+            "regression": _regression(outcome.history, text),
         }
     )
 
@@ -116,6 +118,20 @@ def _patch(patch: Patch | None, names: Mapping[str, str]) -> dict[str, Any] | No
 def _functions(edits: Sequence[Edit]) -> tuple[dict[str, str], ...]:
     changed = dict.fromkeys((edit.target.path, edit.target.qualname) for edit in edits)
     return tuple({"path": path, "qualname": name} for path, name in changed)
+
+
+def _regression(history: History, text: Clean) -> dict[str, Any] | None:
+    if not history.regressions:
+        return None
+    found = history.regressions[0]
+    return {
+        "good_sha": found.good_sha,
+        "bad_sha": found.bad_sha,
+        "title": text(found.title, _NAME),
+        "confirmed": found.confirmed,
+        "tests": tuple(text(test, _NAME) for test in found.tests),
+        "runs": history.runs,
+    }
 
 
 def _suggestion(

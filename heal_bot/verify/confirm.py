@@ -41,10 +41,12 @@ _MORE = (2, 3, 4)
 class _Case:
     """A proposal on its way to a verdict: the edits, their files, and both trees.
 
-    `doubts` are those of its winners.
+    `doubts` are those of its winners, `undoes` the commit that one of them takes back, as
+    far as they know.
     """
 
     candidate: Candidate
+    undoes: str | None
     doubts: tuple[str, ...]
     files: tuple[PatchedFile, ...]
     tree: Tree
@@ -89,7 +91,9 @@ def confirm(
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
     rivals = tuple(doubt for winner in proposal.winners for doubt in winner.doubts)
-    case = _Case(candidate, rivals, files, tree, fresh, env, runner, baseline)
+    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
+    undoes = max(known, default=None)
+    case = _Case(candidate, undoes, rivals, files, tree, fresh, env, runner, baseline)
     collected = baseline.suite.collected
     if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
         return Verdict("unconfirmed", detail="a test or configuration file would change")
@@ -166,7 +170,9 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
     shown = proof.read(run, case.runner, case.env, fixed, runs.proofs, runs.outside)
     if shown.veto:
         return Verdict("unconfirmed", detail=shown.veto)
-    undoes = intent.undone(case.candidate.edits, case.tree)
+    undoes = case.undoes
+    if undoes is None:
+        undoes = intent.undone(case.candidate.edits, case.tree)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
     objections = (*rails.doubts(case.candidate, case.tree), *shown.doubts)
     doubts = (

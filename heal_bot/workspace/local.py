@@ -8,8 +8,9 @@ from pathlib import Path
 
 from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Noted, Run
-from heal_bot.model import Environment, PatchedFile, RunHints
+from heal_bot.model import ChangedFile, Commit, Environment, PatchedFile, RunHints
 from heal_bot.ports import Builder, Tree
+from heal_bot.workspace import commits
 from heal_bot.workspace.below import below
 from heal_bot.workspace.interpreter import MAKE_ONE, choose
 from heal_bot.workspace.provision import provision, seal_of
@@ -50,6 +51,18 @@ class LocalWorkspace:
         ours = self.repository
         show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
         return float(ours.git.run(run, ours.folder, *show))
+
+    def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:
+        """The first-parent line from where `good` branches off (or what is at hand) to `bad`."""
+        return commits.list_commits(run, self.repository, good, bad)
+
+    def changes(self, run: Run, good: str, bad: str) -> tuple[ChangedFile, ...]:
+        """The Python files that a commit changes, moves or adds."""
+        return commits.changed_files(run, self.repository, good, bad)
+
+    def since(self, tree: Tree, sha: str) -> Tree:
+        """The same tree, with what was changed counted from another commit than its parent."""
+        return tree.since(sha) if isinstance(tree, GitTree) else tree
 
     def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> GitTree:
         """A fresh checkout of the tree's commit with these files replaced."""

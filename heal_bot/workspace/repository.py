@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.errors import UsageError, WorkspaceError
 from heal_bot.events import Run
+from heal_bot.process import Completed
 from heal_bot.text import one_line
 from heal_bot.workspace.git import Git, refuse_full
 from heal_bot.workspace.origin import Origin
@@ -71,20 +73,7 @@ class Repository:
             raise UsageError(
                 f"commit {sha[:12]} is not in {self.source}: run `git fetch origin {sha}` there"
             )
-        fetched = self.git.attempt(
-            run,
-            self.folder,
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--update-shallow",
-            f"--depth={DEPTH}",
-            "--end-of-options",
-            f"file://{self._mirror}",
-            f"+{sha}:refs/heal-bot/{sha}",
-            seconds=600,
-        )
+        fetched = self._fetched(run, (sha,), DEPTH)
         refuse_full(fetched, self.folder)
         if not fetched.ok or not self._has(run, sha):
             said = one_line(fetched.stderr.decode(errors="replace"))
@@ -92,6 +81,17 @@ class Repository:
                 f"the objects of {sha[:12]} in {self.source} cannot be read "
                 f"({fetched.ended}: {said}): run `git fsck` there, or clone it anew in full"
             )
+
+    def deepen(self, run: Run, shas: Sequence[str], depth: int) -> bool:
+        """Bring so many ancestors of commits that are here, as far as the source has them."""
+        return self._fetched(run, shas, depth).ok
+
+    def _fetched(self, run: Run, shas: Sequence[str], depth: int) -> Completed:
+        return self.git.attempt(
+            run, self.folder, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+            "--update-shallow", f"--depth={depth}", "--end-of-options", f"file://{self._mirror}",
+            *(f"+{sha}:refs/heal-bot/{sha}" for sha in shas), seconds=600,
+        )  # fmt: skip
 
     def resolve(self, run: Run, name: str) -> str:
         """The commit that HEAD, a full SHA, a branch or a tag names, fetched and ready to read."""

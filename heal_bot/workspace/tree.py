@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heal_bot.errors import BudgetError, ProvisionError, WorkspaceError
@@ -50,6 +50,7 @@ class GitTree:
     _entries: Mapping[str, Entry]
     _kept: Mapping[str, bytes]
     _patched: Mapping[str, bytes]
+    _since: str = ""
 
     def paths(self) -> tuple[str, ...]:
         """All file paths of the commit, sorted; links are among them, submodules are not."""
@@ -68,24 +69,31 @@ class GitTree:
         """The blob id of a regular file in the commit; KeyError when there is none."""
         return self._regular(path).blob
 
+    def since(self, sha: str) -> GitTree:
+        """The same tree, with what was changed counted from another commit than its parent."""
+        return replace(self, _since=sha)
+
+    def _base(self) -> str | None:
+        return self._since or base_of(self._run, self._repository, self.sha)
+
     def changed_lines(self) -> dict[str, frozenset[int]]:
         """Lines per Python file that the commits under test changed; empty without history."""
-        since = base_of(self._run, self._repository, self.sha)
+        since = self._base()
         return changed_lines(self._run, self._repository, since, self.sha) if since else {}
 
     def changed_paths(self) -> tuple[str, ...]:
         """All files that the commits under test changed, brought or deleted."""
-        since = base_of(self._run, self._repository, self.sha)
+        since = self._base()
         return changed_paths(self._run, self._repository, since, self.sha) if since else ()
 
     def former(self, path: str) -> bytes | None:
         """A file as it was before the commits under test; None without history or such a file."""
-        since = base_of(self._run, self._repository, self.sha)
+        since = self._base()
         return former(self._run, self._repository, since, path) if since else None
 
     def changed_by(self, path: str) -> str:
         """The newest of the commits under test that changed the file; '' without one."""
-        since = base_of(self._run, self._repository, self.sha)
+        since = self._base()
         return newest(self._run, self._repository, since, self.sha, path) if since else ""
 
     def blamed(self, path: str, line: int) -> tuple[str, str]:
@@ -177,6 +185,7 @@ def _write(
         tree._entries,
         kept,
         {**tree._patched, **patch},
+        tree._since,
     )
 
 

@@ -1,0 +1,176 @@
+"""The commit that broke failing tests, found by running them on older commits in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from heal_bot.errors import HealBotError
+from heal_bot.events import Run, SuiteFinished
+from heal_bot.model import Commit, Environment, Failure, History, Regression, RunHints, SuiteRun
+from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.text import count
+
+# What bisection may take of the time left, and a single run beyond what the suite took.
+_SHARE = 0.25
+_SECONDS = 60.0
+_RED = frozenset({"failed", "error"})
+_GREEN = frozenset({"passed", "xfailed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the tests are run with; `hints` make an environment of its own for an old commit."""
+
+    workspace: Workspace
+    runner: Runner
+    env: Environment
+    hints: RunHints
+    seconds: float
+
+
+def find_regressions(
+    run: Run, good: str, tree: Tree, failures: Sequence[Failure], bench: Bench
+) -> History:
+    """The commits after which the failing tests fail, each proved on it and on its parent.
+
+    `good` is where the tests are said to have passed; it is believed only after they did. Without
+    one, older and older commits are asked. At most log2 n + 3 runs for n commits.
+    """
+    commits = bench.workspace.commits(run, good, tree.sha)
+    if not commits:
+        return History(reason="no earlier commit is at hand: nothing is said of what changed")
+    limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
+    search = _Search(limited, commits, tuple(f.test for f in failures), bench)
+    try:
+        search.narrow(bounded=bool(good))
+        found = search.confirmed()
+    except HealBotError as error:
+        return History(reason=f"the history was not searched: {error}", runs=search.runs)
+    return History(found, search.reason(found), search.runs, len(commits))
+
+
+@dataclass(slots=True)
+class _Search:
+    """Per test the newest place where it passes and the oldest where it fails.
+
+    Place 0 is the parent of the first commit, place n the n-th commit; the last one is red.
+    """
+
+    run: Run
+    commits: Sequence[Commit]
+    tests: tuple[str, ...]
+    bench: Bench
+    runs: int = 0
+    passes: dict[str, int] = field(default_factory=dict)
+    fails: dict[str, int] = field(default_factory=dict)
+    seen: dict[int, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.fails = dict.fromkeys(self.tests, len(self.commits))
+
+    def narrow(self, *, bounded: bool) -> None:
+        """Go back to where the tests pass, then halve what lies between until nothing does."""
+        back, last = len(self.commits) if bounded else 1, len(self.commits)
+        while self.open() and not self.run.over():
+            self.ask(last - back, self.open())
+            if back >= last:
+                break
+            back = min(2 * back, last)
+        while (place := self.middle()) is not None and not self.run.over():
+            self.ask(place, [t for t in self.passes if self.passes[t] < place < self.fails[t]])
+
+    def open(self) -> list[str]:
+        """The tests that failed wherever they were seen so far, and were collected everywhere."""
+        return [t for t in self.tests if t not in self.passes
+                and all(states.get(t) == "failed" for states in self.seen.values())]  # fmt: skip
+
+    def middle(self) -> int | None:
+        """The next place to ask, the middle of the widest gap that was not asked about yet."""
+        gaps = {(self.passes[t], self.fails[t]) for t in self.passes}
+        for low, high in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
+            left = [n for n in range(low + 1, high) if n not in self.seen]
+            if left:
+                return min(left, key=lambda n: abs(2 * n - low - high))
+        return None
+
+    def ask(self, place: int, tests: Sequence[str]) -> None:
+        """Run tests at a place; where they cannot be collected it says nothing."""
+        (states,) = self.states([place], tests)
+        self.seen[place] = states
+        for test, state in states.items():
+            if state == "passed":
+                self.passes[test] = max(place, self.passes.get(test, 0))
+            elif state == "failed":
+                self.fails[test] = min(place, self.fails[test])
+
+    def sha(self, place: int) -> str:
+        """The commit of a place."""
+        return self.commits[place - 1].sha if place else self.commits[0].parent
+
+    def states(self, places: Sequence[int], tests: Sequence[str]) -> list[dict[str, str]]:
+        """What the tests do at each place: passed, failed, or '' where nobody can say."""
+        bench, run = self.bench, self.run
+        trees = [bench.workspace.checkout(run, self.sha(place)) for place in places]
+        seconds = _SECONDS + 2 * bench.seconds
+        asks = [Ask(tree, tuple(tests), seconds=seconds) for tree in trees]
+        found = []
+        for tree, suite in zip(trees, bench.runner.run_many(run, bench.env, asks), strict=True):
+            self.runs += 1
+            purpose = f"failing tests at {tree.sha[:7]}"
+            passed = sum(r.outcome in _GREEN for r in suite.results)
+            failed = sum(r.outcome in _RED for r in suite.results)
+            run.emit(
+                SuiteFinished(
+                    stage="history", purpose=purpose, passed=passed, failed=failed,
+                    seconds=suite.seconds, ended=suite.ended,
+                )
+            )  # fmt: skip
+            found.append({test: _state(test, suite) for test in tests})
+        return found
+
+    def confirmed(self) -> tuple[Regression, ...]:
+        """A regression for each commit that nothing lies between and its parent, seen again."""
+        groups: dict[int, list[str]] = {}
+        for test in self.passes:
+            if self.fails[test] - self.passes[test] == 1:
+                groups.setdefault(self.fails[test], []).append(test)
+        found = [self.again(place, tests) for place, tests in groups.items()]
+        found = [one for one in found if one.confirmed]
+        return tuple(sorted(found, key=lambda one: -len(one.tests)))
+
+    def again(self, place: int, tests: Sequence[str]) -> Regression:
+        """The regression at a place, with the tests run once more before and, if old, at it."""
+        workspace = self.bench.workspace
+        places = [place - 1, place] if place < len(self.commits) else [place - 1]
+        before, *at = [{}] * 2 if self.run.over() else self.states(places, tests)
+        held = tuple(
+            t for t in tests
+            if before.get(t) == "passed" and all(states.get(t) == "failed" for states in at)
+        )  # fmt: skip
+        good, bad = self.sha(place - 1), self.commits[place - 1]
+        files = workspace.changes(self.run, good, bad.sha)
+        return Regression(good, bad.sha, bad.title, held or tuple(tests), bool(held), files)
+
+    def reason(self, found: Iterable[Regression]) -> str:
+        """Why there is no culprit for some of the tests; '' where there is one for each."""
+        left = [t for t in self.tests if not any(t in one.tests for one in found)]
+        if not left:
+            return ""
+        oldest = self.seen.get(min(self.seen, default=-1), {})
+        absent = [t for t in left if oldest.get(t) == ""]
+        they = f"{count(len(left), 'test')}, first {left[0]},"
+        if len(absent) == len(left):
+            return f"{they} cannot be run before the change: nothing is said of what broke them"
+        if any(t in self.passes for t in left):
+            return f"{they} passed before, and no single commit was shown to break them"
+        return f"{they} fail on every older commit that was tried"
+
+
+def _state(test: str, suite: SuiteRun) -> str:
+    """What a run says of a test, or of the tests of a file, class or function."""
+    starts = (f"{test}::", f"{test}[")
+    found = [r.outcome for r in suite.results if r.test == test or r.test.startswith(starts)]
+    if any(outcome in _RED for outcome in found):
+        return "failed"
+    return "passed" if any(outcome in _GREEN for outcome in found) else ""

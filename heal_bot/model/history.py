@@ -1,0 +1,62 @@
+"""What the history says: commits, the files they change, the commit after which tests fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, its first parent ('' for a root), the first line of its message."""
+
+    sha: str
+    parent: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A Python file before and after a change; `path` is the new one of a file that was moved."""
+
+    path: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """The commit that broke `tests`: they pass on its first parent `good_sha` and fail on it.
+
+    `confirmed` says that both were seen twice, in the sandbox; `files` are what the commit changes.
+    """
+
+    good_sha: str
+    bad_sha: str
+    title: str
+    tests: tuple[str, ...]
+    confirmed: bool = False
+    files: tuple[ChangedFile, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """All of it in one sentence, without a full stop."""
+        return tell_regression(self.bad_sha, self.title, len(self.tests))
+
+
+def tell_regression(sha: str, title: str, tests: int) -> str:
+    """Which commit broke how many tests, in one sentence without a full stop."""
+    broke = "this test; it passes" if tests == 1 else f"these {tests} tests; they pass"
+    return f"`{sha[:7]}`{f' ({title})' if title else ''} broke {broke} at its parent"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What was learned of the past: regressions, those of most tests first, and why there are none.
+
+    `runs` counts the runs of failing tests on other commits, `commits` those in question.
+    """
+
+    regressions: tuple[Regression, ...] = ()
+    reason: str = ""
+    runs: int = 0
+    commits: int = 0

@@ -1,0 +1,206 @@
+"""The commit that broke tests, on real histories; what tests do is read off the tree."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.events import Run
+from heal_bot.history.bisection import Bench, find_regressions
+from heal_bot.model import CaseResult, Environment, Failure, History, RunHints, SuiteRun
+from heal_bot.ports import Ask, Tree
+from heal_bot.workspace.local import LocalWorkspace
+from heal_bot.workspace.repository import Repository
+from tests.fakes import ENVIRONMENT, quiet_run, suite
+
+A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
+Git = Callable[..., str]
+
+
+@dataclass
+class ReadingRunner:
+    """Says of a test what the line of m.py with its name says: passed, failed, or nothing."""
+
+    runs: int = 0
+    lies: dict[int, str] = field(default_factory=dict)
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        return tuple(self._run(ask.tree, ask.tests or ()) for ask in asks)
+
+    def _run(self, tree: Tree, tests: Sequence[str]) -> SuiteRun:
+        self.runs += 1
+        said = dict(
+            line.split("=") for line in tree.read("m.py").decode().splitlines() if "=" in line
+        )
+        found = {test: said.get(test.rpartition("_")[2], "") for test in tests}
+        found = {t: self.lies.get(self.runs, outcome) for t, outcome in found.items()}
+        return suite(*(CaseResult(t, outcome) for t, outcome in found.items() if outcome))
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    folder = tmp_path / "source"
+    folder.mkdir()
+
+    def call(*args: str) -> str:
+        argv = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *args]
+        return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+    call("init", "-q", "-b", "main")
+    return call
+
+
+def _commit(git: Git, tmp_path: Path, text: str, title: str) -> str:
+    (tmp_path / "source/m.py").write_text(text)
+    git("add", "-A")
+    git("commit", "-q", "--allow-empty", "-m", title)
+    return git("rev-parse", "HEAD")
+
+
+def _grow(git: Git, tmp_path: Path, texts: Sequence[str]) -> list[str]:
+    return [_commit(git, tmp_path, text, f"Commit {n}") for n, text in enumerate(texts)]
+
+
+def _search(
+    tmp_path: Path, good: str = "", tests: Sequence[str] = (A,), runner: Any = None
+) -> History:
+    run, _ = quiet_run()
+    repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
+    workspace = LocalWorkspace(repository, tmp_path / "trees", tmp_path / "cache")
+    bench = Bench(workspace, runner or ReadingRunner(), ENVIRONMENT, RunHints(), 1.0)
+    tree = workspace.checkout(run, repository.head)
+    failures = [Failure(test, "AssertionError", "") for test in tests]
+    return find_regressions(run, good, tree, failures, bench)
+
+
+@pytest.mark.parametrize("place", [1, 2, 9, 20])
+@pytest.mark.parametrize("told", [True, False], ids=["a good commit is told", "none is told"])
+def test_the_commit_that_broke_a_test_is_found_in_few_runs(
+    git: Git, tmp_path: Path, place: int, told: bool
+) -> None:
+    texts = [f"a={'failed' if n >= place else 'passed'}\n# {n}\n" for n in range(21)]
+    shas = _grow(git, tmp_path, texts)
+    found = _search(tmp_path, shas[0] if told else "")
+    (one,) = found.regressions
+    assert (one.good_sha, one.bad_sha) == (shas[place - 1], shas[place])
+    assert (one.title, one.tests, one.confirmed) == (f"Commit {place}", (A,), True)
+    assert (
+        one.said == f"`{shas[place][:7]}` (Commit {place}) broke this test; it passes at its parent"
+    )
+    assert [(f.path, f.before, f.after) for f in one.files] == [
+        ("m.py", texts[place - 1].encode(), texts[place].encode())
+    ]
+    assert not told or found.runs <= math.ceil(math.log2(20)) + 3
+
+
+def test_of_one_commit_the_tests_run_twice_before_it(git: Git, tmp_path: Path) -> None:
+    shas = _grow(git, tmp_path, ["a=passed\nb=passed\n", "a=failed\nb=failed\n"])
+    found = _search(tmp_path, shas[0], (A, B))
+    assert (found.runs, found.commits, found.regressions[0].tests) == (2, 1, (A, B))
+    assert found.regressions[0].said.endswith("broke these 2 tests; they pass at its parent")
+
+
+def test_tests_that_two_commits_broke_have_two_culprits(git: Git, tmp_path: Path) -> None:
+    texts = ["a=passed\nb=passed", "a=failed\nb=passed", "a=failed\nb=passed\n# x",
+             "a=failed\nb=failed"]  # fmt: skip
+    shas = _grow(git, tmp_path, texts)
+    found = {one.tests: one.bad_sha for one in _search(tmp_path, shas[0], (A, B)).regressions}
+    assert found == {(A,): shas[1], (B,): shas[3]}
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        (["b=passed", "b=passed\na=failed"], "cannot be run before the change"),
+        (["a=failed", "a=failed\n# x"], "fail on every older commit that was tried"),
+        (["a=failed"], "no earlier commit is at hand"),
+        (["a=passed", "", "# x", "a=failed"], "no single commit was shown to break them"),
+    ],
+    ids=["a new test", "never green", "a root commit", "red commits in between"],
+)
+def test_where_no_commit_can_be_blamed_none_is(
+    git: Git, tmp_path: Path, texts: list[str], reason: str
+) -> None:
+    shas = _grow(git, tmp_path, texts)
+    found = _search(tmp_path, shas[0] if len(shas) > 1 else "")
+    assert found.regressions == ()
+    assert reason in found.reason
+
+
+def test_a_commit_that_does_not_collect_is_passed_over(git: Git, tmp_path: Path) -> None:
+    texts = ["a=passed", "a=passed\n# 1", "", "a=passed\n# 2", "a=failed", "a=failed\n# 3"]
+    shas = _grow(git, tmp_path, texts)
+    assert _search(tmp_path, shas[0]).regressions[0].bad_sha == shas[4]
+
+
+def test_nothing_is_blamed_when_the_tests_fail_once_before_the_commit(
+    git: Git, tmp_path: Path
+) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=failed"])
+    found = _search(tmp_path, shas[0], runner=ReadingRunner(lies={2: "failed"}))
+    assert (found.regressions, "no single commit" in found.reason) == ((), True)
+
+
+def test_after_a_force_push_the_commits_since_both_parted_are_asked(
+    git: Git, tmp_path: Path
+) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=passed\n# old"])
+    git("checkout", "-q", "-B", "main", shas[0])
+    broken = _commit(git, tmp_path, "a=failed", "Rewritten")
+    _commit(git, tmp_path, "a=failed\n# x", "Later")
+    assert _search(tmp_path, shas[1]).regressions[0].bad_sha == broken
+    assert _search(tmp_path, "e" * 40).regressions[0].bad_sha == broken
+
+
+def test_a_merge_is_blamed_as_a_whole(git: Git, tmp_path: Path) -> None:
+    shas = _grow(git, tmp_path, ["a=passed"])
+    git("checkout", "-q", "-b", "topic")
+    _grow(git, tmp_path, ["a=failed", "a=failed\n# x"])
+    git("checkout", "-q", "main")
+    (tmp_path / "source/other.py").write_text("")
+    git("add", "-A")
+    git("commit", "-qm", "Beside")
+    beside = git("rev-parse", "HEAD")
+    git("merge", "-q", "--no-ff", "-m", "Merge topic", "topic")
+    (one,) = _search(tmp_path, shas[0]).regressions
+    assert (one.good_sha, one.bad_sha) == (beside, git("rev-parse", "HEAD"))
+    assert [file.path for file in one.files] == ["m.py"]
+
+
+def test_a_shallow_clone_tells_what_is_at_hand(git: Git, tmp_path: Path) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=passed\n# 1", "a=failed"])
+    whole = tmp_path / "whole"
+    (tmp_path / "source").rename(whole)
+    argv = ["git", "clone", "-q", "--depth=2", f"file://{whole}", str(tmp_path / "source")]
+    subprocess.run(argv, check=True)
+    assert _search(tmp_path, shas[0]).regressions[0].bad_sha == shas[2]
+
+
+def test_a_history_longer_than_what_is_fetched_at_first_is_deepened(
+    git: Git, tmp_path: Path
+) -> None:
+    shas = _grow(git, tmp_path, ["a=passed"])
+    for n in range(70):
+        git("commit", "-q", "--allow-empty", "-m", f"Empty {n}")
+    broken = _commit(git, tmp_path, "a=failed", "Broken")
+    found = _search(tmp_path, shas[0])
+    assert (found.commits, found.regressions[0].bad_sha) == (71, broken)
+
+
+def test_a_file_that_was_moved_is_compared_with_what_it_was(git: Git, tmp_path: Path) -> None:
+    lines = "".join(f"# line {n}\n" for n in range(20))
+    shas = _grow(git, tmp_path, [f"a=passed\n{lines}"])
+    (tmp_path / "source/old.py").write_text(lines)
+    git("add", "-A")
+    git("commit", "-qm", "Add")
+    git("mv", "old.py", "new.py")
+    (tmp_path / "source/new.py").write_text(f"{lines}# more\n")
+    _commit(git, tmp_path, f"a=failed\n{lines}", "Move")
+    files = {f.path: f for f in _search(tmp_path, shas[0]).regressions[0].files}
+    assert files["new.py"].before.decode() == lines
