@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from heal_bot.events import Run
 from heal_bot.model import (
@@ -37,7 +37,7 @@ class Found:
     report: Report
     baseline: Baseline
     clusters: tuple[Cluster, ...]
-    history: History
+    history: History = field(default_factory=History)
 
 
 def unconfirmed(
@@ -98,6 +98,7 @@ def concluded(
     """The outcome as the ledger stands now."""
     if run.left() <= 0:
         ledger.end("budget")
+    found = replace(found, baseline=_outdated(found, ledger))
     status, stopped, reason = _ended(found, ledger)
     attempts = tuple(ledger.attempts)
     return Outcome(
@@ -121,6 +122,25 @@ def concluded(
     )
 
 
+def _outdated(found: Found, ledger: Ledger) -> Baseline:
+    """The baseline, with the tests that were shown to be out of date called so."""
+    reasons = {
+        failure.test: ledger.outdated[cluster.id]
+        for cluster in found.clusters
+        if cluster.id in ledger.outdated
+        for failure in cluster.failures
+    }
+    return replace(
+        found.baseline,
+        reproduced=tuple(
+            replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
+            if (reason := reasons.get(item.failure.test)) and item.status == "confirmed"
+            else item
+            for item in found.baseline.reproduced
+        ),
+    )
+
+
 def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
     """Status, why the run stopped, and the reason."""
     if ledger.confirmed is not None:
@@ -132,6 +152,9 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
         return "healed", "done", reason
     if ledger.suggestion is not None:
         return "not_healed", ledger.stopped, _unhealed(ledger)
+    if found.clusters and all(cluster.id in ledger.outdated for cluster in found.clusters):
+        first = found.clusters[0]
+        return "explained", "done", f"{first.failures[0].test}: {ledger.outdated[first.id]}"
     if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
         status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
         return status, ledger.stopped, _uncollected(broken)

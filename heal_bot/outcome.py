@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from heal_bot.model import NOT_MEASURED
+from heal_bot.model.history import tell_regression
 
 SCHEMA = 2
 MAX_CONTENT = 2 << 20
@@ -256,6 +257,11 @@ class RegressionRecord(Record):
     confirmed: bool
     tests: Names
     runs: Count = 0
+
+    @property
+    def said(self) -> str:
+        """All of it in one sentence, without a full stop."""
+        return tell_regression(self.bad_sha, self.title, len(self.tests))
 
 
 class ReportRecord(Record):

@@ -101,7 +101,7 @@ def heal(
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
-    ledger.notes.extend(on_ids(baseline.unsteady))
+    ledger.notes.extend((*on_ids(baseline.unsteady), *filter(None, [history.reason])))
     found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab)

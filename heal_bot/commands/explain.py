@@ -33,6 +33,7 @@ def explained(record: OutcomeRecord) -> list[str]:
     from heal_bot.report import console
 
     lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
+    lines += [one_line(record.regression.said, 400), ""] if record.regression else []
     told: dict[tuple[str, ...], str] = {}
     for failure in record.failures:
         if failure.status == "collection_error" and failure.cluster_ids in told:

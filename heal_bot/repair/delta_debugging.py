@@ -15,7 +15,7 @@ from heal_bot.model import Attempt, Candidate, Cluster, Regression, Target, Verd
 from heal_bot.ports import Session
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source import rails
-from heal_bot.source.reversal import Change, survey_change
+from heal_bot.source.reversal import Change, brought_tests, survey_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -48,6 +48,12 @@ def find_reversals(
                 best_fixed=len(tests) if found else 0,
             )
         )  # fmt: skip
+        if not found and (test := search.contradicted()):
+            ledger.outdated[cluster.id] = (
+                f"{regression.said}; without it {test} fails, which the same commit brought: the"
+                " commit means what this test contradicts"
+            )
+            return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
             yield search.attempt(pieces, (rival,) if len(found) > 1 else None)
@@ -89,6 +95,8 @@ class _Search:
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""
         target, part = piece
+        if part.atomic:
+            return {(piece,)}
         return self.reduce(tuple((target, inner) for inner in part.parts)) or {(piece,)}
 
     def fewest(self, pieces: Pieces) -> Pieces:
@@ -105,7 +113,7 @@ class _Search:
     def refine(self, pieces: Pieces) -> Pieces:
         """Each part of a set that passes together made smaller, as long as the set passes."""
         for at, (target, part) in enumerate(pieces):
-            inner = tuple((target, p) for p in part.parts)
+            inner = () if part.atomic else tuple((target, p) for p in part.parts)
             around = pieces[:at], pieces[at + 1 :]
             finer = [(*around[0], one, *around[1]) for one in inner]
             if inner and (passing := self.passing(finer)):
@@ -123,6 +131,17 @@ class _Search:
             self.ledger.count(self.cluster, candidate, verdict)
             self.judged[one] = verdict
         return [one for one in sets if (v := self.judged.get(one)) and v.status == "fixed"]
+
+    def contradicted(self) -> str:
+        """A test of the commit that fails with each reversal that passes; '' where none does."""
+        tests = {failure.test for failure in self.cluster.failures}
+        brought = brought_tests(self.regression.files)
+        for verdict in self.judged.values():
+            if tests <= set(verdict.fixed):
+                for failure in verdict.newly_failing:
+                    if failure.test.partition("[")[0] in brought:
+                        return failure.test
+        return ""
 
     def candidate(self, pieces: Pieces) -> Candidate:
         """The change that puts parts back."""

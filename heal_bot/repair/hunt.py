@@ -61,7 +61,7 @@ def hunt(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        for proposer in proposers:
+        for proposer in proposers if cluster.id not in ledger.outdated else ():
             if run.over():
                 break
             search = _stream if proposer.streams else _converse

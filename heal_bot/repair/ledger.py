@@ -41,6 +41,7 @@ class Ledger:
     lock_hash: str = ""
     lab: Lab | None = None
     regressions: tuple[Regression, ...] = ()
+    outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     confirmed: Confirmed | None = None

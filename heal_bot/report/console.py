@@ -87,6 +87,7 @@ def json_line(event: Event) -> str:
 def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     """The last lines of a run: what it came to, and the next step."""
     lines = [f"{record.status}: {one_line(record.reason, 500)}"]
+    lines += [one_line(record.regression.said, 400)] if record.regression else []
     lines += [f"  collection_error: {one_line(said, 800)}" for said in uncollected(record)]
     for failure in record.failures:
         if failure.status == "collection_error":

@@ -94,9 +94,11 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
     reason = _share(_REASONS // part, record.failures)
     whole = record.model_dump(
         mode="json", by_alias=True,
-        include={"schema_version", "heal_bot", "status", "stopped", "reason", "notes", "cost"},
+        include={"schema_version", "heal_bot", "status", "stopped", "reason", "cost"},
     )  # fmt: skip
+    culprit = [record.regression.said] if record.regression else []
     return whole | {
+        "notes": [*culprit, *record.notes],
         "base_sha": record.request.base_sha,
         "tests": list(places),
         "failures": [

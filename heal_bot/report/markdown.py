@@ -101,9 +101,15 @@ def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str
 
 
 def title(record: OutcomeRecord, shown: Shown) -> str:
-    """`Fix total in shop/pricing.py`; names are from the base commit, printed as one line."""
+    """`Fix total in shop/pricing.py`, or `Revert "Simplify total" (4ac5bd1)`, as one line."""
     first = shown.functions[0] if shown.functions else "the failing tests"
     path, _, name = first.partition("::")
+    undoes = record.certificate.undoes if record.certificate else ""
+    if undoes:
+        found = record.regression
+        known = found.title if found is not None and found.bad_sha == undoes else ""
+        text = f'Revert "{known}" ({undoes[:7]})' if known else f"Revert {undoes[:7]}"
+        return one_line(text, _TITLE).translate(_PLAIN)
     more = f" and {len(shown.functions) - 1} more" if len(shown.functions) > 1 else ""
     text = f"Fix {name} in {path}{more}" if name else f"Fix {first}"
     if record.status == "partly_healed":
@@ -136,6 +142,7 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
 
     return {
         "head": (partial(_head, record, shown),),
+        "culprit": (partial(sections.culprit, record),),
         "causes": (partial(sections.causes, record), gone),
         "change": (drawn, partial(drawn, limit=8_000), long_diff),
         "before_after": (

@@ -7,6 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from heal_bot.model import identity
+from heal_bot.model.history import tell_regression
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
 from heal_bot.report.uncollected import FAILING, uncollected
@@ -43,6 +44,13 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
         how += f" of `{certificate.base_sha[:12]}`"
     undoes = f"**undoes {certificate.undoes}.** " if certificate and certificate.undoes else ""
     return f"{undoes}**{head}.** {count(changed, 'function')} changed: {told}; {how}."
+
+
+def culprit(record: OutcomeRecord) -> str:
+    """The commit that broke the tests, as far as it was proved."""
+    if (found := record.regression) is None:
+        return ""
+    return f"{tell_regression(found.bad_sha, for_markdown(found.title, 200), len(found.tests))}."
 
 
 def causes(record: OutcomeRecord) -> str:

@@ -68,6 +68,8 @@ def reply(
     if record.patch is None:
         if record.suggestion is not None:
             said += ["", sections.suggestion(record, _DIFF, claimed=claimed), ""]
+        if record.regression is not None:
+            said += ["", sections.culprit(record), ""]
         said += [f"- {sections.failure_line(f)}" for f in record.failures[:20]]
     return clip("\n".join(said), _LIMIT)
 

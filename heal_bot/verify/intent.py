@@ -121,9 +121,8 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
     """The same, with confirmed failures that are the test's fault marked `stale_test`.
 
     A test is stale when the commits under test left it alone and changed a function it runs, or a
-    value that a function it runs uses, and all that fails is what it asserts, or a `raise` that
-    the commits wrote. Two things contradict that: any other exception, and a second such test
-    function that fails on the same change, unless the commits say in words that it is meant.
+    value that a function it runs uses, say in words that this is meant, and all that fails is what
+    it asserts, or a `raise` that the commits wrote.
     """
     confirmed = [item for item in reproduced if item.status == "confirmed"]
     changed = tree.changed_lines() if confirmed else {}
@@ -150,18 +149,10 @@ def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...
         or not (failure.kind in _CLAIMS or history.refuses(failure))
     ):
         return item
-    if not any(map(history.documents, mine)) and any(
-        set(others) & set(mine) and _function(test) != _function(failure.test)
-        for test, others in ran.items()
-    ):
+    if not any(map(history.documents, mine)):
         return item
     return replace(item, failure=replace(failure, reason=_claims(failure, mine, history)),
                    status="stale_test")  # fmt: skip
-
-
-def _function(test: str) -> str:
-    """The test function, without the parameters of one of its cases."""
-    return test.partition("[")[0]
 
 
 def _claims(failure: Failure, changed: Sequence[Target], history: _History) -> str:
