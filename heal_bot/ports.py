@@ -27,6 +27,7 @@ from heal_bot.model import (
     Opinion,
     Outcome,
     PatchedFile,
+    Regression,
     Removal,
     RunHints,
     Search,
@@ -257,6 +258,7 @@ class Brief:
     base: tuple[Edit, ...] = ()
     lock_hash: str = ""
     lab: Lab | None = None
+    regressions: tuple[Regression, ...] = ()
 
 
 class Proposer(Protocol):

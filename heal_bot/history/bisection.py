@@ -108,26 +108,46 @@ class _Search:
         """The commit of a place."""
         return self.commits[place - 1].sha if place else self.commits[0].parent
 
+    def environment(self, tree: Tree, suite: SuiteRun) -> Environment | None:
+        """One for a commit whose tests cannot be collected in that of the red run, if it differs.
+
+        That a test is not there yet is no such trouble.
+        """
+        if suite.ended == "finished" and not suite.errors:
+            return None
+        made = self.bench.workspace.provision(self.run, tree, self.bench.hints)
+        return None if made == self.bench.env else made
+
     def states(self, places: Sequence[int], tests: Sequence[str]) -> list[dict[str, str]]:
         """What the tests do at each place: passed, failed, or '' where nobody can say."""
         bench, run = self.bench, self.run
         trees = [bench.workspace.checkout(run, self.sha(place)) for place in places]
         seconds = _SECONDS + 2 * bench.seconds
         asks = [Ask(tree, tuple(tests), seconds=seconds) for tree in trees]
+        done = bench.runner.run_many(run, bench.env, asks)
         found = []
-        for tree, suite in zip(trees, bench.runner.run_many(run, bench.env, asks), strict=True):
-            self.runs += 1
-            purpose = f"failing tests at {tree.sha[:7]}"
-            passed = sum(r.outcome in _GREEN for r in suite.results)
-            failed = sum(r.outcome in _RED for r in suite.results)
-            run.emit(
-                SuiteFinished(
-                    stage="history", purpose=purpose, passed=passed, failed=failed,
-                    seconds=suite.seconds, ended=suite.ended,
-                )
-            )  # fmt: skip
+        for tree, ask, first in zip(trees, asks, done, strict=True):
+            suite = first
+            self.tell(tree, first)
+            if (env := self.environment(tree, first)) is not None:
+                (suite,) = bench.runner.run_many(run, env, [ask])
+                self.tell(tree, suite)
             found.append({test: _state(test, suite) for test in tests})
         return found
+
+    def tell(self, tree: Tree, suite: SuiteRun) -> None:
+        """Count a run and say what came of it."""
+        self.runs += 1
+        self.run.emit(
+            SuiteFinished(
+                stage="history",
+                purpose=f"failing tests at {tree.sha[:7]}",
+                passed=sum(r.outcome in _GREEN for r in suite.results),
+                failed=sum(r.outcome in _RED for r in suite.results),
+                seconds=suite.seconds,
+                ended=suite.ended,
+            )
+        )
 
     def confirmed(self) -> tuple[Regression, ...]:
         """A regression for each commit that nothing lies between and its parent, seen again."""

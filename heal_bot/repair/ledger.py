@@ -236,6 +236,7 @@ class Recollection:
             base=ledger.bases.get(self.cluster.id, ()),
             lock_hash=ledger.lock_hash,
             lab=ledger.lab,
+            regressions=ledger.regressions,
         )
 
     def _shown(self) -> Iterator[Attempt]:

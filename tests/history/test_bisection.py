@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +68,15 @@ def _grow(git: Git, tmp_path: Path, texts: Sequence[str]) -> list[str]:
 
 
 def _search(
-    tmp_path: Path, good: str = "", tests: Sequence[str] = (A,), runner: Any = None
+    tmp_path: Path,
+    good: str = "",
+    tests: Sequence[str] = (A,),
+    runner: Any = None,
+    kind: type[LocalWorkspace] = LocalWorkspace,
 ) -> History:
     run, _ = quiet_run()
     repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
-    workspace = LocalWorkspace(repository, tmp_path / "trees", tmp_path / "cache")
+    workspace = kind(repository, tmp_path / "trees", tmp_path / "cache")
     bench = Bench(workspace, runner or ReadingRunner(), ENVIRONMENT, RunHints(), 1.0)
     tree = workspace.checkout(run, repository.head)
     failures = [Failure(test, "AssertionError", "") for test in tests]
@@ -204,3 +208,33 @@ def test_a_file_that_was_moved_is_compared_with_what_it_was(git: Git, tmp_path: 
     _commit(git, tmp_path, f"a=failed\n{lines}", "Move")
     files = {f.path: f for f in _search(tmp_path, shas[0]).regressions[0].files}
     assert files["new.py"].before.decode() == lines
+
+
+OLD = replace(ENVIRONMENT, lock_hash="old")
+
+
+class OldPackages(LocalWorkspace):
+    """Makes the environment of an old commit."""
+
+    def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
+        return OLD
+
+
+class NeedsOldPackages(ReadingRunner):
+    """Cannot import the tests with the packages of the red run."""
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        found = super().run_many(run, env, asks)
+        if env == OLD:
+            return found
+        errors = (("tests/test_m.py", "ImportError: cannot import name 'soft'"),)
+        return tuple(replace(one, results=(), errors=errors) for one in found)
+
+
+def test_an_old_commit_has_an_environment_of_its_own_where_it_needs_one(
+    git: Git, tmp_path: Path
+) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=failed"])
+    assert _search(tmp_path, shas[0], runner=NeedsOldPackages()).regressions == ()
+    found = _search(tmp_path, shas[0], runner=NeedsOldPackages(), kind=OldPackages)
+    assert found.regressions[0].bad_sha == shas[1]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.errors import HealBotError
-from heal_bot.model import Candidate, Cluster, Failure, Origin, Search, Target
+from heal_bot.model import Candidate, ChangedFile, Cluster, Failure, Origin, Search, Target
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm import uncollected
 from heal_bot.repair.llm.lessons import worded
@@ -46,7 +46,7 @@ class Facts:
     """All that does not change while a cluster is worked on.
 
     `texts` are the suspects' files, `base` the diff of what is confirmed already, `broken` what is
-    known of source that does not parse or import.
+    known of source that does not parse or import, `history` the commit that broke the tests.
     """
 
     failing: tuple[Failing, ...]
@@ -60,6 +60,7 @@ class Facts:
     base: str = ""
     values: str = ""
     broken: tuple[str, ...] = ()
+    history: str = ""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -86,7 +87,26 @@ def gather(brief: Brief) -> Facts:
         base=_made(brief),
         values=_values(brief),
         broken=tuple(uncollected.told(brief, source)) if source else (),
+        history=_history(brief),
     )
+
+
+def _history(brief: Brief) -> str:
+    """The commit that broke the tests, and what it changed in the suspects' files."""
+    files = {suspect.target.path for suspect in brief.cluster.suspects}
+    tests = {failure.test for failure in brief.cluster.failures}
+    told = []
+    for one in brief.regressions:
+        if tests & set(one.tests):
+            told += [one.said, *(_diff(file) for file in one.files if file.path in files)]
+    return "\n".join(told)
+
+
+def _diff(file: ChangedFile) -> str:
+    try:
+        return edit.diff(file.path, guard.check(file.before), guard.check(file.after))
+    except guard.SourceRejected as error:
+        return f"{file.path}: {error}"
 
 
 def _values(brief: Brief) -> str:

@@ -160,6 +160,7 @@ class Prompter:
             remembered=facts.remembered,
             instruction=facts.instruction,
             base=facts.base,
+            history=facts.history,
             left_out=left_out,
             source_limit=source_limit,
             message_limit=message_limit,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import Cluster, Failure, Search, Suspect
+from heal_bot.model import ChangedFile, Cluster, Failure, Regression, Search, Suspect
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.context import gather, signature
 from heal_bot.source import functions
@@ -127,3 +127,21 @@ def test_a_signature_is_one_line_with_the_first_of_the_docstring() -> None:
     assert signature(MONEY[0]) == (
         "def round_cents(value: float, *, up=True) -> float  # Halves go up."
     )
+
+
+def test_the_commit_that_broke_the_tests_is_told_with_its_part_in_the_suspects_files() -> None:
+    files = (
+        ChangedFile("shop/money.py", b"a = 1\n", b"a = 2\n"),
+        ChangedFile("shop/other.py", b"b = 1\n", b"b = 2\n"),
+    )
+    test = "tests/shop/test_money.py::TestCart::test_total"
+    broke = Regression("a" * 40, "b" * 40, "Simplify", (test,), True, files)
+    other = Regression("c" * 40, "d" * 40, "Another", ("tests/gone.py::test_x",), True, files)
+    cluster = Cluster("c1", (Failure(test, "E", ""),), (Suspect(MONEY[0], 1.0),))
+    told = gather(Brief(cluster, MemoryTree(), regressions=(broke, other))).history
+    assert told.startswith(
+        "`bbbbbbb` (Simplify) broke this test; it passes at its parent\ndiff --git"
+    )
+    assert "+a = 2" in told
+    assert "other.py" not in told
+    assert "Another" not in told
