@@ -35,19 +35,26 @@ def find_regressions(
     """The commits after which the failing tests fail, each proved on it and on its parent.
 
     `good` is where the tests are said to have passed; it is believed only after they did. Without
-    one, older and older commits are asked. At most log2 n + 3 runs for n commits.
+    one, or where they fail there too, older and older commits are asked. At most log2 n + 3 runs
+    for n commits since a good one that is told.
     """
     commits = bench.workspace.commits(run, good, tree.sha)
     if not commits:
         return History(reason="no earlier commit is at hand: nothing is said of what changed")
     limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
-    search = _Search(limited, commits, tuple(f.test for f in failures), bench)
+    tests = tuple(failure.test for failure in failures)
+    search = _Search(limited, commits, tests, bench)
     try:
-        search.narrow(bounded=bool(good))
+        search.narrow(len(commits) if good else 1)
+        if search.open() and good:
+            older = bench.workspace.commits(run, "", tree.sha)
+            if len(older) > len(commits):
+                search = _Search(limited, older, tests, bench, search.runs)
+                search.narrow(min(2 * len(commits), len(older)))
         found = search.confirmed()
     except HealBotError as error:
         return History(reason=f"the history was not searched: {error}", runs=search.runs)
-    return History(found, search.reason(found), search.runs, len(commits))
+    return History(found, search.reason(found), search.runs, len(search.commits))
 
 
 @dataclass(slots=True)
@@ -69,9 +76,9 @@ class _Search:
     def __post_init__(self) -> None:
         self.fails = dict.fromkeys(self.tests, len(self.commits))
 
-    def narrow(self, *, bounded: bool) -> None:
-        """Go back to where the tests pass, then halve what lies between until nothing does."""
-        back, last = len(self.commits) if bounded else 1, len(self.commits)
+    def narrow(self, back: int) -> None:
+        """Go so many commits back, further until the tests pass, then halve what lies between."""
+        last = len(self.commits)
         while self.open() and not self.run.over():
             self.ask(last - back, self.open())
             if back >= last:

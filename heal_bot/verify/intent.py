@@ -20,6 +20,8 @@ _SHOWN = 3
 # Where a project tells its users what is another now.
 _TOLD = re.compile(r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[^/]*\Z"
                    r"|^docs?/.*\.(?:md|rst|txt)\Z")  # fmt: skip
+# Shorter texts stand in any prose by accident.
+_LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -57,17 +59,22 @@ class _History:
         line = text[frames[-1].line - 1] if frames[-1].line <= len(text) else ""
         return line.lstrip().startswith("raise ")
 
-    def documents(self, target: Target) -> bool:
-        """Whether the commits say that a change is meant: in its docstring, or where they tell."""
+    def documents(self, target: Target, failure: Failure) -> bool:
+        """Whether the commits say that a change is meant: in its docstring, or where they tell.
+
+        Where they tell they name the function, or what the test got and does not know.
+        """
         before = _former(self.tree, target)
         if before is not None and _docstring(before.source) != _docstring(target.source):
             return True
         name = re.compile(rf"\b{re.escape(target.qualname.rpartition('.')[2])}\b")
+        got = _results(failure, self.tree)
         there = set(self.tree.paths())
         for path in filter(_TOLD.search, there.intersection(self.tree.changed_paths())):
             known = set((self.tree.former(path) or b"").decode(errors="replace").splitlines())
             now = self.tree.read(path).decode(errors="replace").splitlines()
-            if any(name.search(line) for line in now if line not in known):
+            new = [line for line in now if line not in known]
+            if any(name.search(line) or any(text in line for text in got) for line in new):
                 return True
         return False
 
@@ -149,7 +156,7 @@ def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...
         or not (failure.kind in _CLAIMS or history.refuses(failure))
     ):
         return item
-    if not any(map(history.documents, mine)):
+    if not any(history.documents(target, failure) for target in mine):
         return item
     return replace(item, failure=replace(failure, reason=_claims(failure, mine, history)),
                    status="stale_test")  # fmt: skip
@@ -217,6 +224,16 @@ def _former(tree: Tree, target: Target) -> Target | None:
     except guard.SourceRejected:
         return None
     return functions.find(known, target.qualname, target.kind, target.nth)
+
+
+def _results(failure: Failure, tree: Tree) -> set[str]:
+    """The texts that a test got, as far as they stand nowhere in its file."""
+    try:
+        known = tree.read(failure.test.partition("::")[0]).decode(errors="replace")
+    except KeyError:
+        known = ""
+    texts = {a or b for a, b in _LITERAL.findall(failure.message)}
+    return {text for text in texts if text not in known}
 
 
 def _docstring(source: str) -> str:

@@ -137,6 +137,12 @@ def test_where_no_commit_can_be_blamed_none_is(
     assert reason in found.reason
 
 
+def test_where_the_good_commit_is_red_too_older_ones_are_asked(git: Git, tmp_path: Path) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=failed", *(f"a=failed\n# {n}" for n in range(5))])
+    found = _search(tmp_path, shas[4])
+    assert (found.regressions[0].bad_sha, found.commits) == (shas[1], 6)
+
+
 def test_a_commit_that_does_not_collect_is_passed_over(git: Git, tmp_path: Path) -> None:
     texts = ["a=passed", "a=passed\n# 1", "", "a=passed\n# 2", "a=failed", "a=failed\n# 3"]
     shas = _grow(git, tmp_path, texts)

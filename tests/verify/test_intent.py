@@ -182,3 +182,22 @@ def test_without_history_nothing_is_stale_and_nothing_is_undone(tmp_path: Path) 
     target = functions.find(functions.index("m.py", NEW), "price")
     assert target is not None
     assert intent.undone((Edit(target, OLD),), made) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        ("assert 'Byron, Ada' == 'Ada Byron'", "stale_test"),
+        ("assert 'Byron Ada' == 'Ada Byron'", "confirmed"),
+    ],
+    ids=["the new text is told", "another text"],
+)
+def test_a_change_is_meant_where_the_commits_tell_of_what_the_test_got(
+    tmp_path: Path, message: str, status: str
+) -> None:
+    tree = _told(tmp_path)
+    (tree.root / "CHANGELOG.md").write_text("Names read 'Byron, Ada'\n")
+    spectrum = Spectrum((("m.py", 2),), {A: 1})
+    red = Reproduced(Failure(A, "AssertionError", message), "confirmed")
+    (found,) = intent.told((red,), replace(suite(), spectrum=spectrum), tree)
+    assert found.status == status
