@@ -81,7 +81,7 @@ def heal(
             run.emit(Noted(stage="intake", message=left.reason, level="warning"))
         if tests.is_green(report):
             reason = left.reason or "the report names no failure"
-            return Outcome(request, "nothing_to_do", "done", reason, report)
+            return Outcome(request, left.status, "done", reason, report)
         if why := aside.explained(report):
             return Outcome(request, "explained", "done", why, report)
     begun = _begun(run, request, report, tree, edges)

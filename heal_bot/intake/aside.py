@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from heal_bot.intake.files import Opened, matching, opened
 from heal_bot.intake.legs import parse
@@ -47,18 +47,23 @@ _SCAN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The report without what is left alone, and why that is so; '' where nothing is."""
+    """The report without what is left alone, and why that is so; '' where nothing is.
+
+    `status` is how a run ends in which nothing else is red.
+    """
 
     report: Report
     reason: str = ""
+    status: Literal["nothing_to_do", "explained"] = "nothing_to_do"
 
 
 def set_aside(request: HealRequest, report: Report, tree: Tree, root: Path) -> Aside:
     """Leave out findings of linters, and legs that may fail unless a person asks for a repair."""
     red = [case for case in report.cases if case.outcome in _RED]
-    tools = {name: sum(tool(case) == name for case in red) for name in sorted({*map(tool, red)})}
-    why = [f"{name} ({count(found, 'finding')}): {_TOOLS[name]}"
-           for name, found in tools.items() if name]  # fmt: skip
+    found = {name: [case for case in red if tool(case) == name] for name in _TOOLS}
+    why = [f"{name} ({count(len(cases), 'finding')}, first {_shown(cases)}): {_TOOLS[name]}"
+           for name, cases in found.items() if cases]  # fmt: skip
+    status: Literal["nothing_to_do", "explained"] = "explained" if why else "nothing_to_do"
     reason = f"no test of behaviour is red, but {'; '.join(why)}" if why else ""
     kept = [case for case in report.cases if case.outcome not in _RED or not tool(case)]
     if not _is_asked(request) and any(case.outcome in _RED for case in kept):
@@ -69,7 +74,14 @@ def set_aside(request: HealRequest, report: Report, tree: Tree, root: Path) -> A
             told = f"red where it may be ({', '.join(dict.fromkeys(legs))}), and left alone"
             told += ": /heal in a comment, or --only, asks for it"
             reason = f"{reason}; {told}" if reason else told
-    return Aside(replace(report, cases=tuple(kept)) if reason else report, reason)
+    return Aside(replace(report, cases=tuple(kept)) if reason else report, reason, status)
+
+
+def _shown(cases: Sequence[ReportedCase]) -> str:
+    """One finding in a line: the first that names a place, else the first."""
+    case = next((case for case in cases if ".py:" in case.message), cases[0])
+    said = case.message.strip().partition("\n")[0]
+    return one_line(said, 120) or f"{case.classname}::{case.name}"
 
 
 def explained(report: Report) -> str:

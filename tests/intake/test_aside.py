@@ -65,7 +65,17 @@ def test_a_test_beside_findings_is_kept(tmp_path: Path) -> None:
     report = Report((red("shop", "ruff"), red("tests.test_a", "test_one"), red("shop", "mypy")))
     left = set_aside(PUSH, report, FolderTree.of(tmp_path, {"a.py": ""}), tmp_path)
     assert [case.name for case in left.report.cases] == ["test_one"]
-    assert "ruff (1 finding): ruff check --fix" in left.reason
+    assert "ruff (1 finding" in left.reason
+    assert "ruff check --fix" in left.reason
+
+
+def test_findings_alone_are_explained_by_the_first_and_what_cures_it(tmp_path: Path) -> None:
+    said = "shop.py:1:8: F401 `os` imported but unused\n 1 | import os"
+    report = Report((red("", "ruff-status", "1 error"), red("shop", "ruff", said)))
+    left = set_aside(PUSH, report, FolderTree.of(tmp_path, {"a.py": ""}), tmp_path)
+    assert left.status == "explained"
+    assert "shop.py:1:8: F401 `os` imported but unused" in left.reason
+    assert "\n" not in left.reason
 
 
 def leg(name: str, python: str = "", text: str = "") -> ReportedCase:
