@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 from heal_bot.model import COMMAND, CaseResult, Environment, Failure, Origin
 from heal_bot.ports import Tree
 from heal_bot.source import rails
-from heal_bot.verify import dependency, plugins, where
+from heal_bot.verify import dependency, expiry, plugins, where
 
 # How pytest and unittest call a test that passes although it is marked to fail.
 _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
@@ -44,6 +45,11 @@ _COVERAGE = re.compile(
     r"Required test coverage of [\d.]+% not reached[^\n]*|"
     r"Coverage failure: [^\n]*|total of [\d.]+ is less than fail-under=[\d.]+"
 )
+# What a class of tests says where the methods that nose called did not run.
+_UNSET = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+_NO_NOSE = 8
+# The codec of a locale that is not UTF-8, as its files are read and written.
+_CODEC = re.compile(r"^Unicode(?:De|En)codeError: '(ascii|charmap)' codec can't")
 # What a test says where the sandbox withholds a socket, a host name or a file.
 _WITHHELD = re.compile(
     r"^(?:PermissionError|ConnectionRefusedError|gaierror|NewConnectionError|URLError):"
@@ -92,6 +98,8 @@ def environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environmen
         or _library(seen)
         or _coverage(seen)
         or _plugin(seen, tree, env)
+        or _nose(seen, tree, env)
+        or expiry.of(seen, tree, datetime.now(UTC))
         or dependency.of(seen, tree, env)
     )
 
@@ -127,6 +135,11 @@ def elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
             "it ran as root there, whom the mode of a file does not stop, and passes here as"
             " another user: run the job as one (container options: --user 1001), or skip it for"
             " uid 0"
+        )
+    if codec := _CODEC.match(_said(reported)):
+        return (
+            f"the locale there had the encoding {codec[1]}, and UTF-8 here: set PYTHONUTF8=1 or"
+            " LC_ALL=C.UTF-8 in the job, or name an encoding where files are opened"
         )
     return environment(case(reported), reported, tree, env) if reported.kind else ""
 
@@ -300,6 +313,25 @@ def _plugin(seen: CaseResult, tree: Tree, env: Environment) -> str:
     return (
         f"pytest's plugin {lacking[0]}, which the test asks for, is missing: install it in the test"
         " environment"
+    )
+
+
+def _nose(seen: CaseResult, tree: Tree, env: Environment) -> str:
+    """A class whose `setup` is nose's, which pytest called until its version 8."""
+    owner, path = seen.test.split("::")[-2:][0], seen.test.partition("::")[0]
+    found = _UNSET.search(seen.message)
+    if seen.kind != "AttributeError" or found is None or found[1] != owner:
+        return ""
+    setup = where.test(tree, f"{path}::{owner}::setup")
+    package = dependency.installed("pytest", env)
+    version = re.search(r" (\d+)\.", package)
+    if not re.search(rf"\bself\.{found[2]}\b", setup) or not version:
+        return ""
+    if int(version[1]) < _NO_NOSE:
+        return ""
+    return (
+        f"{package} does not call {owner}.setup, a name of nose's that versions before"
+        f" {_NO_NOSE} called: name it setup_method, or pin pytest<{_NO_NOSE}"
     )
 
 

@@ -107,7 +107,7 @@ def _warned(seen: CaseResult, env: Environment) -> str:
     if frames[-1].origin is not Origin.LIBRARY:
         return ""
     site = _SITE.search(frames[-1].path)
-    whose = _installed(site[1], env) if site else f"Python {env.version}"
+    whose = installed(site[1], env) if site else f"Python {env.version}"
     words = one_line(said.removeprefix(f"{kind}: "), 160)
     start = re.sub(r"[:\\].*", "", words)[:60].strip()
     return (
@@ -139,7 +139,7 @@ def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:
 def _other(what: str, top: str, env: Environment) -> str:
     return (
         f"{what}: another version of {top} is installed than the code expects"
-        f" ({_installed(top, env)}): pin the former one, with setup or where it is declared"
+        f" ({installed(top, env)}): pin the former one, with setup or where it is declared"
     )
 
 
@@ -185,7 +185,7 @@ def _source(module: str, env: Environment) -> Path | None:
     return None
 
 
-def _installed(top: str, env: Environment) -> str:
+def installed(top: str, env: Environment) -> str:
     """The package by its name and version, as far as it is known."""
     plain = top.replace("-", "_").lower()
     for site in _sites(env):

@@ -388,6 +388,8 @@ def test_another_test_that_fails_as_well_speaks_for_a_fault_of_the_code(tmp_path
         ("Failed", "DID NOT RAISE <class 'PermissionError'>", "explained"),
         ("ConnectionRefusedError", REFUSED, "explained"),
         ("Error", "unsupported locale setting", "explained"),
+        ("UnicodeDecodeError", "'ascii' codec can't decode byte 0xc3 in position 1", "explained"),
+        ("UnicodeDecodeError", "'utf-8' codec can't decode byte 0xc3 in", "not_reproduced"),
         ("AssertionError", "assert 1 == 2", "not_reproduced"),
     ],
 )
@@ -403,6 +405,39 @@ def test_what_the_failing_run_lacked_and_this_machine_has(
     item = reproduce(run, reported, tree, ENVIRONMENT, runner).reproduced[0]  # type: ignore[arg-type]
     assert item.status == status
     assert "passes here" in item.failure.reason or status == "not_reproduced"
+
+
+NOSE = """class TestTill:
+    def setup(self):
+        self.coins = [1, 2]
+
+    def setup_method(self):
+        self.notes = 1
+
+    def test_one(self):
+        assert self.coins
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "message", "named"),
+    [
+        ("8.3.4", "'TestTill' object has no attribute 'coins'", "pytest 8.3.4"),
+        ("7.4.0", "'TestTill' object has no attribute 'coins'", ""),
+        ("8.3.4", "'TestTill' object has no attribute 'notes'", ""),
+        ("8.3.4", "'Till' object has no attribute 'coins'", ""),
+    ],
+)
+def test_a_setup_of_nose_that_pytest_no_longer_calls_is_named(
+    tmp_path: Path, version: str, message: str, named: str
+) -> None:
+    site = f"env/lib/python3.11/site-packages/pytest-{version}.dist-info/METADATA"
+    tree = FolderTree.of(tmp_path, {"tests/test_a.py": NOSE, site: ""})
+    env = replace(ENVIRONMENT, prefix=str(tmp_path / "env"))
+    seen = CaseResult("tests/test_a.py::TestTill::test_one", "failed",
+                      kind="AttributeError", message=message, frames=(TEST,))  # fmt: skip
+    said = cause.environment(seen, Failure(seen.test, seen.kind, message), tree, env)
+    assert (named in said and "setup_method" in said) if named else said == ""
 
 
 def test_a_test_with_a_server_of_its_own_is_refused_here_alone(tmp_path: Path) -> None:
