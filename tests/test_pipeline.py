@@ -328,7 +328,7 @@ def test_findings_of_linters_alone_end_the_run_before_anything_is_built(
 ) -> None:
     finding = f'<testcase classname="shop" name="{name}"><failure message="bad"/></testcase>'
     outcome, runner = healed(tmp_path, {"r.xml": finding + case("one")})
-    assert outcome.status == "nothing_to_do"
+    assert outcome.status == "explained"
     assert name in outcome.reason
     assert runner.asked == []
 
