@@ -36,7 +36,7 @@ from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import command, legs, merged, plugins, scope
+from heal_bot.verify import command, interpreter, legs, merged, plugins, scope
 from heal_bot.verify.baseline import on_ids, reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import Panel, SandboxLab
@@ -88,6 +88,7 @@ def heal(
     if isinstance(begun, Outcome):
         return begun
     report, env, baseline = begun.report, begun.env, begun.baseline
+    baseline = interpreter.compared(run, baseline, tree, env, report.hints, workspace, runner)
     if not baseline.confirmed:
         return conclusion.unconfirmed(request, report, baseline, begun.remark)
     _plan(run, report, baseline)

@@ -15,7 +15,7 @@ from heal_bot.source import functions, guard, paths, rails
 from heal_bot.text import clip, one_line
 
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
-_CLAIMS = frozenset({"AssertionError", "Failed"})
+CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
 # Where a project tells its users what is another now.
 _TOLD = re.compile(r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[^/]*\Z"
@@ -146,6 +146,11 @@ def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple
     )
 
 
+def is_touched(test: str, tree: Tree) -> bool:
+    """Whether the commits under test changed the function of a test."""
+    return _History(tree, tree.changed_lines()).touched(test)
+
+
 def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...]]) -> Reproduced:
     failure = item.failure
     mine = ran.get(failure.test, ())
@@ -153,7 +158,7 @@ def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...
     if (
         failure.test == COMMAND
         or not mine
-        or not (failure.kind in _CLAIMS or history.refuses(failure))
+        or not (failure.kind in CLAIMS or history.refuses(failure))
     ):
         return item
     if not any(history.documents(target, failure) for target in mine):
