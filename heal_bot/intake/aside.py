@@ -80,8 +80,7 @@ def set_aside(request: HealRequest, report: Report, tree: Tree, root: Path) -> A
 def _shown(cases: Sequence[ReportedCase]) -> str:
     """One finding in a line: the first that names a place, else the first."""
     case = next((case for case in cases if ".py:" in case.message), cases[0])
-    said = case.message.strip().partition("\n")[0]
-    return one_line(said, 120) or f"{case.classname}::{case.name}"
+    return case.message.strip().partition("\n")[0] or f"{case.classname}::{case.name}"
 
 
 def explained(report: Report) -> str:

@@ -18,7 +18,6 @@ from heal_bot.model import (
     RunHints,
 )
 from heal_bot.ports import Runner, Tree, Workspace
-from heal_bot.text import one_line
 from heal_bot.verify import intent
 
 # The share of the time left that a run there may take.
@@ -117,7 +116,7 @@ def _told(
     if item.status != "confirmed" or item.failure.test not in green:
         return item
     failure = item.failure
-    said = one_line(f"{failure.kind}: {failure.message}".removesuffix(": "), 160)
+    said = f"{failure.kind}: {failure.message.strip()}".partition("\n")[0]
     reason = (
         f"it is red on Python {env.version} and green on Python {older.version}, with the same code"
         f" ({said}): the newer Python does this otherwise; adapt the test or the code to it, or"
