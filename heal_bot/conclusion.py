@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
 from heal_bot.model import (
     Baseline,
@@ -38,6 +40,22 @@ class Found:
     baseline: Baseline
     clusters: tuple[Cluster, ...]
     history: History = field(default_factory=History)
+
+
+@contextmanager
+def telling(report: Report) -> Iterator[None]:
+    """Where no environment can be made, say what the report tells of its first failure."""
+    try:
+        yield
+    except ProvisionError as error:
+        red = next((case for case in report.cases if case.message), None)
+        if red is None:
+            raise
+        # A whole line: what is cut before secrets are hidden may leave a part of one.
+        message = red.message.strip().partition("\n")[0]
+        python = f" on Python {report.hints.python}" if report.hints.python else ""
+        said = f"the report says{python} of {red.classname}::{red.name}: {message}"
+        raise ProvisionError(f"{error}; {said}") from error
 
 
 def unconfirmed(

@@ -144,7 +144,8 @@ def _begun(
     run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
 ) -> _Begun | Outcome:
     """Reproduce the failures; once more where the environment turns out to lack plugins."""
-    env = _provisioned(run, tree, report.hints, edges.workspace)
+    with conclusion.telling(report):
+        env = _provisioned(run, tree, report.hints, edges.workspace)
     begun: _Begun | Outcome | None = None
     lacking: tuple[str, ...] = ()
     try:

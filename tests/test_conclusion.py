@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.conclusion import Found, concluded
+from heal_bot.conclusion import Found, concluded, telling
+from heal_bot.errors import ProvisionError
 from heal_bot.model import (
     Attempt,
     Baseline,
@@ -19,7 +20,9 @@ from heal_bot.model import (
     HealRequest,
     Patch,
     Report,
+    ReportedCase,
     Reproduced,
+    RunHints,
     SuiteTotals,
     Verdict,
 )
@@ -113,3 +116,19 @@ def test_a_test_that_executes_nothing_is_out_of_date_but_a_command_never_is(
     found = replace(found, request=request, clusters=(cluster,))
     outcome = concluded(run, run.clock(), found, (), Ledger(FolderTree(tmp_path)))  # type: ignore[arg-type]
     assert outcome.status == status
+
+
+def test_where_no_environment_can_be_made_the_report_is_told() -> None:
+    lone = ReportedCase("tests.test_a", "test_one", "failed", message="KeyError: 'a'\nand more")
+    report = Report((lone,), hints=RunHints(python="3.13"))
+    with pytest.raises(ProvisionError) as caught, telling(report):
+        raise ProvisionError("it needs a compiler: give another")
+    assert str(caught.value) == (
+        "it needs a compiler: give another; the report says on Python 3.13 of"
+        " tests.test_a::test_one: KeyError: 'a'"
+    )
+
+
+def test_without_a_report_the_environment_alone_is_told() -> None:
+    with pytest.raises(ProvisionError, match=r"\Ait needs a compiler\Z"), telling(Report(())):
+        raise ProvisionError("it needs a compiler")
