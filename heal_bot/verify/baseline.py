@@ -205,6 +205,10 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     if reason := cause.environment(seen, failure, tree, env):
         status = "explained" if cause.known(seen, failure, tree, env) else "environment"
         return Reproduced(replace(found, reason=reason), status)
+    if not cause.is_alike(failure, seen) and (reason := cause.elsewhere(failure, tree, env)):
+        said = f"{seen.kind}: {seen.message.strip()}".partition("\n")[0]
+        reason = f"{reason}; here it fails otherwise ({said})"
+        return Reproduced(replace(failure, reason=reason), "explained")
     if reason := cause.stale(seen):
         return Reproduced(replace(found, reason=reason), "stale_test")
     if reason := unwritten.of(seen, tree):

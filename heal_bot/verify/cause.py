@@ -114,8 +114,12 @@ def known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> 
         map(_SERVES.search, (_test_file(seen, tree), *fixtures))
     ):
         return False
-    alike = reported.kind.rpartition(".")[2] in {"", seen.kind.rpartition(".")[2]}
-    return alike or bool(environment(case(reported), reported, tree, env))
+    return is_alike(reported, seen) or bool(environment(case(reported), reported, tree, env))
+
+
+def is_alike(reported: Failure, seen: CaseResult) -> bool:
+    """Whether the report names the exception that was seen here, or none."""
+    return reported.kind.rpartition(".")[2] in {"", seen.kind.rpartition(".")[2]}
 
 
 def case(failure: Failure) -> CaseResult:

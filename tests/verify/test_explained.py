@@ -407,6 +407,21 @@ def test_what_the_failing_run_lacked_and_this_machine_has(
     assert "passes here" in item.failure.reason or status == "not_reproduced"
 
 
+@pytest.mark.parametrize(
+    ("reported", "status"), [("UnicodeEncodeError", "explained"), ("KeyError", "confirmed")]
+)
+def test_what_the_failing_run_lacked_explains_a_test_that_fails_here_for_something_else(
+    tmp_path: Path, reported: str, status: str
+) -> None:
+    tree = FolderTree.of(tmp_path, {"shop.py": "", "tests/test_a.py": "def test_one(): ...\n"})
+    run, _ = quiet_run()
+    failure = Failure(T, reported, "'ascii' codec can't encode character 'x'")
+    runner = ScriptedRunner([suite(red("AssertionError", "assert 1 == 2"))])
+    item = reproduce(run, (failure,), tree, ENVIRONMENT, runner).reproduced[0]  # type: ignore[arg-type]
+    assert item.status == status
+    assert ("AssertionError: assert 1 == 2" in item.failure.reason) == (status == "explained")
+
+
 NOSE = """class TestTill:
     def setup(self):
         self.coins = [1, 2]
