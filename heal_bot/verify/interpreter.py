@@ -14,7 +14,6 @@ from heal_bot.model import (
     Failure,
     Frame,
     Origin,
-    Reproduced,
     RunHints,
 )
 from heal_bot.ports import Runner, Tree, Workspace
@@ -50,7 +49,13 @@ def compared(
         return baseline
     if older is None or not green:
         return baseline
-    found = tuple(_told(item, green, env, older) for item in baseline.reproduced)
+    reason = _reason(env, older)
+    found = tuple(
+        replace(item, status="explained", failure=replace(item.failure, reason=reason))
+        if item.status == "confirmed" and item.failure.test in green
+        else item
+        for item in baseline.reproduced
+    )
     return replace(baseline, reproduced=found)
 
 
@@ -110,14 +115,9 @@ def _green(
     return frozenset(found)
 
 
-def _told(
-    item: Reproduced, green: frozenset[str], env: Environment, older: Environment
-) -> Reproduced:
-    if item.status != "confirmed" or item.failure.test not in green:
-        return item
-    reason = (
-        f"it is red on Python {env.version} and green on Python {older.version}, with the same"
+def _reason(here: Environment, there: Environment) -> str:
+    return (
+        f"it is red on Python {here.version} and green on Python {there.version}, with the same"
         " code: the newer one does otherwise what the test expects; adapt the test or the code to"
         " it, or stay with the older one in the job (python-version)"
     )
-    return replace(item, status="explained", failure=replace(item.failure, reason=reason))

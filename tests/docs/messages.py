@@ -17,7 +17,7 @@ RECORDED = {
 }  # fmt: skip
 
 # Where a failing test gets the reason for which it is not repaired.
-_CAUSES = ("cause", "dependency", "expectation", "unwritten")
+_CAUSES = ("cause", "dependency", "expectation", "expiry", "interpreter", "unwritten")
 
 
 @dataclass(frozen=True)
