@@ -22,6 +22,9 @@ _OTHER_CALL = re.compile(
     r"^(?:[\w.]+\.)?(\w+)\(\) (?:got an unexpected keyword argument|got multiple values"
     r"|missing \d+ required|takes (?:from )?(?:no|\d+) )"
 )
+# Bytes where the code was written for text, or text for bytes.
+_OTHER_TEXT = re.compile(r"'(?:str' object has no attribute 'decode|bytes' object has no attribute"
+                         r" 'encode)'")  # fmt: skip
 # Warnings that say that something will go, as against those that say that something is wrong.
 _GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn|: .*\b(?:deprecated|removal)\b")
 _WARNED = re.compile(r"^E\s+(?:[\w.]+\.)?(\w+Warning): (.*)$", re.M)
@@ -129,10 +132,13 @@ def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:
         if source is None or _is_ours(top, tree) or _is_close(name, source):
             return ""
         return _other(f"module '{module}' has no attribute '{name}'", top, env)
+    top = ""
     if seen.kind == "TypeError" and (found := _OTHER_CALL.match(seen.message)):
         top = _whose(found[1], last, tree)
-        if top and not _is_ours(top, tree) and _source(top, env):
-            return _other(one_line(seen.message, 160), top, env)
+    elif seen.kind == "AttributeError" and _OTHER_TEXT.match(seen.message):
+        top = _returned(last, tree)
+    if top and not _is_ours(top, tree) and _source(top, env):
+        return _other(one_line(seen.message, 160), top, env)
     return ""
 
 
@@ -150,11 +156,32 @@ def _whose(callee: str, frame: Frame, tree: Tree) -> str:
     if called is None and callee.startswith("__"):
         # A class's constructor is called by the name of the class.
         called = re.search(r"(\w+)(?:\.\w+)*\.\w+\(|\b([A-Z]\w*)\(", line)
-    name = (called[1] or called[2]) if called else ""
+    return _origin((called[1] or called[2]) if called else "", _parsed(frame, tree))
+
+
+def _returned(frame: Frame, tree: Tree) -> str:
+    """The package whose call returned what the line of the frame makes text or bytes of."""
+    module = _parsed(frame, tree)
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and node.attr in {"decode", "encode"}:
+            last = node.end_lineno or node.lineno
+            called = node.value.func if isinstance(node.value, ast.Call) else None
+            while isinstance(called, ast.Attribute):
+                called = called.value
+            if isinstance(called, ast.Name) and node.lineno <= frame.line <= last:
+                return _origin(called.id, module)
+    return ""
+
+
+def _parsed(frame: Frame, tree: Tree) -> ast.Module:
     try:
-        module = ast.parse(tree.read(frame.path))
+        return ast.parse(tree.read(frame.path))
     except (SyntaxError, ValueError, KeyError):
-        return ""
+        return ast.Module([], [])
+
+
+def _origin(name: str, module: ast.Module) -> str:
+    """The package that a file imports a name from; '' for others."""
     return next((top for bound, top in _imported(module) if bound == name), "")
 
 

@@ -183,6 +183,7 @@ def installed(tmp_path: Path) -> Environment:
     return replace(ENVIRONMENT, prefix=str(tmp_path / "env"))
 
 
+TEXT = "'str' object has no attribute 'decode'"
 USES = "import lib\nlib.amount(cents=1)\n"
 
 
@@ -194,6 +195,10 @@ USES = "import lib\nlib.amount(cents=1)\n"
         ("TypeError", "Client.__init__() got an unexpected keyword argument 'cents'",
          "from lib import Client\nClient(cents=1)\n", (), "lib_kit"),
         ("AttributeError", "module 'lib' has no attribute 'amount'", USES, (9,), "lib_kit"),
+        ("AttributeError", TEXT, "import lib\nlib.total(1).decode('ascii')\n", (), "lib_kit 2.0"),
+        ("AttributeError", TEXT, "import lib\nlib.total(1).decode('ascii')\n", (2,), ""),
+        ("AttributeError", TEXT, "import shop\nshop.total(1).decode('ascii')\n", (), ""),
+        ("AttributeError", TEXT, "import lib\nA = lib.total(1)\nA.decode('ascii')\n", (), ""),
         # A name that is misspelt, a call that the commits wrote, a function of the project.
         ("AttributeError", "module 'lib' has no attribute 'totl'", USES, (), ""),
         ("AttributeError", "module 'lib' has no attribute 'totl'", USES, (9,), ""),
