@@ -17,7 +17,16 @@ from heal_bot.model import (
 )
 from heal_bot.ports import Ask, Runner, Tree
 from heal_bot.text import count
-from heal_bot.verify import cause, collection, dependency, expectation, intent, kinds, unwritten
+from heal_bot.verify import (
+    cause,
+    collection,
+    dependency,
+    differing,
+    expectation,
+    intent,
+    kinds,
+    unwritten,
+)
 from heal_bot.verify.kinds import Trial
 from heal_bot.verify.legs import on_legs
 from heal_bot.verify.repetition import NOTHING, Beside, by_themselves, repeated
@@ -186,7 +195,8 @@ def _classified(
         if reason := cause.elsewhere(failure, tree, env):
             return Reproduced(replace(failure, reason=f"{reason}; it passes here"), "explained")
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
-        reason = f"{failure.reason}; {here}" if failure.reason else here
+        parts = (failure.reason, here, differing.of(failure.test, suite, tree, env))
+        reason = "; ".join(filter(None, parts))
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
     if reason := kinds.by_order(trial):
         return Reproduced(replace(failure, reason=reason), "order_dependent")

@@ -137,9 +137,14 @@ def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:
         top = _whose(found[1], last, tree)
     elif seen.kind == "AttributeError" and _OTHER_TEXT.match(seen.message):
         top = _returned(last, tree)
-    if top and not _is_ours(top, tree) and _source(top, env):
+    if top and is_installed(top, tree, env):
         return _other(one_line(seen.message, 160), top, env)
     return ""
+
+
+def is_installed(top: str, tree: Tree, env: Environment) -> bool:
+    """Whether a module is of an installed package, and none of the repository's own."""
+    return not _is_ours(top, tree) and _source(top, env) is not None
 
 
 def _other(what: str, top: str, env: Environment) -> str:
