@@ -16,6 +16,10 @@ from heal_bot.verify import dependency, expiry, plugins, where
 _STRICT = ("[XPASS(strict)]", "XPASS(strict)", "Unexpected success", "UnexpectedSuccess")
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([\w.+-]+)'")
 _NO_LIBRARY = re.compile(r"([\w.+-]+\.so[\w.]*): cannot open shared object file")
+# A package's own words for it.
+_UNLOADED = re.compile(
+    r"([\w.+-]+) (?:shared )?library (?:is |was |could |can)?not (?:be )?(?:found|installed|loaded)"
+)
 # A shell's, a library's and a program's own words for another program that is not there.
 _NO_COMMAND = (
     re.compile(r"Command '\[?'?([\w.+-]+).{0,2000}' returned non-zero exit status 127"),
@@ -301,7 +305,10 @@ def _coverage(seen: CaseResult) -> str:
 
 def _library(seen: CaseResult) -> str:
     """A shared library that the machine does not have, as the loader names it."""
-    if not (found := _NO_LIBRARY.search(seen.message)):
+    found = _NO_LIBRARY.search(seen.message)
+    if not found and seen.frames and seen.frames[-1].origin is Origin.LIBRARY:
+        found = _UNLOADED.match(seen.message)
+    if not found:
         return ""
     return (
         f"the shared library {found[1]} is missing here: name its Debian package in "

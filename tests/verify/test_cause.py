@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.model import COMMAND, CaseResult, Failure
+from heal_bot.model import COMMAND, CaseResult, Failure, Frame, Origin
 from heal_bot.verify.cause import environment
 from tests.fakes import ENVIRONMENT
 
@@ -14,6 +14,12 @@ class Tree:
 
     def paths(self) -> tuple[str, ...]:
         return ()
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        return {}
+
+    def read(self, path: str) -> bytes:
+        raise KeyError(path)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +44,25 @@ def test_a_shared_library_that_is_missing_is_named_with_the_remedy(
         assert "system-packages, or run `heal-bot heal` in the test job" in said
     else:
         assert "shared library" not in said
+
+
+@pytest.mark.parametrize(
+    ("message", "origin", "named"),
+    [
+        ("PortAudio library not found", Origin.LIBRARY, "PortAudio"),
+        ("libmagic shared library could not be loaded", Origin.LIBRARY, "libmagic"),
+        ("PortAudio library not found", Origin.PROJECT, ""),
+        ("no library was found", Origin.LIBRARY, ""),
+    ],
+)
+def test_a_package_says_in_its_own_words_which_library_is_missing(
+    message: str, origin: Origin, named: str
+) -> None:
+    frames = (Frame("x.py", 1, "load", origin),)
+    seen = CaseResult("tests/test_a.py::t", "failed", kind="OSError", message=message,
+                      frames=frames)  # fmt: skip
+    said = environment(seen, Failure(seen.test, seen.kind, message), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    assert (f"the shared library {named} is missing here" in said) == bool(named)
 
 
 @pytest.mark.parametrize(
