@@ -106,7 +106,9 @@ class GitRepository:
                 self.git("read-tree", base, env=env)
             for mode, path, sha in changes:
                 if sha is None:
-                    self.git("update-index", "--force-remove", "--", path, env=env)
+                    # Mode 0 takes a path out, without the work tree that --force-remove asks for.
+                    gone = f"0 {'0' * 40}\t{path}\0".encode()
+                    self.git("update-index", "-z", "--index-info", stdin=gone, env=env)
                 else:
                     info = f"{mode},{sha},{path}"
                     self.git("update-index", "--add", "--cacheinfo", info, env=env)
