@@ -65,11 +65,16 @@ def git_in(folder: Path, *args: str) -> str:
 
 
 def show(folder: Path, base: str, fix: str = "", paths: Sequence[str] = ()) -> None:
-    """Put a work tree at a commit, some paths of it as another commit has them."""
+    """Put a work tree at a commit, some paths of it as another commit has them, or has not."""
     git_in(folder, "checkout", "--quiet", "--force", "--detach", base)
     git_in(folder, "clean", "-ffdqx", "-e", "*.egg-info", "-e", "_version.py", "-e", "version.py")
     if paths:
-        git_in(folder, "checkout", "--quiet", fix, "--", *paths)
+        named = git_in(folder, "ls-tree", "-r", "-z", "--name-only", fix, "--", *paths)
+        there = set(filter(None, named.split("\0")))
+        if there:
+            git_in(folder, "checkout", "--quiet", fix, "--", *sorted(there))
+        for path in set(paths) - there:
+            (folder / path).unlink(missing_ok=True)
 
 
 def find(data: Path, repository: str) -> Clone:

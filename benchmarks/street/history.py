@@ -67,6 +67,16 @@ def repairs(clone: Clone) -> Iterator[Change]:
             yield Change(sha, parent, sources, tests)
 
 
+def adapted(clone: Clone) -> Iterator[Change]:
+    """What may change behaviour on purpose, newest first: source, and lines of tests that were."""
+    for sha, parent, _, paths in _log(clone):
+        sources = tuple(path for path in paths if is_source(path))
+        tests = tuple(path for path in paths if is_test(path))
+        rest = [p for p in paths if p not in sources and p not in tests and not _ASIDE.search(p)]
+        if sources and tests and not rest and _removes(clone, parent, sha, tests):
+            yield Change(sha, parent, sources, tests)
+
+
 def mends(clone: Clone) -> Iterator[Change]:
     """What may mend a suite that was red, newest first: it changes little source and no test."""
     for sha, parent, message, paths in _log(clone):
@@ -101,6 +111,15 @@ def _log(clone: Clone) -> Iterator[tuple[str, str, str, list[str]]]:
         sha, parents, message, rest = (entry.split("\0", 3) + [""] * 3)[:4]
         if len(parents.split()) == 1:
             yield sha, parents, message, [p for p in rest.splitlines() if p]
+
+
+def _removes(clone: Clone, parent: str, sha: str, tests: tuple[str, ...]) -> bool:
+    """Whether lines of a test that was there go."""
+    text = clone.git(
+        "diff", "--numstat", "--no-renames", "--no-ext-diff", parent, sha, "--", *tests
+    )
+    rows = (row.split("\t", 2) for row in text.splitlines())
+    return any(gone not in {"0", "-"} and path.endswith(".py") for _, gone, path in rows)
 
 
 def _is_small(clone: Clone, parent: str, sha: str, sources: tuple[str, ...]) -> bool:

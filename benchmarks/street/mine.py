@@ -1,8 +1,8 @@
-"""Mine the recipes of repairs from clones: `python -m benchmarks.street.mine --data DIR`.
+"""Mine recipes from clones: `python -m benchmarks.street.mine --data DIR --set fixes`.
 
-Each project is worked through newest commit first, until four repairs stand; what is found or
-dropped is kept per project below DIR, and a later call goes on from there. Nothing is chosen by
-how hard it is to repair: a case is dropped only for what its plain runs say.
+Each project is worked through newest commit first, until enough stand; what is found or dropped
+is kept per project below DIR, and a later call goes on from there. Nothing is chosen by how hard it
+is to repair: a case is dropped only for what its plain runs say.
 """
 
 from __future__ import annotations
@@ -13,72 +13,45 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any
 
-from benchmarks.street import plain, recipes
-from benchmarks.street.clones import Clone, CloneError, clones, find, show
-from benchmarks.street.history import Change, repairs
-from benchmarks.street.plain import PlainError
-from benchmarks.street.recipes import Recipe
+from benchmarks.street import behind, broken, recipes
+from benchmarks.street.clones import Clone, CloneError, clones, find
+from benchmarks.street.history import Change, adapted, mends, repairs
+from benchmarks.street.plain import PlainError, Ran
+from benchmarks.street.recipes import Recipe, Set
+from benchmarks.street.workbench import Bench, DroppedError, green, steady
 
-MOST = 4
 RUNS = 3
-_TRIES = 14
-_SUITE_SECONDS = 60
-_PROJECT_SECONDS = 240
-_DECLARE = ("pyproject.toml", "setup.py", "setup.cfg", "requirements", "requirements.txt",
-            "dev-requirements.txt", "test-requirements.txt", "test_requirements.txt",
-            "requirements-dev.txt", "requirements-test.txt", "requirements_dev.txt",
-            "requirements_test.txt")  # fmt: skip
-_PYTHONS = ("3.11", "3.9")
 
 
-class DroppedError(Exception):
-    """Why a commit is no case, in words that are counted."""
+@dataclass(frozen=True, slots=True)
+class Vein:
+    """Commits that may be cases, what makes one a recipe, and how many of a project are taken."""
+
+    changes: Callable[[Clone], Iterator[Change]]
+    validated: Callable[[Bench, Change], Recipe]
+    most: int
+    tries: int
+    seconds: float = 240
 
 
-class Bench:
-    """A project's work tree and its plain environment."""
-
-    def __init__(self, clone: Clone, data: Path, place: Path, python: str) -> None:
-        self.clone, self.data, self.python = clone, data, python
-        self.tree, self.venv = place / "tree", place / f"venv-{python}"
-        self.place, self.declared = place, ""
-
-    def at(self, sha: str) -> None:
-        """See to it that the environment is what the commit declares."""
-        if self.declared != self.clone.git("ls-tree", sha, "--", *_DECLARE):
-            self.open(sha)
-
-    def open(self, sha: str) -> None:
-        """The project at a commit, installed with what its tests need."""
-        if not self.tree.exists():
-            self.clone.check_out(self.tree)
-        show(self.tree, sha)
-        self.declared = self.clone.git("ls-tree", sha, "--", *_DECLARE)
-        plain.make(self.tree, self.venv, self.python, self.data)
-        plain.complete(self.tree, self.venv, self.data)
-
-    def run(self, base: str, fix: str, tests: tuple[str, ...], only: tuple[str, ...]) -> plain.Ran:
-        """One run at `base` with the tests of `fix`."""
-        show(self.tree, base, fix, tests)
-        return plain.run(self.tree, self.venv, self.data, only, _SUITE_SECONDS)
-
-
-def mined(repository: str, data: Path, until: float) -> dict[str, Any]:
+def mined(name: Set, repository: str, data: Path, until: float) -> dict[str, Any]:
     """What the history of a project gives: recipes, and why other commits were dropped."""
-    kept = data / "mined" / f"{repository.replace('/', '+')}.json"
+    kept = data / "mined" / name / f"{repository.replace('/', '+')}.json"
     if kept.exists():
         return dict(json.loads(kept.read_text()))
-    clone = find(data, repository)
     found: list[Recipe] = []
     dropped: Counter[str] = Counter()
     try:
-        _work_through(clone, data, until, found, dropped)
-    except (CloneError, PlainError, OSError, SubprocessError, SyntaxError) as error:
+        if time.time() < until:
+            _work_through(VEINS[name], find(data, repository), data, until, found, dropped)
+    except (CloneError, PlainError, OSError, SubprocessError, ValueError, SyntaxError) as error:
         dropped[f"project: {_reason(error)}"] += 1
     result = {
         "repository": repository,
@@ -98,82 +71,54 @@ def _reason(error: Exception) -> str:
 
 
 def _work_through(
-    clone: Clone, data: Path, until: float, found: list[Recipe], dropped: Counter[str]
+    vein: Vein, clone: Clone, data: Path, until: float, found: list[Recipe], dropped: Counter[str]
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="street-", dir=data) as name:
         bench: Bench | None = None
         begin = time.monotonic()
-        for tried, change in enumerate(repairs(clone)):
-            if len(found) >= MOST or tried >= _TRIES or time.time() > until:
+        for tried, change in enumerate(vein.changes(clone)):
+            if len(found) >= vein.most or tried >= vein.tries or time.time() > until:
                 return
-            if time.monotonic() - begin > _PROJECT_SECONDS:
+            if time.monotonic() - begin > vein.seconds:
                 dropped["project: no more time for it"] += 1
                 return
+            bench = bench or green(clone, data, Path(name), change.sha)
             try:
-                if bench is None:
-                    bench = _bench(clone, data, Path(name), change)
-                found.append(_validated(bench, change))
+                found.append(vein.validated(bench, change))
             except DroppedError as error:
                 dropped[str(error)] += 1
-                if str(error).startswith("slow"):
+            except PlainError as error:
+                late = "more than" in str(error)
+                dropped["slow suite" if late else "its tests do not start"] += 1
+                if late:
                     return
 
 
-def _bench(clone: Clone, data: Path, place: Path, change: Change) -> Bench:
-    """The environment for the newest commit, with the first Python whose whole suite is green."""
-    said = ""
-    for python in _PYTHONS:
-        bench = Bench(clone, data, place, python)
-        try:
-            bench.open(change.sha)
-            ran = bench.run(change.sha, change.sha, (), ())
-        except PlainError as error:
-            said = str(error)
-            if "more than" in said:
-                break
-            continue
-        if not ran.red:
-            return bench
-        said = f"its suite is red ({len(ran.red)} of {len(ran.red) + ran.passed}) when repaired"
-    raise PlainError(said)
-
-
-def _validated(bench: Bench, change: Change) -> Recipe:
+def repaired(bench: Bench, change: Change) -> Recipe:
     """The recipe of a repair whose tests fail before and pass after it, thrice the same."""
     files = tuple(t for t in change.tests if t.endswith(".py") and "test" in t.rpartition("/")[2])
     only = tuple(path for path in files if not path.endswith("conftest.py"))
-    only = _there(bench, change, only)
-    try:
-        bench.at(change.sha)
-        first = _first(bench, change, only)
-        if not first.red:
-            raise DroppedError("its tests pass without it")
-        right = bench.run(change.sha, change.sha, (), ())
-        if right.red:
-            raise DroppedError("red when repaired")
-        whole = [bench.run(change.parent, change.sha, change.tests, ()) for _ in range(RUNS)]
-        again = [bench.run(change.sha, change.sha, (), ()) for _ in range(RUNS - 1)]
-    except PlainError as error:
-        words = "slow suite" if "more than" in str(error) else "its tests do not start"
-        raise DroppedError(words) from None
-    if len({ran.red for ran in whole}) > 1 or any(ran.red for ran in again):
-        raise DroppedError("its runs differ")
-    red = whole[0].red
-    if not red:
+    only = tuple(path for path in only if bench.clone.read(change.sha, path))
+    bench.at(change.sha)
+    if not _first(bench, change, only).red:
         raise DroppedError("its tests pass without it")
-    if any("::" not in test or test.startswith("::") for test in red):
-        raise DroppedError("its tests do not import without it")
-    if len(red) > 60:
-        raise DroppedError("more than 60 tests are red")
+    if bench.run(change.sha, change.sha, (), ()).red:
+        raise DroppedError("red when repaired")
+    whole = [bench.run(change.parent, change.sha, change.tests, ()) for _ in range(RUNS)]
+    if any(bench.run(change.sha, change.sha, (), ()).red for _ in range(RUNS - 1)):
+        raise DroppedError("its runs differ")
+    ran = steady(whole)
+    if not ran.red:
+        raise DroppedError("its tests pass without it")
     return Recipe(
-        id=f"fixes/{bench.clone.repository.rpartition('/')[2].lower()}-{change.sha[:8]}",
+        id=f"fixes/{bench.name}-{change.sha[:8]}",
         part="fixes", repository=bench.clone.repository, base=change.parent, fix=change.sha,
         tests=change.tests, sources=change.sources, python=bench.python,
-        red=tuple(sorted(red)), passed=whole[0].passed, seconds=round(whole[0].seconds, 1),
+        red=tuple(sorted(ran.red)), passed=ran.passed, seconds=round(ran.seconds, 1),
     )  # fmt: skip
 
 
-def _first(bench: Bench, change: Change, only: tuple[str, ...]) -> plain.Ran:
+def _first(bench: Bench, change: Change, only: tuple[str, ...]) -> Ran:
     """The changed tests alone; with the environment made anew where something is missing in it."""
     try:
         return bench.run(change.parent, change.sha, change.tests, only)
@@ -184,34 +129,46 @@ def _first(bench: Bench, change: Change, only: tuple[str, ...]) -> plain.Ran:
         return bench.run(change.parent, change.sha, change.tests, only)
 
 
-def _there(bench: Bench, change: Change, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """The changed test files that the repair still has."""
-    return tuple(path for path in paths if bench.clone.read(change.sha, path)) or ()
+VEINS: dict[Set, Vein] = {
+    "fixes": Vein(repairs, repaired, 4, 14),
+    "intended": Vein(adapted, behind.left_behind, 3, 12, 120),
+    "regressions": Vein(mends, broken.regression, 2, 8, 120),
+}
+
+
+def _order(name: Set, repository: str) -> tuple[bool, str]:
+    """Projects of which a plain environment is known first, then by hash."""
+    known = {recipe.repository for recipe in recipes.load("fixes")}
+    return repository not in known, recipes.digest(f"{name} {repository}")
 
 
 def main(argv: list[str]) -> int:
     """Mine all clones of the folder, and write the recipes where asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.street.mine")
     parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
+    parser.add_argument("--set", choices=recipes.SETS, default="fixes", help="what to look for")
     parser.add_argument("--only", default="", help="projects whose name has this in it")
     parser.add_argument("--minutes", type=float, default=60, help="when to stop")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="add them to the repository")
     asked = parser.parse_args(argv)
     data = asked.data.resolve()
-    names = [c.repository for c in clones(data) if asked.only in c.repository]
+    chosen = [c.repository for c in clones(data) if asked.only in c.repository]
+    names = sorted(chosen, key=lambda name: _order(asked.set, name))
     until = time.time() + 60 * asked.minutes
+    given = ([asked.set] * len(names), names, [data] * len(names), [until] * len(names))
     with ProcessPoolExecutor(asked.jobs) as pool:
-        results = list(pool.map(mined, names, [data] * len(names), [until] * len(names)))
+        results = list(pool.map(mined, *given))
     dropped: Counter[str] = Counter()
     for result in results:
         dropped.update(result["dropped"])
     found = [Recipe.model_validate_json(json.dumps(r)) for one in results for r in one["recipes"]]
     if asked.write:
-        kept = [r for r in recipes.load("fixes") if r.repository not in names]
-        recipes.save("fixes", [*kept, *found])
+        ids = {recipe.id for recipe in found}
+        others = [r for r in recipes.load(asked.set) if r.id not in ids]
+        recipes.save(asked.set, [*others, *found])
     print(json.dumps({
-        "fixes": len(found), "projects": len({r.repository for r in found}),
+        asked.set: len(found), "projects": len({r.repository for r in found}),
         "tune": sum(r.split == "tune" for r in found), "dropped": dict(dropped.most_common()),
         "complete": all(result["complete"] for result in results),
     }))  # fmt: skip

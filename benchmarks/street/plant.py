@@ -27,11 +27,11 @@ from benchmarks.street import plain, planted, recipes
 from benchmarks.street.clones import Clone, CloneError, clones, find, show
 from benchmarks.street.faults import KINDS, mutant, targets
 from benchmarks.street.history import is_source, is_test
-from benchmarks.street.mine import Bench, DroppedError
 from benchmarks.street.plain import PlainError
 from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Planted, Recipe
 from benchmarks.street.staged import borrow
+from benchmarks.street.workbench import Bench, DroppedError
 from heal_bot.source.guard import SourceRejected
 from tests.github.repository import GitRefused, GitRepository
 
@@ -132,7 +132,7 @@ def _field(clone: Clone, data: Path, place: Path) -> Field:
 
 def _heads(clone: Clone, data: Path) -> Iterator[tuple[str, str]]:
     """The newest repair that was mined, which is green, else the main branch."""
-    kept = data / "mined" / f"{clone.repository.replace('/', '+')}.json"
+    kept = data / "mined/fixes" / f"{clone.repository.replace('/', '+')}.json"
     mined = json.loads(kept.read_text())["recipes"] if kept.exists() else []
     for recipe in mined[:1]:
         yield recipe["fix"], recipe["python"]
@@ -252,7 +252,7 @@ def _validated(field: Field, fault: Planted, deep: str, text: str, made: Mutant)
 
 def _order(clone: Clone, data: Path) -> tuple[int, float]:
     """Projects that are known to be green first, and little tests before large ones."""
-    kept = data / "mined" / f"{clone.repository.replace('/', '+')}.json"
+    kept = data / "mined/fixes" / f"{clone.repository.replace('/', '+')}.json"
     mined = json.loads(kept.read_text()) if kept.exists() else None
     if mined and mined["recipes"]:
         return 0, min(recipe["seconds"] for recipe in mined["recipes"])

@@ -14,7 +14,12 @@ FOLDER = Path(__file__).parent / "recipes"
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Split = Literal["tune", "held"]
 Part = Literal["fixes", "regressions", "situations"]
+Set = Literal["fixes", "regressions", "intended"]
+SETS: tuple[Set, ...] = ("fixes", "regressions", "intended")
 PARTS: tuple[Part, ...] = ("fixes", "regressions", "situations")
+
+# A dependency that broke the tests: its name, the last version before that, the first with it.
+Package = tuple[str, str, str]
 
 # Others measure on these: they take no part in mining, fitting and tuning.
 EXCLUDED = frozenset({
@@ -89,20 +94,20 @@ def digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
 
 
-def load(part: Part) -> tuple[Recipe, ...]:
-    """The recipes of a part, in the order of their file."""
-    path = FOLDER / f"{part}.jsonl"
+def load(name: Set) -> tuple[Recipe, ...]:
+    """The recipes of a set, in the order of their file."""
+    path = FOLDER / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return tuple(Recipe.model_validate_json(line) for line in lines)
 
 
-def save(part: Part, recipes: Iterable[Recipe]) -> None:
-    """Write the recipes of a part, sorted by their ids."""
+def save(name: Set, recipes: Iterable[Recipe]) -> None:
+    """Write the recipes of a set, sorted by their ids."""
     lines = (
         json.dumps(recipe.model_dump(exclude_defaults=True), ensure_ascii=False)
         for recipe in sorted(recipes, key=lambda recipe: recipe.id)
     )
-    (FOLDER / f"{part}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (FOLDER / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def moved() -> tuple[str, ...]:

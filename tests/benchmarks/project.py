@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.street.clones import find
-from benchmarks.street.mine import Bench
+from benchmarks.street.workbench import Bench
 from tests.github.repository import GitRepository
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.street import planted
 from benchmarks.street.faults import mutant
-from benchmarks.street.mine import DroppedError
 from benchmarks.street.plant import Field, _place, _tried, _validated
 from benchmarks.street.recipes import Planted
+from benchmarks.street.workbench import DroppedError
 from tests.benchmarks.project import on_a_bench
 from tests.github.repository import GitRepository
 
