@@ -92,6 +92,8 @@ def _cases(part: Part, data: Path, engine: Engine) -> Iterator[tuple[str, Callab
         yield f"situations/{one.name}", partial(acted.run_own, one, data, engine)
     for found in real.load():
         yield found.id, partial(acted.run_real, found, data, engine)
+    for recipe in recipes.load("intended"):
+        yield recipe.id, partial(acted.run_behind, recipe, data, engine)
 
 
 def shown(row: Row) -> str:
@@ -111,7 +113,10 @@ def summary(rows: list[Row], version: str, *, complete: bool) -> dict[str, Any]:
             name: reckon([r for r in rows if (r.part, r.split) == (part, name)])
             for name in ("held", "tune")
         }
-    projects = {recipe.repository for part in PARTS[:2] for recipe in recipes.load(part)}
+    halves["history"] = {
+        name: figures.history([r for r in rows if r.split == name]) for name in ("held", "tune")
+    }
+    projects = {recipe.repository for name in recipes.SETS for recipe in recipes.load(name)}
     return {"benchmark": "street", "engine": version, **halves, "projects": len(projects),
             "moved": len(recipes.moved()), "complete": complete}  # fmt: skip
 

@@ -9,13 +9,19 @@ from benchmarks.street import plain, real, situation
 from benchmarks.street.case import ended_badly, kept, offered, said, status
 from benchmarks.street.clones import find
 from benchmarks.street.compared import Bench, Judgement
+from benchmarks.street.culprit import blamed, takes_back
 from benchmarks.street.figures import Row
 from benchmarks.street.plain import PlainError
+from benchmarks.street.planted import Grown
 from benchmarks.street.real import Real
-from benchmarks.street.recipes import split
+from benchmarks.street.recipes import Recipe, split
 from benchmarks.street.situation import Action, Situation
-from benchmarks.street.staged import Ended, Engine, Stage, borrow, opened
+from benchmarks.street.staged import Ended, Engine, Stage, borrow, opened, record, staged
 from tests.github.repository import GitRepository
+
+# What says that a change was meant and its tests are behind it.
+_BEHIND = ("on purpose", "intended", "intentional", "deliberate", "outdated", "out of date",
+           "stale", "left this test alone")  # fmt: skip
 
 
 def run_own(case: Situation, data: Path, engine: Engine) -> Row:
@@ -25,8 +31,9 @@ def run_own(case: Situation, data: Path, engine: Engine) -> Row:
         id=name, part="situations", split=split(name), engine=engine.version, wanted=case.action
     )
 
-    def red(git: GitRepository) -> tuple[str, str]:
-        return situation.grow(git, case)
+    def red(git: GitRepository) -> Grown:
+        before, head = situation.grow(git, case)
+        return Grown(before, head, head if case.bumped else "")
 
     def play(folder: Path) -> Row:
         with opened(folder, f"octo/{case.name.rpartition('/')[2]}", red) as bare:
@@ -37,8 +44,10 @@ def run_own(case: Situation, data: Path, engine: Engine) -> Row:
             ended = stage.act(engine)
             kind, patched = offered(ended, workspace)
             judgement = judged_by_hidden(case, workspace, venv, data, patched) if kind else ""
-            seen = _seen(blank, ended, case.says)
-            return seen.model_copy(update={"offered": kind, "judgement": judgement})
+            innocent = case.package is not None and not case.bumped
+            found = blamed(ended, stage, case.package, innocent=innocent)
+            update = {"offered": kind, "judgement": judgement, **found}
+            return _seen(blank, ended, case.says).model_copy(update=update)
 
     return kept(blank, data, play)
 
@@ -48,9 +57,9 @@ def run_real(recipe: Real, data: Path, engine: Engine) -> Row:
     blank = Row(id=recipe.id, part="situations", split=recipe.split, engine=engine.version,
                 wanted=recipe.action)  # fmt: skip
 
-    def red(git: GitRepository) -> tuple[str, str]:
+    def red(git: GitRepository) -> Grown:
         borrow(git, find(data, recipe.repository))
-        return git.commit(recipe.commit).parents[0], recipe.commit
+        return Grown(git.commit(recipe.commit).parents[0], recipe.commit)
 
     def play(folder: Path) -> Row:
         with opened(folder, recipe.repository, red) as bare:
@@ -63,8 +72,32 @@ def run_real(recipe: Real, data: Path, engine: Engine) -> Row:
             kind, patched = offered(ended, workspace)
             judgement = _as_fixed(recipe, workspace, venv, data, patched) if kind else ""
             drifted = len(failing) != len(recipe.red)
-            update = {"offered": kind, "judgement": judgement, "drifted": drifted}
+            found = blamed(ended, stage, recipe.package, innocent=recipe.package is not None)
+            update = {"offered": kind, "judgement": judgement, "drifted": drifted, **found}
             return _seen(blank, ended, recipe.says).model_copy(update=update)
+
+    return kept(blank, data, play)
+
+
+def run_behind(recipe: Recipe, data: Path, engine: Engine) -> Row:
+    """The row of a change that was meant, with the tests from before it."""
+    blank = Row(id=recipe.id, part=recipe.part, split=recipe.split, engine=engine.version,
+                wanted="explain")  # fmt: skip
+
+    def play(folder: Path) -> Row:
+        with staged(recipe, data, folder) as stage:
+            workspace = stage.runner.workspace
+            record(stage, recipe, folder / "venv", data)
+            failing = plain.failing(workspace / "junit.xml")
+            ended = stage.act(engine)
+            kind, _ = offered(ended, workspace)
+            back = takes_back(ended)
+            update = {
+                "offered": kind, "judgement": "wrong" if kind and not back else "",
+                "undone": ended.pulls > 0 and not back,
+                "drifted": len(failing) != len(recipe.red), **blamed(ended, stage),
+            }  # fmt: skip
+            return _seen(blank, ended, _BEHIND).model_copy(update=update)
 
     return kept(blank, data, play)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.street import plain
 from benchmarks.street.clones import CloneError, find
 from benchmarks.street.compared import Bench, Judgement, functions_changed
+from benchmarks.street.culprit import Honest, blamed, honest, hunks
 from benchmarks.street.figures import Offered, Row
 from benchmarks.street.plain import PlainError
 from benchmarks.street.planted import ConflictError
@@ -51,11 +52,15 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
     red = plain.failing(workspace / "junit.xml")
     ended = stage.act(engine)
     guilty = _guilty(recipe, stage, data)
+    right, broken = _versions(recipe, stage, data)
     kind, patched = offered(ended, workspace)
     judgement: Judgement | Literal[""] = ""
     why = ""
+    honesty: Honest = ""
     if kind:
         judgement, why = _bench(recipe, stage, venv, data).judge(patched)
+    if kind and recipe.part == "regressions":
+        honesty = honest(recipe, find(data, recipe.repository), _texts(stage, patched), patched)
     return Row(
         id=recipe.id, part=recipe.part, split=recipe.split, engine=engine.version,
         status=status(ended), seconds=ended.seconds, red=len(red),
@@ -64,6 +69,8 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
         ids_refused=_ids_refused(ended.outcome), rank=_rank(ended.outcome, guilty),
         offered=kind, judgement=judgement,
         said=said(ended, why) if recipe.split == "tune" else "",
+        hunks=hunks(right, broken), honest=honesty,
+        **blamed(ended, stage, innocent=recipe.part == "fixes"),
     )  # fmt: skip
 
 
@@ -124,14 +131,18 @@ def _guilty(recipe: Recipe, stage: Stage, data: Path) -> set[tuple[str, str]]:
 
 def _versions(recipe: Recipe, stage: Stage, data: Path) -> tuple[dict[str, str], dict[str, str]]:
     """The changed source files as they are right, and as they are in the red run."""
-    clone, git = find(data, recipe.repository), stage.github.world.git
+    clone = find(data, recipe.repository)
     right = {path: clone.read(recipe.fix, path) for path in recipe.sources}
-    sha = stage.runner.sha
-    broken = {
+    return right, _texts(stage, recipe.sources)
+
+
+def _texts(stage: Stage, paths: Iterable[str]) -> dict[str, str]:
+    """Files as they are in the red run."""
+    git, sha = stage.github.world.git, stage.runner.sha
+    return {
         path: git.git("show", "--end-of-options", f"{sha}:{path}").decode(errors="replace")
-        for path in recipe.sources
+        for path in paths
     }
-    return right, broken
 
 
 def offered(ended: Ended, workspace: Path) -> tuple[Offered, dict[str, str]]:

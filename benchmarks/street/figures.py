@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from benchmarks.street.compared import Judgement
+from benchmarks.street.culprit import Honest, Judged
 from benchmarks.street.recipes import Part, Split
 
 Offered = Literal["", "suggested", "healed"]
@@ -20,7 +21,10 @@ class Row(BaseModel):
     """What came of a case; `said` is for cases of `tune` alone.
 
     `red` counts the failing tests of the job's report, `drifted` says that they are not those of
-    the recipe. `ranks` hold the first place of a guilty function among the suspects, 0 for none.
+    the recipe. `rank` is the first place of a guilty function among the suspects, 0 for none.
+    `culprit` judges the commit that is blamed, after so many `runs` among the pushed `commits`;
+    `hunks` counts the places of the right change, `honest` tells of the rest of the commit that
+    brought the fault. `undone` is a change that was meant, taken back without a word.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,7 +48,26 @@ class Row(BaseModel):
     action: Literal["", "repair", "explain", "silent"] = ""
     wanted: Literal["", "repair", "explain", "silent"] = ""
     named: bool = False
+    culprit: Judged = ""
+    confirmed: bool = False
+    runs: int = 0
+    commits: int = 0
+    hunks: int = 1
+    honest: Honest = ""
+    has_package: bool = False
+    package: Literal["", "right", "false"] = ""
+    undone: bool = False
     said: str = ""
+
+    @property
+    def intended(self) -> bool:
+        """Whether a commit changed behaviour on purpose, and left its tests behind."""
+        return self.id.startswith("situations/intended/")
+
+    @property
+    def has_culprit(self) -> bool:
+        """Whether it is known which commit broke the tests."""
+        return self.part == "regressions" or self.intended
 
     @property
     def did_right(self) -> bool:
@@ -123,6 +146,37 @@ def situations(rows: Sequence[Row]) -> dict[str, Any]:
         "silent_within_60_s": _share(sum(row.seconds <= 60 for row in silent), len(silent)),
         "silent_most_seconds": max((row.seconds for row in silent), default=0.0),
         "median_seconds": median(counted),
+    }  # fmt: skip
+
+
+def history(rows: Sequence[Row]) -> dict[str, Any]:
+    """The figures of a half that tell of what changed; `healed` is of faults in one place."""
+    counted = [row for row in rows if row.counts]
+    known = [row for row in counted if row.has_culprit]
+    single = [row for row in counted if row.part == "regressions" and row.hunks == 1]
+    healed = [row for row in single if row.offered == "healed"]
+    mixed = [row for row in counted if row.honest]
+    of_package = [row for row in counted if row.has_package]
+    searched = [row for row in counted if row.runs]
+    return {
+        "culprit_right": _share(
+            sum(row.culprit == "right" and row.confirmed for row in known), len(known)
+        ),
+        "culprit_false": sum(row.culprit == "false" for row in counted),
+        "healed": _share(len(healed), len(single)),
+        "right": _share(sum(row.judgement == "right" for row in healed), len(healed)),
+        "honest_kept": _share(sum(row.honest == "kept" for row in mixed), len(mixed)),
+        "runs": {
+            "cases": len(searched), "sum": sum(row.runs for row in searched),
+            "most": max((row.runs for row in searched), default=0),
+            "log2": sum(math.ceil(math.log2(max(1, row.commits))) for row in searched),
+        },
+        "dependency_right": _share(
+            sum(row.package == "right" for row in of_package), len(of_package)
+        ),
+        "dependency_false": sum(row.package == "false" for row in counted),
+        "intended_undone": sum(row.undone for row in counted),
+        "intended": sum(row.intended for row in counted),
     }  # fmt: skip
 
 

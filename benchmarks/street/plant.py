@@ -220,7 +220,7 @@ def _validated(field: Field, fault: Planted, deep: str, text: str, made: Mutant)
     """The recipe of a fault that turns the suite red, thrice the same."""
     faulty = planted.with_mutant(text, made)
     try:
-        _, new = planted.replay(field.git, field.head, fault, faulty)
+        new = planted.replay(field.git, field.head, fault, faulty).head
     except ConflictError as error:
         raise DroppedError(str(error)) from None
     except (GitRefused, UnicodeDecodeError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks._mutants import Mutant
 from benchmarks.street.recipes import Planted, Recipe
@@ -18,14 +19,22 @@ class ConflictError(Exception):
     """Later commits change what the fault changes."""
 
 
+class Grown(NamedTuple):
+    """A history that ends red: what was pushed onto, its head, and what broke it, if known."""
+
+    before: str
+    head: str
+    culprit: str = ""
+
+
 def chain(git: GitRepository, head: str, depth: int) -> list[GitCommit]:
     """The commit so deep below `head` along first parents, and those on it, oldest first."""
     shas = git.git("rev-list", "--first-parent", f"--max-count={depth + 1}", head).decode().split()
     return [git.commit(sha) for sha in reversed(shas)]
 
 
-def grow(git: GitRepository, recipe: Recipe) -> tuple[str, str]:
-    """The last commit without the fault and the new head with it; ConflictError."""
+def grow(git: GitRepository, recipe: Recipe) -> Grown:
+    """The history with the fault, from the last commit without it; ConflictError."""
     planted = recipe.planted
     assert planted is not None
     return replay(git, recipe.fix, planted, source_of(git, recipe.fix, planted))
@@ -52,8 +61,8 @@ def text_of(git: GitRepository, sha: str, path: str) -> str:
     return git.git("show", "--end-of-options", f"{sha}:{path}").decode()
 
 
-def replay(git: GitRepository, head: str, planted: Planted, faulty: str) -> tuple[str, str]:
-    """The commits from the fault's on, each with the fault; the last green one and the new head."""
+def replay(git: GitRepository, head: str, planted: Planted, faulty: str) -> Grown:
+    """The commits from the fault's on, each with the fault."""
     commits = chain(git, head, planted.depth)
     first, rest = commits[0], commits[1:]
     if planted.inside:
@@ -66,12 +75,12 @@ def replay(git: GitRepository, head: str, planted: Planted, faulty: str) -> tupl
         tree = _tree(git, first.sha, planted.path, faulty)
         name = planted.qualname.rpartition(".")[2]
         parent = git.save_commit(f"Simplify {name}", tree, [first.sha], _ADA, _ADA)
-    old, ours = text_of(git, first.sha, planted.path), faulty
+    culprit, old, ours = parent, text_of(git, first.sha, planted.path), faulty
     for commit in rest:
         theirs = text_of(git, commit.sha, planted.path)
         ours = _merged(ours, old, theirs) if theirs != old else ours
         parent, old = _again(git, commit, planted.path, ours, parent), theirs
-    return before, parent
+    return Grown(before, parent, culprit)
 
 
 def _again(git: GitRepository, commit: GitCommit, path: str, text: str, parent: str) -> str:

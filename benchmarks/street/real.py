@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from benchmarks.street import plain
 from benchmarks.street.clones import CloneError, find, git_in, show
 from benchmarks.street.plain import PlainError, Ran
-from benchmarks.street.recipes import FOLDER, Sha, Split, split
+from benchmarks.street.recipes import FOLDER, Package, Sha, Split, split
 
 Kind = Literal[
     "dependency", "interpreter", "warning", "output", "locale", "program", "library", "service",
@@ -57,7 +57,7 @@ class Real(BaseModel):
     names programs that are not on the path. A good explanation has one of the words of `says` in
     it. `fix` is the commit that repairs the sources, where that is the right thing. `red` names
     what fails and `passed` counts the rest: of silent ones, only a linter's items fail. `cured`
-    says that the cure was seen to work.
+    says that the cure was seen to work. `package` is the dependency that broke the tests.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,6 +84,7 @@ class Real(BaseModel):
     seconds: float = 0.0
     cure: Cure | None = None
     cured: bool = False
+    package: Package | None = None
 
     @property
     def project(self) -> str:

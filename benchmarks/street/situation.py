@@ -11,6 +11,7 @@ from typing import Literal
 
 from benchmarks.street import plain
 from benchmarks.street.plain import PlainError
+from benchmarks.street.recipes import Package
 from tests.github.repository import GitRepository
 
 Action = Literal["repair", "explain", "silent"]
@@ -20,10 +21,11 @@ _FIRST = datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.UTC)
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of a history: the files it writes, and with None those it deletes."""
+    """A commit of a history: the files it writes, and with None those it deletes; its date."""
 
     message: str
     files: Files
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Situation:
     the job had over what the project declares; `arguments`, `variables` and `python` are of the
     job's `python -m pytest`. `reports` are written by hand where the job cannot be run here, else
     it is run. `hidden` holds tests that tell a right patch, `right` the files as they ought to be.
+    `package` is a dependency that broke the tests; where `bumped`, by the last commit.
     """
 
     name: str
@@ -49,6 +52,8 @@ class Situation:
     inputs: Mapping[str, str] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict)
     right: Mapping[str, str] = field(default_factory=dict)
+    package: Package | None = None
+    bumped: bool = False
 
     def files(self) -> dict[str, str]:
         """The files of the last commit."""
@@ -63,11 +68,12 @@ class Situation:
 
 
 def grow(git: GitRepository, situation: Situation) -> tuple[str, str]:
-    """The last two commits of the history, a day apart each; main is at the last."""
+    """The last two commits of the history, a day apart each where undated; main is at the last."""
     before = sha = ""
     tree: str | None = None
     for day, commit in enumerate(situation.commits):
         when = (_FIRST + datetime.timedelta(days=day)).isoformat()
+        when = f"{commit.date}T09:30:00+00:00" if commit.date else when
         ada = ("Ada", "ada@example.invalid", when)
         changes = [
             ("100644", path, None if text is None else git.save_blob(text.encode()))

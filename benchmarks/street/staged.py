@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.street import plain, planted
 from benchmarks.street.clones import Clone, find
+from benchmarks.street.planted import Grown
 from benchmarks.street.recipes import Recipe
 from tests.github.repository import GitRepository
 from tests.github.runner import COMMAND, Runner, outputs
@@ -34,7 +35,10 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What the action left: exit code, log, outputs, what people see, the bundle's data."""
+    """What the action left: exit code, log, outputs, what people see, the bundle's data.
+
+    `opened` has the title of each pull request, and whether it is a draft.
+    """
 
     code: int
     log: str
@@ -46,16 +50,22 @@ class Ended:
     outcome: Mapping[str, Any] = field(default_factory=dict)
     events: Sequence[Mapping[str, Any]] = ()
     late: bool = False
+    opened: Sequence[tuple[str, bool]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A GitHub and a job on it with its checkout; `before` is what was pushed onto."""
+    """A GitHub and a job on it with its checkout; `before` is what was pushed onto.
+
+    `culprit` is the commit that broke the tests, where that is known, of so many pushed `commits`.
+    """
 
     github: LoopbackGitHub
     runner: Runner
     before: str
     given: Mapping[str, str] = field(default_factory=dict)
+    culprit: str = ""
+    commits: int = 1
 
     def act(self, engine: Engine) -> Ended:
         """The action on a push, with the inputs of the README's snippet, as a process."""
@@ -89,6 +99,7 @@ class Stage:
         return Ended(
             code, log, round(seconds, 1), outputs(_text(files / "output")), "\n".join(shown),
             len(pulls), len(comments), json.loads(outcome) if outcome else {}, events, late,
+            [(pull.title, pull.draft) for pull in pulls],
         )  # fmt: skip
 
     def _event(self) -> dict[str, Any]:
@@ -108,27 +119,31 @@ def staged(recipe: Recipe, data: Path, folder: Path) -> Iterator[Stage]:
     """A recipe's red commit on its real history, checked out as actions/checkout does."""
     clone = find(data, recipe.repository)
 
-    def red(git: GitRepository) -> tuple[str, str]:
+    def red(git: GitRepository) -> Grown:
         borrow(git, clone)
         if recipe.planted is not None:
             return planted.grow(git, recipe)
+        if recipe.part == "situations":
+            head = _left_behind(git, recipe)
+            return Grown(recipe.base, head, head)
         if recipe.tests:
-            return recipe.base, _with_tests(git, recipe)
-        return git.commit(recipe.base).parents[0], recipe.base
+            return Grown(recipe.base, _with_tests(git, recipe))
+        return Grown(git.commit(recipe.base).parents[0], recipe.base, recipe.base)
 
     with opened(folder, recipe.repository, red) as stage:
         yield stage
 
 
 @contextmanager
-def opened(
-    folder: Path, repository: str, red: Callable[[GitRepository], tuple[str, str]]
-) -> Iterator[Stage]:
-    """A GitHub with the branch that `red` grows: from the commit it gives first to the other."""
+def opened(folder: Path, repository: str, red: Callable[[GitRepository], Grown]) -> Iterator[Stage]:
+    """A GitHub with the branch that `red` grows."""
     with serving(folder / "github", name=repository) as github:
-        before, sha = red(github.world.git)
-        github.world.git.set_ref("refs/heads/main", sha)
-        yield Stage(github, check_out(github, folder, sha), before)
+        git = github.world.git
+        before, sha, culprit = red(git)
+        git.set_ref("refs/heads/main", sha)
+        commits = int(git.git("rev-list", "--count", "--first-parent", f"{before}..{sha}"))
+        runner = check_out(github, folder, sha)
+        yield Stage(github, runner, before, culprit=culprit, commits=commits)
 
 
 def borrow(git: GitRepository, clone: Clone) -> None:
@@ -139,13 +154,25 @@ def borrow(git: GitRepository, clone: Clone) -> None:
 
 def _with_tests(git: GitRepository, recipe: Recipe) -> str:
     """The commit that brings the tests of the fix, and nothing else of it."""
-    there = {entry.path: entry for entry in git.entries(recipe.fix, recursive=True)}
+    tree = _mixed(git, recipe.base, recipe.fix, recipe.tests)
+    return git.save_commit("Add tests", tree, [recipe.base], _ADA, _ADA)
+
+
+def _left_behind(git: GitRepository, recipe: Recipe) -> str:
+    """The real commit, but for its tests."""
+    real = git.commit(recipe.fix)
+    tree = _mixed(git, recipe.fix, recipe.base, recipe.tests)
+    return git.save_commit(real.message, tree, [recipe.base], real.author, real.committer)
+
+
+def _mixed(git: GitRepository, base: str, other: str, paths: Sequence[str]) -> str:
+    """The tree of a commit, some paths of it as another commit has them, or has not."""
+    there = {entry.path: entry for entry in git.entries(other, recursive=True)}
     changes = [
         (there[path].mode, path, there[path].sha) if path in there else ("100644", path, None)
-        for path in recipe.tests
+        for path in paths
     ]
-    tree = git.save_tree(recipe.base, changes)
-    return git.save_commit("Add tests", tree, [recipe.base], _ADA, _ADA)
+    return git.save_tree(base, changes)
 
 
 def check_out(github: LoopbackGitHub, folder: Path, sha: str) -> Runner:

@@ -124,8 +124,9 @@ def recipe(git: GitRepository, fault: Planted) -> Recipe:
 def test_a_fault_is_a_commit_of_its_own_below_the_later_ones(tmp_path: Path) -> None:
     git = history(tmp_path, FIRST, HONEST, LATER)
     shas = git.log("main")
-    before, head = planted.grow(git, recipe(git, FAULT))
+    before, head, culprit = planted.grow(git, recipe(git, FAULT))
     assert before == shas[1]
+    assert git.log(f"{before}..{head}")[0] == culprit
     log = [git.commit(sha).message for sha in git.log(f"{before}..{head}")]
     assert log == ["Simplify mean", "Commit 2"]
     assert git.log(f"{shas[0]}..{before}") == (shas[1],)
@@ -138,9 +139,10 @@ def test_a_fault_inside_an_honest_commit_leaves_its_change(tmp_path: Path) -> No
     git = history(tmp_path, FIRST, HONEST, LATER)
     shas = git.log("main")
     inside = FAULT.model_copy(update={"inside": True})
-    before, head = planted.grow(git, recipe(git, inside))
+    before, head, culprit = planted.grow(git, recipe(git, inside))
     assert before == shas[0]
     honest, last = git.log(f"{before}..{head}")
+    assert culprit == honest
     assert [git.commit(sha).message for sha in (honest, last)] == ["Commit 1", "Commit 2"]
     for sha, right in ((honest, HONEST), (last, LATER)):
         text = planted.text_of(git, sha, "stats.py")
@@ -160,6 +162,6 @@ def test_a_later_change_of_the_same_lines_is_a_conflict(tmp_path: Path) -> None:
 def test_the_fault_is_read_from_the_depth_where_it_is_planted(tmp_path: Path) -> None:
     moved = LATER.replace('"""A module."""\n', '"""A module."""\n\nimport math\n')
     git = history(tmp_path, FIRST, HONEST, moved)
-    _, head = planted.grow(git, recipe(git, FAULT))
+    head = planted.grow(git, recipe(git, FAULT)).head
     text = planted.text_of(git, head, "stats.py")
     assert text == planted.with_mutant(moved, mutant(moved, FAULT))

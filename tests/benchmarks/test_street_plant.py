@@ -52,7 +52,7 @@ def test_a_seed_gives_a_recipe_that_grows_again(tmp_path: Path) -> None:
     assert set(found.red) <= {"test_stats.py::test_half", "test_stats.py::test_low"}
     assert len(found.red) + found.passed == 2
     assert found == _tried(here, 0, number, []).model_copy(update={"seconds": found.seconds})
-    _, head = planted.grow(here.git, found)
+    head = planted.grow(here.git, found).head
     assert here.run("stats.py", planted.text_of(here.git, head, "stats.py")).red == {*found.red}
 
 
