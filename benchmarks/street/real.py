@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -57,7 +58,7 @@ class Real(BaseModel):
     names programs that are not on the path. A good explanation has one of the words of `says` in
     it. `fix` is the commit that repairs the sources, where that is the right thing. `red` names
     what fails and `passed` counts the rest: of silent ones, only a linter's items fail. `cured`
-    says that the cure was seen to work. `package` is the dependency that broke the tests.
+    says that the cure was seen to work.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,7 +85,6 @@ class Real(BaseModel):
     seconds: float = 0.0
     cure: Cure | None = None
     cured: bool = False
-    package: Package | None = None
 
     @property
     def project(self) -> str:
@@ -95,6 +95,15 @@ class Real(BaseModel):
     def split(self) -> Split:
         """The half that the project belongs to."""
         return split(self.repository)
+
+    @property
+    def package(self) -> Package | None:
+        """The dependency that broke the tests, where an older version of it is the whole cure."""
+        given = self.cure.model_dump(exclude_none=True) if self.cured and self.cure else {}
+        older = re.fullmatch(r"([\w.-]+)<([\d.]+)", " ".join(given.get("pins", ())))
+        if older is None or len(given) > 1:
+            return None
+        return older[1], f"{older[2]}.dev0", older[2]
 
     def healthy(self) -> Real:
         """The recipe with its cure applied."""

@@ -21,11 +21,10 @@ _FIRST = datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.UTC)
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of a history: the files it writes, and with None those it deletes; its date."""
+    """A commit of a history: the files it writes, and with None those it deletes."""
 
     message: str
     files: Files
-    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,8 @@ class Situation:
     the job had over what the project declares; `arguments`, `variables` and `python` are of the
     job's `python -m pytest`. `reports` are written by hand where the job cannot be run here, else
     it is run. `hidden` holds tests that tell a right patch, `right` the files as they ought to be.
-    `package` is a dependency that broke the tests; where `bumped`, by the last commit.
+    `package` is a dependency that broke the tests: where `bumped` by the last commit, else by a
+    version that came out between the `dates` of the commits.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Situation:
     right: Mapping[str, str] = field(default_factory=dict)
     package: Package | None = None
     bumped: bool = False
+    dates: tuple[str, ...] = ()
 
     def files(self) -> dict[str, str]:
         """The files of the last commit."""
@@ -73,7 +74,7 @@ def grow(git: GitRepository, situation: Situation) -> tuple[str, str]:
     tree: str | None = None
     for day, commit in enumerate(situation.commits):
         when = (_FIRST + datetime.timedelta(days=day)).isoformat()
-        when = f"{commit.date}T09:30:00+00:00" if commit.date else when
+        when = f"{situation.dates[day]}T09:30:00+00:00" if situation.dates else when
         ada = ("Ada", "ada@example.invalid", when)
         changes = [
             ("100644", path, None if text is None else git.save_blob(text.encode()))

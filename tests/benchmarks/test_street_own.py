@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from benchmarks.street.own import situations
 from benchmarks.street.situation import Situation, grow
@@ -31,6 +32,25 @@ def test_look_alikes_are_about_a_fifth() -> None:
     actions = Counter(case.action for case in CASES)
     assert set(actions) == ACTIONS
     assert 0.15 <= actions["repair"] / len(CASES) <= 0.3
+
+
+def test_packages_broke_the_tests_by_a_commit_in_one_half_and_by_themselves_in_the_other() -> None:
+    known = [case for case in CASES if case.package]
+    bumped = sum(case.bumped for case in known)
+    assert len(known) >= 16
+    assert abs(len(known) - 2 * bumped) <= 2
+    assert len({case.package for case in known}) == len(known)
+    assert all(case.kind == "dependency" and case.action == "explain" for case in known)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.package], ids=lambda c: c.name)
+def test_a_package_is_newer_where_the_tests_are_red(case: Situation) -> None:
+    assert case.package
+    name, good, bad = case.package
+    assert Version(good) < Version(bad)
+    last = "\n".join(filter(None, case.commits[-1].files.values()))
+    assert (f"{name}=={bad}" in last) == case.bumped
+    assert len(case.dates) == (0 if case.bumped else len(case.commits))
 
 
 @NAMED

@@ -20,7 +20,7 @@ def situations() -> tuple[Situation, ...]:
 
 
 _MODULES = (
-    "dependency", "releases", "golden", "golden_bugs", "doctest", "doctest_bugs", "allowed",
+    "dependency", "releases", "bumped", "golden", "golden_bugs", "doctest", "doctest_bugs", "allowed",
     "matrix", "matrix_bugs", "windows", "windows_files", "warned", "missing", "services",
     "services_bugs", "network", "permissions", "intended", "unfinished", "coverage", "lint",
 )  # fmt: skip

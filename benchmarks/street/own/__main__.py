@@ -47,7 +47,8 @@ def checked(case: Situation, data: Path, *, show: bool) -> str:
         subprocess.run(clone, check=True, capture_output=True, timeout=60)
         try:
             environment(case, workspace, venv, data)
-            return _red(case, workspace, venv, data, show) or _right(case, workspace, venv, data)
+            said = _red(case, workspace, venv, data, show) or _right(case, workspace, venv, data)
+            return said or _older(case, workspace, venv, data)
         except (PlainError, subprocess.SubprocessError, OSError) as error:
             return f"not staged: {error}"
 
@@ -98,6 +99,16 @@ def _right(case: Situation, workspace: Path, venv: Path, data: Path) -> str:
     _write(workspace, case.right)
     left = _failing(case, workspace, venv, data)
     return f"red when right: {sorted(left)}" if left else ""
+
+
+def _older(case: Situation, workspace: Path, venv: Path, data: Path) -> str:
+    """Whether the last version of a dependency before it broke the tests has them green."""
+    if case.package is None:
+        return ""
+    name, good, _ = case.package
+    plain.install(workspace, venv, data, f"{name}=={good}")
+    left = _failing(case, workspace, venv, data)
+    return f"red with {name} {good}: {sorted(left)}" if left else ""
 
 
 def _failing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.street.own._files import legacy, project
+from benchmarks.street.own._files import ci, legacy, project
 from benchmarks.street.situation import Commit, Situation
 
 SITUATIONS = (
@@ -11,6 +11,8 @@ SITUATIONS = (
         kind="dependency",
         action="explain",
         says=("pydantic",),
+        package=("pydantic", "1.10.9", "2.0"),
+        dates=("2023-06-20", "2023-07-10"),
         commits=(
             Commit(
                 "Read the settings of a kiosk from the environment",
@@ -78,6 +80,8 @@ def test_order(slides, first, wanted):
         kind="dependency",
         action="explain",
         says=("numpy",),
+        package=("numpy", "1.26.4", "2.0.0"),
+        dates=("2024-06-10", "2024-06-20"),
         commits=(
             Commit(
                 "Reckon grades as arrays",
@@ -134,6 +138,8 @@ def test_passed(values, wanted):
         kind="dependency",
         action="explain",
         says=("httpx", "proxies"),
+        package=("httpx", "0.27.2", "0.28.0"),
+        dates=("2024-11-20", "2024-12-02"),
         commits=(
             Commit(
                 "Ask the harbour for departures",
@@ -213,11 +219,14 @@ def test_following(now, wanted):
         kind="dependency",
         action="explain",
         says=("yaml",),
+        package=("pyyaml", "5.4.1", "6.0"),
+        dates=("2021-10-08", "2021-10-18"),
+        python="3.9",
         commits=(
             Commit(
                 "Keep the programme of a concert as YAML",
                 {
-                    **legacy("choir", "pyyaml>=5"),
+                    **legacy("choir", "pyyaml>=5", workflow=ci(pythons=("3.9",))),
                     "choir/programme.py": """\
 import yaml
 
@@ -268,6 +277,8 @@ class ProgrammeTest(unittest.TestCase):
         kind="dependency",
         action="explain",
         says=("pyjwt", "jwt"),
+        package=("pyjwt", "1.7.1", "2.0.0"),
+        dates=("2020-12-18", "2020-12-28"),
         commits=(
             Commit(
                 "Sign the tickets",

@@ -33,6 +33,8 @@ SITUATIONS = (
         kind="dependency",
         action="explain",
         says=("sqlalchemy",),
+        package=("sqlalchemy", "1.4.46", "2.0.0"),
+        dates=("2023-01-20", "2023-02-01"),
         commits=(
             Commit(
                 "Count the bees in a database",
@@ -102,6 +104,8 @@ def test_left():
         kind="dependency",
         action="explain",
         says=("pytest", "setup_method", "nose"),
+        package=("pytest", "7.4.4", "8.0.0"),
+        dates=("2024-01-20", "2024-02-01"),
         commits=(
             Commit(
                 "Weigh the apples",
