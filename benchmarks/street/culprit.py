@@ -74,9 +74,10 @@ def honest(
     """
     if recipe.planted is not None and not recipe.planted.inside:
         return ""
+    sha = recipe.culprit or recipe.base
     for path, text in patched.items():
         old, new, right = (
-            _lines(clone.read(sha, path)) for sha in (f"{recipe.base}^", recipe.base, recipe.fix)
+            _lines(clone.read(commit, path)) for commit in (f"{sha}^", sha, recipe.fix)
         )
         broken, ours = _lines(red[path]), _lines(text)
         right = right if path in recipe.sources else broken

@@ -31,7 +31,7 @@ _ASIDE = re.compile(
 )
 _PACKAGING = re.compile(r"(?:^|/)(?:setup|noxfile|fabfile|tasks|conftest|versioneer)\.py$")
 _VERSION = re.compile(r"_*version_*(?:_info_*)?\s*(?::\s*\w+\s*)?=", re.IGNORECASE)
-_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _is_small(clone: Clone, parent: str, sha: str, sources: tuple[str, ...]) -> 
         old, new = _Lines.of(before), _Lines.of(after)
         if old is None or new is None or new.functions - old.functions:
             return False
-        for match in _HUNK.finditer(text):
+        for match in HUNK.finditer(text):
             at, count, to, added = (int(g) if g else 1 for g in match.groups())
             if not old.covers(at, count) or not new.covers(to, added):
                 return False

@@ -1,4 +1,4 @@
-"""Mine recipes from clones: `python -m benchmarks.street.mine --data DIR --set fixes`.
+"""Mine recipes from clones: `python -m benchmarks.street.mine --data DIR --vein fixes`.
 
 Each project is worked through newest commit first, until enough stand; what is found or dropped
 is kept per project below DIR, and a later call goes on from there. Nothing is chosen by how hard it
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 import time
@@ -20,7 +21,7 @@ from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any
 
-from benchmarks.street import behind, broken, recipes
+from benchmarks.street import behind, broken, earlier, recipes
 from benchmarks.street.clones import Clone, CloneError, clones, find
 from benchmarks.street.history import Change, adapted, mends, repairs
 from benchmarks.street.plain import PlainError, Ran
@@ -34,6 +35,7 @@ RUNS = 3
 class Vein:
     """Commits that may be cases, what makes one a recipe, and how many of a project are taken."""
 
+    set: Set
     changes: Callable[[Clone], Iterator[Change]]
     validated: Callable[[Bench, Change], Recipe]
     most: int
@@ -41,16 +43,16 @@ class Vein:
     seconds: float = 240
 
 
-def mined(name: Set, repository: str, data: Path, until: float) -> dict[str, Any]:
+def mined(vein: str, repository: str, data: Path, until: float) -> dict[str, Any]:
     """What the history of a project gives: recipes, and why other commits were dropped."""
-    kept = data / "mined" / name / f"{repository.replace('/', '+')}.json"
+    kept = data / "mined" / vein / f"{repository.replace('/', '+')}.json"
     if kept.exists():
         return dict(json.loads(kept.read_text()))
     found: list[Recipe] = []
     dropped: Counter[str] = Counter()
     try:
         if time.time() < until:
-            _work_through(VEINS[name], find(data, repository), data, until, found, dropped)
+            _work_through(VEINS[vein], find(data, repository), data, until, found, dropped)
     except (CloneError, PlainError, OSError, SubprocessError, ValueError, SyntaxError) as error:
         dropped[f"project: {_reason(error)}"] += 1
     result = {
@@ -129,24 +131,25 @@ def _first(bench: Bench, change: Change, only: tuple[str, ...]) -> Ran:
         return bench.run(change.parent, change.sha, change.tests, only)
 
 
-VEINS: dict[Set, Vein] = {
-    "fixes": Vein(repairs, repaired, 4, 14),
-    "intended": Vein(adapted, behind.left_behind, 3, 12, 120),
-    "regressions": Vein(mends, broken.regression, 2, 8, 120),
+VEINS = {
+    "fixes": Vein("fixes", repairs, repaired, 4, 14),
+    "intended": Vein("intended", adapted, behind.left_behind, 3, 12, 120),
+    "earlier": Vein("regressions", earlier.repaired, earlier.regression, 2, 6, 120),
+    "broken": Vein("regressions", mends, broken.regression, 2, 8, 120),
 }
 
 
-def _order(name: Set, repository: str) -> tuple[bool, str]:
-    """Projects of which a plain environment is known first, then by hash."""
-    known = {recipe.repository for recipe in recipes.load("fixes")}
-    return repository not in known, recipes.digest(f"{name} {repository}")
+def _order(repository: str) -> tuple[float, str]:
+    """Projects of which a plain environment is known first, quick suites before slow ones."""
+    seconds = [r.seconds for r in recipes.load("fixes") if r.repository == repository]
+    return min(seconds, default=math.inf), recipes.digest(repository)
 
 
 def main(argv: list[str]) -> int:
     """Mine all clones of the folder, and write the recipes where asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.street.mine")
     parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--set", choices=recipes.SETS, default="fixes", help="what to look for")
+    parser.add_argument("--vein", choices=VEINS, default="fixes", help="what to look for")
     parser.add_argument("--only", default="", help="projects whose name has this in it")
     parser.add_argument("--minutes", type=float, default=60, help="when to stop")
     parser.add_argument("--jobs", type=int, default=2)
@@ -154,9 +157,9 @@ def main(argv: list[str]) -> int:
     asked = parser.parse_args(argv)
     data = asked.data.resolve()
     chosen = [c.repository for c in clones(data) if asked.only in c.repository]
-    names = sorted(chosen, key=lambda name: _order(asked.set, name))
+    names = sorted(chosen, key=_order)
     until = time.time() + 60 * asked.minutes
-    given = ([asked.set] * len(names), names, [data] * len(names), [until] * len(names))
+    given = ([asked.vein] * len(names), names, [data] * len(names), [until] * len(names))
     with ProcessPoolExecutor(asked.jobs) as pool:
         results = list(pool.map(mined, *given))
     dropped: Counter[str] = Counter()
@@ -165,10 +168,10 @@ def main(argv: list[str]) -> int:
     found = [Recipe.model_validate_json(json.dumps(r)) for one in results for r in one["recipes"]]
     if asked.write:
         ids = {recipe.id for recipe in found}
-        others = [r for r in recipes.load(asked.set) if r.id not in ids]
-        recipes.save(asked.set, [*others, *found])
+        others = [r for r in recipes.load(VEINS[asked.vein].set) if r.id not in ids]
+        recipes.save(VEINS[asked.vein].set, [*others, *found])
     print(json.dumps({
-        asked.set: len(found), "projects": len({r.repository for r in found}),
+        asked.vein: len(found), "projects": len({r.repository for r in found}),
         "tune": sum(r.split == "tune" for r in found), "dropped": dict(dropped.most_common()),
         "complete": all(result["complete"] for result in results),
     }))  # fmt: skip

@@ -53,7 +53,8 @@ class Recipe(BaseModel):
 
     `base` is the commit whose source is red, `fix` the one whose source is right; `tests` are the
     paths that are taken from `fix` for the red run. `red` names the tests that fail in it and
-    `passed` counts the others, both in a plain environment with `python`.
+    `passed` counts the others, both in a plain environment with `python`. `culprit` is a commit
+    up to 30 before `base` that turned them red, where the tests are put in place before it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,6 +71,7 @@ class Recipe(BaseModel):
     passed: int
     seconds: float
     planted: Planted | None = None
+    culprit: Sha | None = None
 
     @property
     def project(self) -> str:

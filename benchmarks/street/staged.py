@@ -123,11 +123,13 @@ def staged(recipe: Recipe, data: Path, folder: Path) -> Iterator[Stage]:
         borrow(git, clone)
         if recipe.planted is not None:
             return planted.grow(git, recipe)
+        if recipe.culprit is not None:
+            return _with_tests_before(git, recipe, recipe.culprit)
         if recipe.part == "situations":
             head = _left_behind(git, recipe)
             return Grown(recipe.base, head, head)
         if recipe.tests:
-            return Grown(recipe.base, _with_tests(git, recipe))
+            return Grown(recipe.base, _with_tests(git, recipe, recipe.base))
         return Grown(git.commit(recipe.base).parents[0], recipe.base, recipe.base)
 
     with opened(folder, recipe.repository, red) as stage:
@@ -152,10 +154,21 @@ def borrow(git: GitRepository, clone: Clone) -> None:
     (git.path / "objects/info/alternates").write_text(f"{clone.path.resolve() / 'objects'}\n")
 
 
-def _with_tests(git: GitRepository, recipe: Recipe) -> str:
+def _with_tests(git: GitRepository, recipe: Recipe, base: str) -> str:
     """The commit that brings the tests of the fix, and nothing else of it."""
-    tree = _mixed(git, recipe.base, recipe.fix, recipe.tests)
-    return git.save_commit("Add tests", tree, [recipe.base], _ADA, _ADA)
+    tree = _mixed(git, base, recipe.fix, recipe.tests)
+    return git.save_commit("Add tests", tree, [base], _ADA, _ADA)
+
+
+def _with_tests_before(git: GitRepository, recipe: Recipe, culprit: str) -> Grown:
+    """The commits from the culprit's on, with the tests of the fix in place before them."""
+    first = git.commit(culprit).parents[0]
+    grown = [_with_tests(git, recipe, first)]
+    for sha in git.log("--first-parent", f"{first}..{recipe.base}"):
+        real, tree = git.commit(sha), _mixed(git, sha, recipe.fix, recipe.tests)
+        parents = grown[-1:]
+        grown.append(git.save_commit(real.message, tree, parents, real.author, real.committer))
+    return Grown(grown[0], grown[-1], grown[1])
 
 
 def _left_behind(git: GitRepository, recipe: Recipe) -> str:

@@ -190,3 +190,20 @@ def test_what_changed_has_figures_of_its_own() -> None:
     assert (told["right"]["rate"], told["honest_kept"]["rate"]) == (1.0, 1.0)
     assert told["runs"] == {"cases": 2, "sum": 8, "most": 6, "log2": 4}
     assert (told["dependency_right"]["rate"], told["dependency_false"]) == (0.5, 1)
+
+
+def test_the_tests_of_a_fix_are_staged_before_the_commit_that_broke_them(tmp_path: Path) -> None:
+    git = GitRepository(tmp_path / "data/clones/ada+calc")
+    git.init()
+    last = {"calc.py": f"# Fixed.\n{RIGHT}", "test_calc.py": "def test_g(): ...\n"}
+    shas = _commits(git, tmp_path, {"calc.py": OLD}, {"calc.py": RED}, {"note.txt": "x\n"}, last)
+    recipe = _recipe("regressions", shas[2], shas[3], tests=("test_calc.py",), culprit=shas[1])
+    folder = tmp_path / "case"
+    folder.mkdir()
+    with staged(recipe, tmp_path / "data", folder) as stage:
+        made = stage.github.world.git
+        assert made.log("--first-parent", f"{stage.before}..{stage.runner.sha}")[0] == stage.culprit
+        assert stage.commits == 2
+        for sha, text in ((stage.before, OLD), (stage.culprit, RED), (stage.runner.sha, RED)):
+            assert made.git("show", f"{sha}:calc.py").decode() == text
+            assert made.git("show", f"{sha}:test_calc.py").decode() == last["test_calc.py"]
