@@ -49,9 +49,9 @@ def _judged(found: Mapping[str, Any], stage: Stage, of_package: bool, innocent: 
 
 def _is(named: Mapping[str, str], package: Package) -> bool:
     """Whether the versions named are of that package, and the break lies between them."""
-    name, good, bad = package
+    name, _, bad = package
     try:
-        between = Version(named["good"]) <= Version(good) and Version(bad) <= Version(named["bad"])
+        between = Version(named["good"]) < Version(bad) <= Version(named["bad"])
     except (InvalidVersion, KeyError, TypeError):
         return False
     return between and canonicalize_name(named["name"]) == canonicalize_name(name)

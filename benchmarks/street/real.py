@@ -103,7 +103,7 @@ class Real(BaseModel):
         older = re.fullmatch(r"([\w.-]+)<([\d.]+)", " ".join(given.get("pins", ())))
         if older is None or len(given) > 1:
             return None
-        return older[1], f"{older[2]}.dev0", older[2]
+        return older[1], "", older[2]
 
     def healthy(self) -> Real:
         """The recipe with its cure applied."""

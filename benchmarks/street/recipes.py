@@ -18,7 +18,7 @@ Set = Literal["fixes", "regressions", "intended"]
 SETS: tuple[Set, ...] = ("fixes", "regressions", "intended")
 PARTS: tuple[Part, ...] = ("fixes", "regressions", "situations")
 
-# A dependency that broke the tests: its name, the last version before that, the first with it.
+# A dependency that broke the tests: its name, a version before that, the first with it.
 Package = tuple[str, str, str]
 
 # Others measure on these: they take no part in mining, fitting and tuning.

@@ -102,7 +102,7 @@ def _right(case: Situation, workspace: Path, venv: Path, data: Path) -> str:
 
 
 def _older(case: Situation, workspace: Path, venv: Path, data: Path) -> str:
-    """Whether the last version of a dependency before it broke the tests has them green."""
+    """Whether the version of a dependency from before it broke the tests has them green."""
     if case.package is None:
         return ""
     name, good, _ = case.package
