@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from benchmarks.street import recipes
 from benchmarks.street.behind import left_behind
 from benchmarks.street.history import adapted
 from benchmarks.street.workbench import DroppedError
@@ -56,3 +58,14 @@ def test_what_is_no_change_that_was_meant_is_dropped(
 def test_a_commit_that_only_adds_tests_changes_no_behaviour_on_purpose(tmp_path: Path) -> None:
     bench, _ = on_a_bench(tmp_path, OLD, {"stats.py": NEW["stats.py"], **FURTHER})
     assert not list(adapted(bench.clone))
+
+
+def test_the_changes_that_were_meant_are_many_and_of_both_halves() -> None:
+    found = recipes.load("intended")
+    assert len(found) >= 30
+    assert max(Counter(recipe.repository for recipe in found).values()) <= 3
+    assert min(Counter(recipe.split for recipe in found).values()) >= 10
+    assert not {recipe.project for recipe in found} & recipes.EXCLUDED
+    for recipe in found:
+        assert recipe.id.startswith("situations/intended/")
+        assert {test.partition("::")[0] for test in recipe.red} <= set(recipe.tests)
