@@ -279,7 +279,8 @@ def main(argv: list[str]) -> int:
         results = list(pool.map(sown, names, [data] * len(names), [until] * len(names)))
     found = [Recipe.model_validate_json(json.dumps(r)) for one in results for r in one["recipes"]]
     if asked.write:
-        recipes.save("regressions", found)
+        real = [r for r in recipes.load("regressions") if r.planted is None]
+        recipes.save("regressions", [*real, *found])
     dropped: Counter[str] = Counter()
     for result in results:
         dropped.update(result["dropped"])
