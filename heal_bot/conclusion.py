@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
+from heal_bot.history import packages
 from heal_bot.model import (
     Baseline,
     Broken,
@@ -59,7 +60,11 @@ def telling(report: Report) -> Iterator[None]:
 
 
 def unconfirmed(
-    request: HealRequest, report: Report, baseline: Baseline, remark: str = ""
+    request: HealRequest,
+    report: Report,
+    baseline: Baseline,
+    remark: str = "",
+    history: History | None = None,
 ) -> Outcome:
     """The outcome when no failure is worth a repair: which kind, and why, with the remark."""
     statuses = [item.status for item in baseline.reproduced]
@@ -81,7 +86,9 @@ def unconfirmed(
     stopped = "budget" if late else "done"
     if status == "not_reproduced" and (alone := _alone(report, baseline)):
         status, reason = "explained", f"{reason}; {alone}"
-    return Outcome(request, names.get(status, status), stopped, reason, report, baseline)
+    status = names.get(status, status)
+    dated = history or History()
+    return Outcome(request, status, stopped, reason, report, baseline, history=dated)
 
 
 def _alone(report: Report, baseline: Baseline) -> str:
@@ -116,7 +123,10 @@ def concluded(
     """The outcome as the ledger stands now."""
     if run.left() <= 0:
         ledger.end("budget")
-    found = replace(found, baseline=_outdated(found, ledger))
+    baseline = _outdated(found, ledger)
+    if ledger.confirmed is None:
+        baseline = packages.explained(baseline, found.history.packages, searched=True)
+    found = replace(found, baseline=baseline)
     status, stopped, reason = _ended(found, ledger)
     attempts = tuple(ledger.attempts)
     return Outcome(
@@ -173,6 +183,8 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
     if found.clusters and all(cluster.id in ledger.outdated for cluster in found.clusters):
         first = found.clusters[0]
         return "explained", "done", f"{first.failures[0].test}: {ledger.outdated[first.id]}"
+    if found.history.packages and not found.baseline.confirmed:
+        return "explained", ledger.stopped, packages.sentence(found.history.packages[0])
     if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
         status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
         return status, ledger.stopped, _uncollected(broken)

@@ -248,20 +248,37 @@ class SuggestionRecord(Record):
     patch: PatchRecord | None = None
 
 
-class RegressionRecord(Record):
-    """The commit that broke tests, and its parent, on which they pass."""
+class PackageRecord(Record):
+    """A package with the version that tests pass with, and the one that they fail with."""
 
-    good_sha: Sha
-    bad_sha: Sha
-    title: Name
+    name: Name
+    good: Name
+    bad: Name
+
+
+class RegressionRecord(Record):
+    """What broke tests: a commit, whose parent they pass on, or a package in another version."""
+
+    good_sha: Sha | Annotated[str, StringConstraints(max_length=0)] = ""
+    bad_sha: Sha | Annotated[str, StringConstraints(max_length=0)] = ""
+    title: Name = ""
     confirmed: bool
     tests: Names
     runs: Count = 0
+    package: PackageRecord | None = None
 
     @property
     def said(self) -> str:
         """All of it in one sentence, without a full stop."""
-        return tell_regression(self.bad_sha, self.title, len(self.tests))
+        return self.tell(self.title)
+
+    def tell(self, title: str) -> str:
+        """The same with the title as it is written where the sentence goes."""
+        if (found := self.package) is None:
+            return tell_regression(self.bad_sha, title, len(self.tests))
+        tests = "this test; it passes" if len(self.tests) == 1 else "these tests; they pass"
+        moved = f"{found.name} {found.good} → {found.bad or 'not installed'}"
+        return f"`{moved}` broke {tests} with {found.good}"
 
 
 class ReportRecord(Record):

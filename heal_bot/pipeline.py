@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from heal_bot import conclusion
 from heal_bot.conclusion import Found
 from heal_bot.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.events import Noted, Planned, Run
-from heal_bot.history import bisection
+from heal_bot.history import packages
 from heal_bot.history.bisection import Bench
+from heal_bot.history.changes import find_changes
 from heal_bot.intake import aside, asked, junit, tests
 from heal_bot.locate import collecting
 from heal_bot.model import (
@@ -87,12 +88,11 @@ def heal(
     begun = _begun(run, request, report, tree, edges)
     if isinstance(begun, Outcome):
         return begun
-    report, env, baseline = begun.report, begun.env, begun.baseline
-    baseline = interpreter.compared(run, baseline, tree, env, report.hints, workspace, runner)
+    begun = _dated(run, request, begun, tree, edges)
+    report, env, baseline, history = begun.report, begun.env, begun.baseline, begun.history
     if not baseline.confirmed:
-        return conclusion.unconfirmed(request, report, baseline, begun.remark)
+        return conclusion.unconfirmed(request, report, baseline, begun.remark, history)
     _plan(run, report, baseline)
-    history = _searched(run, request, tree, begun, edges)
     for one in history.regressions[:1]:
         tree = workspace.since(tree, one.good_sha)
     located = collecting.locate(run, baseline, tree, request.targets, history.regressions)
@@ -103,11 +103,12 @@ def heal(
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
     ledger.notes.extend((*on_ids(baseline.unsteady), *filter(None, [history.reason])))
+    ledger.notes.extend(map(packages.sentence, history.packages))
     found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
-        verified = _verified(run, proposal, request, edges, tree, env, baseline)
+        verified = _verified(run, proposal, request, edges, tree, begun)
         if not ledger.lacks(proposal, verified):
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
@@ -117,27 +118,19 @@ def heal(
     return conclude()
 
 
-def _searched(run: Run, request: HealRequest, tree: Tree, begun: _Begun, edges: Edges) -> History:
-    """The commits that broke the failing tests, and one sentence on what was found."""
-    seconds = begun.baseline.suite.seconds
-    bench = Bench(edges.workspace, edges.runner, begun.env, begun.report.hints, seconds)
-    found = bisection.find_regressions(run, request.good, tree, begun.baseline.confirmed, bench)
-    for said in (*(one.said for one in found.regressions), *filter(None, [found.reason])):
-        run.emit(Noted(stage="history", message=said, level="info"))
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class _Begun:
     """What fails before any change: the report with remarks, the environment, the baseline.
 
-    `remark` says what became of plugins that the environment lacked.
+    `remark` says what became of plugins that the environment lacked, `history` which commits and
+    packages broke tests.
     """
 
     report: Report
     env: Environment
     baseline: Baseline
     remark: str = ""
+    history: History = field(default_factory=History)
 
 
 def _begun(
@@ -167,6 +160,21 @@ def _begun(
         run.emit(Noted(stage="workspace", message=str(error), level="warning"))
         return replace(before, remark=str(error))
     return _again(run, request, report, tree, env, edges.runner, lacking, before)
+
+
+def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edges) -> _Begun:
+    """The same, with what changed since the tests passed: commits, packages, or the Python."""
+    workspace, runner, env = edges.workspace, edges.runner, begun.env
+    hints, baseline = begun.report.hints, begun.baseline
+    bench = Bench(workspace, runner, env, hints, baseline.suite.seconds)
+    # A run on a schedule was green when its commit was made, others before their commits.
+    scheduled = request.trigger == "workflow_run:schedule"
+    good = request.base_sha if scheduled else request.good
+    history = find_changes(run, good, tree, baseline, bench, scheduled=scheduled)
+    baseline = packages.explained(baseline, history.packages)
+    if not history.regressions:
+        baseline = interpreter.compared(run, baseline, tree, env, hints, workspace, runner)
+    return replace(begun, baseline=baseline, history=history)
 
 
 def _again(
@@ -274,16 +282,20 @@ def _verified(
     request: HealRequest,
     edges: Edges,
     tree: Tree,
-    env: Environment,
-    baseline: Baseline,
+    begun: _Begun,
 ) -> Confirmed | Verdict:
-    """What cold runs say of a proposal: by itself, merged with its base, under the own command."""
+    """What cold runs say of a proposal: by itself, merged with its base, under the own command.
+
+    Where packages broke tests it has to hold with their former versions as well.
+    """
     if reason := outside(request.paths, (edit.target.path for edit in proposal.edits)):
         return Verdict("unconfirmed", detail=reason)
     workspace, runner = edges.workspace, edges.runner
+    env, baseline = begun.env, begun.baseline
     verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
     held = merged.held(run, verified, request.tested_sha, tree, workspace, env, runner, baseline)
     held = command.held(run, held, request, tree, workspace, env, runner)
+    held = packages.held(run, held, begun.history.packages, tree, workspace, env, runner)
     if held is not verified and isinstance(held, Confirmed) and workspace.changed(env):
         return TAMPERED
     return held

@@ -11,6 +11,7 @@ from typing import Protocol
 from heal_bot.events import Run
 from heal_bot.model import (
     Attempt,
+    Bump,
     Calls,
     Candidate,
     CaseResult,
@@ -102,6 +103,18 @@ class Workspace(Protocol):
 
     def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
         """The target's interpreter, readable in the sandbox."""
+
+    def former_versions(
+        self, run: Run, tree: Tree, env: Environment, hints: RunHints, good: str, green: float
+    ) -> tuple[Bump, ...]:
+        """The packages that had another version at the last good state, declared ones first.
+
+        That is the commit `good` ('' for the one before the commits under test) when it was
+        `green` (0 for when it was made). ProvisionError where nobody can tell.
+        """
+
+    def with_former(self, run: Run, env: Environment, bumps: Sequence[Bump]) -> Environment:
+        """The environment with these packages, which are known to differ, as they were."""
 
     def changed(self, env: Environment) -> bool:
         """Whether a file of the environment is another than when it was laid out."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from heal_bot.events import Event, Run
 from heal_bot.model import (
+    Bump,
     Calls,
     Candidate,
     CaseResult,
@@ -116,6 +117,9 @@ class FolderWorkspace:
 
     def provision(self, run: Run, tree: object, hints: object) -> Environment:
         return ENVIRONMENT
+
+    def former_versions(self, *arguments: object) -> tuple[Bump, ...]:
+        return ()
 
     def patched(self, run: Run, tree: FolderTree, files: Sequence[PatchedFile]) -> FolderTree:
         self.made += 1

@@ -1,1 +1,1 @@
-"""What changed: the commit after which tests fail, proved by running them before and after it."""
+"""What changed since the tests passed: commits and packages, each proved by runs."""

@@ -54,7 +54,8 @@ def find_regressions(
         found = search.confirmed()
     except HealBotError as error:
         return History(reason=f"the history was not searched: {error}", runs=search.runs)
-    return History(found, search.reason(found), search.runs, len(search.commits))
+    reason = search.reason(found)
+    return History(found, reason, search.runs, len(search.commits), bool(search.open()))
 
 
 @dataclass(slots=True)
@@ -137,7 +138,9 @@ class _Search:
             suite = first
             self.tell(tree, first)
             if (env := self.environment(tree, first)) is not None:
+                bench.runner.preflight(run, env)
                 (suite,) = bench.runner.run_many(run, env, [ask])
+                bench.runner.preflight(run, bench.env)
                 self.tell(tree, suite)
             found.append({test: _state(test, suite) for test in tests})
         return found

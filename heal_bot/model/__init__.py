@@ -11,6 +11,7 @@ from heal_bot.model.execution import (
     SuiteRun,
 )
 from heal_bot.model.history import ChangedFile, Commit, History, Regression
+from heal_bot.model.packages import Bump, PackageChange
 from heal_bot.model.report import (
     Broken,
     Collection,
@@ -53,6 +54,7 @@ __all__ = [
     "Attempt",
     "Baseline",
     "Broken",
+    "Bump",
     "CallResult",
     "Calls",
     "Candidate",
@@ -77,6 +79,7 @@ __all__ = [
     "Opinion",
     "Origin",
     "Outcome",
+    "PackageChange",
     "Patch",
     "PatchedFile",
     "Proposal",

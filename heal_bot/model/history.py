@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heal_bot.model.packages import PackageChange
+
 
 @dataclass(frozen=True, slots=True)
 class Commit:
@@ -53,10 +55,13 @@ def tell_regression(sha: str, title: str, tests: int) -> str:
 class History:
     """What was learned of the past: regressions, those of most tests first, and why there are none.
 
-    `runs` counts the runs of failing tests on other commits, `commits` those in question.
+    `runs` counts the runs of failing tests on other commits, `commits` those in question;
+    `always_red` says that they fail on each older one. `packages` are those that broke tests.
     """
 
     regressions: tuple[Regression, ...] = ()
     reason: str = ""
     runs: int = 0
     commits: int = 0
+    always_red: bool = False
+    packages: tuple[PackageChange, ...] = ()

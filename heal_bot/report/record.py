@@ -16,6 +16,7 @@ from heal_bot.model import (
     Edit,
     History,
     Outcome,
+    PackageChange,
     Patch,
     Search,
     Suggestion,
@@ -122,7 +123,7 @@ def _functions(edits: Sequence[Edit]) -> tuple[dict[str, str], ...]:
 
 def _regression(history: History, text: Clean) -> dict[str, Any] | None:
     if not history.regressions:
-        return None
+        return _package(history.packages, text)
     found = history.regressions[0]
     return {
         "good_sha": found.good_sha,
@@ -131,6 +132,19 @@ def _regression(history: History, text: Clean) -> dict[str, Any] | None:
         "confirmed": found.confirmed,
         "tests": tuple(text(test, _NAME) for test in found.tests),
         "runs": history.runs,
+    }
+
+
+def _package(changes: Sequence[PackageChange], text: Clean) -> dict[str, Any] | None:
+    found = next((change for change in changes if change.single), None)
+    if found is None:
+        return None
+    bump = found.bumps[0]
+    return {
+        "confirmed": True,
+        "tests": tuple(text(test, _NAME) for test in found.tests),
+        "runs": found.runs,
+        "package": {"name": bump.name, "good": bump.good, "bad": bump.bad},
     }
 
 

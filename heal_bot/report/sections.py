@@ -7,7 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from heal_bot.model import identity
-from heal_bot.model.history import tell_regression
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
 from heal_bot.report.uncollected import FAILING, uncollected
@@ -50,7 +49,7 @@ def culprit(record: OutcomeRecord) -> str:
     """The commit that broke the tests, as far as it was proved."""
     if (found := record.regression) is None:
         return ""
-    return f"{tell_regression(found.bad_sha, for_markdown(found.title, 200), len(found.tests))}."
+    return f"{found.tell(for_markdown(found.title, 200))}."
 
 
 def causes(record: OutcomeRecord) -> str:

@@ -217,7 +217,9 @@ class SuiteRunner:
             "oracle": None if ask.oracle is None else [list(f) for f in ask.oracle.functions],
         }
         began = time.monotonic()
-        self._rewriter.begin(ask.tree, env)
+        if ask.tests is None or ask.spectrum:
+            # For a few tests alone it would cost more than it saves.
+            self._rewriter.begin(ask.tree, env)
         seconds = max(1.0, min(ask.seconds or DEFAULT_SECONDS, run.left()))
         hearing = new_hearing(0 if ask.collect else _CANARIES, order)
         with contextlib.ExitStack() as stack:

@@ -20,7 +20,6 @@ from heal_bot.text import count
 from heal_bot.verify import (
     cause,
     collection,
-    dependency,
     differing,
     expectation,
     intent,
@@ -118,7 +117,7 @@ def reproduce(
         )
         for f in failures
     )
-    reproduced = _packages(intent.told(reproduced, suite, tree), tree)
+    reproduced = intent.told(reproduced, suite, tree)
     reproduced = expectation.told(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
@@ -224,21 +223,6 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     if reason := unwritten.of(seen, tree):
         return Reproduced(replace(found, reason=reason), "explained")
     return Reproduced(found, "confirmed")
-
-
-def _packages(reproduced: Sequence[Reproduced], tree: Tree) -> tuple[Reproduced, ...]:
-    """The same, with what is red since the commits changed nothing but packages explained."""
-    confirmed = any(item.status == "confirmed" for item in reproduced)
-    path = dependency.bumped(tree) if confirmed else ""
-    if not path:
-        return tuple(reproduced)
-    reason = dependency.told_bumped(tree, path)
-    return tuple(
-        replace(item, status="explained", failure=replace(item.failure, reason=reason))
-        if item.status == "confirmed"
-        else item
-        for item in reproduced
-    )
 
 
 def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:

@@ -30,51 +30,11 @@ _GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn|: .*\b(?:deprecat
 _WARNED = re.compile(r"^E\s+(?:[\w.]+\.)?(\w+Warning): (.*)$", re.M)
 _PLACE = re.compile(r"^(/\S+\.py):(\d+): ", re.M)
 _SITE = re.compile(r"/(?:site|dist)-packages/([\w-]+)")
-# Files that hold nothing but requirements, and those that hold some among other things.
-_REQUIRING = re.compile(
-    r"(?:.*/)?(?:requirements[^/]*\.(?:txt|in)|constraints[^/]*\.txt|Pipfile|\w+\.lock"
-    r"|pylock[^/]*\.toml|requirements/[^/]+\.(?:txt|in))\Z"
-)
-_DECLARING = re.compile(r"(?:.*/)?(?:pyproject\.toml|setup\.cfg|setup\.py)\Z")
-_REQUIREMENT = re.compile(r"[\w.-]+(?:\[[^]]*\])?\s*(?:===?|[<>~!]=|[<>])|=\s*[\"'][\^~*]")
 
 
 def of(seen: CaseResult, tree: Tree, env: Environment) -> str:
     """Which package it is, and what cures it; '' where the code is to blame."""
     return _absent(seen, tree, env) or _warned(seen, env) or _changed(seen, tree, env)
-
-
-def bumped(tree: Tree) -> str:
-    """The file in which the commits under test changed requirements, and nothing else; '' if not.
-
-    Nothing of the code is another then, and what was green before is red for the packages.
-    """
-    changed = [path for path in tree.changed_paths() if not path.startswith(".github/")]
-    for path in changed:
-        gone, come = _difference(tree, path)
-        if _REQUIRING.match(path):
-            continue
-        if not _DECLARING.match(path) or not all(map(_REQUIREMENT.search, (*gone, *come))):
-            return ""
-    return next((path for path in changed if all(_difference(tree, path))), "")
-
-
-def _difference(tree: Tree, path: str) -> tuple[list[str], list[str]]:
-    """The lines of a file that the commits took away, and those that they brought."""
-    before = (tree.former(path) or b"").decode(errors="replace").splitlines()
-    there = path in tree.paths()
-    now = tree.read(path).decode(errors="replace").splitlines() if there else []
-    gone = [line.strip() for line in before if line.strip() and line not in now]
-    return gone, [line.strip() for line in now if line.strip() and line not in before]
-
-
-def told_bumped(tree: Tree, path: str) -> str:
-    """Which lines of the file came and went, and what cures it."""
-    gone, come = (one_line("; ".join(lines), 80) for lines in _difference(tree, path))
-    return (
-        f"the commits change no code, and {path} from `{gone}` to `{come}`: keep the former version"
-        " there (or with setup), or adapt the code"
-    )
 
 
 def _absent(seen: CaseResult, tree: Tree, env: Environment) -> str:

@@ -13,14 +13,14 @@ from packaging.utils import canonicalize_name
 
 from heal_bot.errors import ProvisionError
 from heal_bot.events import Noted, Run
-from heal_bot.model import Environment, RunHints
+from heal_bot.model import Bump, Environment, RunHints
 from heal_bot.ports import Builder, Tree
 from heal_bot.text import count, one_line
-from heal_bot.workspace import beneath, pins, plugins, project
+from heal_bot.workspace import beneath, former, pins, plugins, project
 from heal_bot.workspace.declared import Declared, declared
 from heal_bot.workspace.index import Index
 from heal_bot.workspace.installation import build_environment
-from heal_bot.workspace.interpreter import Interpreter, configuration
+from heal_bot.workspace.interpreter import Interpreter, configuration, find
 from heal_bot.workspace.provision import key_of, place, provision
 from heal_bot.workspace.pythons import IN_THE_JOB, choose, installed
 from heal_bot.workspace.requirements import Lines, applies, name_of
@@ -46,6 +46,10 @@ class _Plan:
     added: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def exactly(self) -> list[Package]:
+        """The bounds, as the index takes them."""
+        return [Package.exactly(*pair) for pair in self.bounds.items()]
+
 
 def assemble(
     run: Run,
@@ -69,25 +73,19 @@ def assemble(
     plan = _plan(tree, wanted, hints, found, left, python)
     _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
     store = Store.at(cache)
-    short = ".".join(python.version.split(".")[:2])
     access = wanted.access if plan.exact else as_of(wanted.access, hints.started)
-    index = Index.at(scratch / "index", short, access)
-    wheels = Wheels(index, builder, lambda r, tools: _tools(python, tools, source, store))
-    bounds = [Package.exactly(*pair) for pair in plan.bounds.items()]
-    lock = wheels.lock(run, plan.packages, bounds, exact=plan.exact)
+    wheels = _wheels(python, access, builder, source, store, scratch)
+    lock = wheels.lock(run, plan.packages, plan.exactly(), exact=plan.exact)
     version = pins.version_of(left, str(found.project.get("name", ""))) if left else ""
     resolved = map(str, lock)
     entry = key_of(*resolved, python.version, str(python.program), repr(found.project), version)
     name = f"wheels-{python.version}-{entry}"
 
-    def unpack(work: Path, final: Path) -> dict[str, Any]:
-        site = work / "site-packages"
-        wheels.unpack(run, lock, site)
-        scripts = site / "bin"
-        scripts.rename(work / "bin") if scripts.is_dir() else (work / "bin").mkdir()
+    def fill(work: Path, final: Path) -> dict[str, Any]:
+        site = wheels.unpack(run, lock, work)
         return {"version": project.metadata(found.project, version, site)}
 
-    store.get(name, unpack)
+    store.get(name, fill)
     folder = store.folder / name
     made = replace(python, given=folder, venv=folder, packages=(folder / "site-packages",))
     env = provision(run, made, source, tree, cache)
@@ -100,6 +98,50 @@ def assemble(
     )
 
 
+def former_versions(
+    run: Run,
+    tree: Tree,
+    wanted: Wanted,
+    hints: RunHints,
+    builder: Builder,
+    source: Path,
+    cache: Path,
+    scratch: Path,
+    env: Environment,
+    moment: float,
+) -> tuple[Bump, ...]:
+    """What `tree`, of the last good commit, gave at that moment otherwise than `env` has it.
+
+    Versions are those of its lock files, else the newest that the index had then. Where an index
+    of the user's own does not tell when it got a file, they are the newest that it has now.
+    """
+    found = declared(tree, wanted.setup)
+    python = find(Path(env.prefix))
+    plan = _plan(tree, replace(wanted, freeze=None), hints, found, None, python)
+    dated = replace(wanted.access, until=_written(moment))
+    for access in dict.fromkeys((dated, as_of(wanted.access, moment))):
+        wheels = _wheels(python, access, builder, source, Store.at(cache), scratch)
+        try:
+            lock = wheels.lock(run, plan.packages, plan.exactly(), exact=False)
+        except ProvisionError as error:
+            if access.until and access.url:
+                message = f"the index does not tell what it had then ({one_line(str(error), 200)})"
+                run.emit(Noted(stage="workspace", message=message, level="warning"))
+                continue
+            raise
+        break
+    own = canonicalize_name(str(found.project.get("name", "")) or "-")
+    lock = tuple(each for each in lock if each.package.name != own)
+    return former.bumps(run, env, lock, (p.name for p in plan.packages), wheels, scratch)
+
+
+def _wheels(
+    python: Interpreter, access: Access, builder: Builder, source: Path, store: Store, scratch: Path
+) -> Wheels:
+    index = Index.at(scratch / "index", ".".join(python.version.split(".")[:2]), access)
+    return Wheels(index, builder, lambda run, tools: _tools(python, tools, source, store))
+
+
 def as_of(access: Access, started: float) -> Access:
     """The index as the failing run found it; as it is now where that moment is not known.
 
@@ -110,7 +152,11 @@ def as_of(access: Access, started: float) -> Access:
         return access
     now = datetime.now(UTC)
     moment = datetime.fromtimestamp(started, UTC) if 0 < started < now.timestamp() else now
-    return replace(access, until=moment.strftime("%Y-%m-%dT%H:%M:%SZ")) if moment < now else access
+    return replace(access, until=_written(moment.timestamp())) if moment < now else access
+
+
+def _written(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _tools(python: Interpreter, packages: Path, source: Path, store: Store) -> Environment:

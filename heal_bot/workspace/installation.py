@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from heal_bot.workspace.replica import Manifest, copy
 _TESTS = {"test", "tests", "idle_test"}
 _UNUSED = {"site-packages", "dist-packages", "idlelib", "turtledemo"}
 _PYTHON = re.compile(r"python[\d.]*t?\Z")
+_COMPILED = re.compile(r"__pycache__/([^/.]+)\.[^/]+\.pyc\Z")
 _SHEBANG_LIMIT = 127
 _HEAD = 512
 
@@ -79,22 +81,25 @@ def build_environment(
     work: Path,
     final: Path,
     needs: str = "pytest",
+    gone: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """Fill `work` with a virtual environment on `program` that has the packages of `python`.
 
-    It must hold the module `needs`. Returns the manifest's hash, the checkout-relative paths of
+    It must hold the module `needs`. Files of its first folder of packages, and of its `bin`, that
+    are `gone` are left out. Returns the manifest's hash, the checkout-relative paths of
     editable installs, and notes.
     """
     site = work / "lib" / python.library.name / "site-packages"
     manifest, editables = Manifest(), Editables(source)
     site.mkdir(mode=0o755, parents=True)
     for folder in python.packages:
-        _copy_packages(folder, site, manifest, editables)
+        first = folder == python.packages[0]
+        _copy_packages(folder, site, manifest, editables, gone if first else frozenset())
     if python.venv is not None:
         for name in ("share", "etc"):
             if (python.venv / name).is_dir():
                 copy(python.venv / name, work / name, manifest, leave_package, label=f"{name}/")
-    _scripts(python, work, final, manifest)
+    _scripts(python, work, final, manifest, gone)
     _launchers(python, program, work)
     if needs and not (site / needs).is_dir() and not (site / f"{needs}.py").is_file():
         raise ProvisionError(
@@ -108,21 +113,21 @@ def build_environment(
     return {"manifest": manifest.hash(), "paths": editables.paths, "notes": notes}
 
 
-def _copy_packages(folder: Path, site: Path, manifest: Manifest, editables: Editables) -> None:
+def _copy_packages(
+    folder: Path, site: Path, manifest: Manifest, editables: Editables, gone: frozenset[str]
+) -> None:
+    def leave(path: str) -> bool:
+        # A compiled file of another version may look as if it were of this one.
+        return leave_package(path) or path in gone or _COMPILED.sub(r"\1.py", path) in gone
+
     before = len(manifest.skipped)
-    copy(
-        folder,
-        site,
-        manifest,
-        lambda path: path.endswith(".pth") or leave_package(path),
-        editables.change,
-    )
+    copy(folder, site, manifest, lambda p: p.endswith(".pth") or leave(p), editables.change)
     # A package linked into the repository is an editable install too.
     links = manifest.skipped[before:]
     manifest.skipped[before:] = [
         path for path in links if not editables.add(Path(os.path.realpath(folder / path)).parent)
     ]
-    copy(folder, site, manifest, lambda path: not path.endswith(".pth"), editables.change)
+    copy(folder, site, manifest, lambda p: not p.endswith(".pth") or leave(p), editables.change)
     for link in sorted(folder.glob("*.egg-link")):
         _egg(link, site, manifest, editables)
 
@@ -150,7 +155,9 @@ def _launchers(python: Interpreter, program: Path, work: Path) -> None:
     (work / "pyvenv.cfg").chmod(0o644)
 
 
-def _scripts(python: Interpreter, work: Path, final: Path, manifest: Manifest) -> None:
+def _scripts(
+    python: Interpreter, work: Path, final: Path, manifest: Manifest, gone: frozenset[str]
+) -> None:
     """Copy console scripts so that they start our Python, and a venv's own programs."""
     launcher = f"{final}/bin/python"
 
@@ -159,8 +166,9 @@ def _scripts(python: Interpreter, work: Path, final: Path, manifest: Manifest) -
             return data if python.venv is not None and b"VIRTUAL_ENV" not in data else None
         return _restarted(data, launcher)
 
-    def leave(path: str) -> bool:
-        return path.endswith("/") or bool(_PYTHON.match(path)) or path.startswith("activate")
+    def leave(out: frozenset[str], path: str) -> bool:
+        own = path.endswith("/") or bool(_PYTHON.match(path)) or path.startswith("activate")
+        return own or f"bin/{path}" in out
 
     own = python.venv is not None or python.base != Path("/usr")
     folders = [python.prefix / "bin"] if own else []
@@ -168,7 +176,8 @@ def _scripts(python: Interpreter, work: Path, final: Path, manifest: Manifest) -
     folders += [folder.parent / "bin" for folder in python.packages]
     for folder in (place for place in dict.fromkeys(folders) if place.is_dir()):
         skipped = len(manifest.skipped)
-        copy(folder, work / "bin", manifest, leave, change, label="bin/")
+        out = gone if folder == python.prefix / "bin" else frozenset()
+        copy(folder, work / "bin", manifest, partial(leave, out), change, label="bin/")
         del manifest.skipped[skipped:]
 
 

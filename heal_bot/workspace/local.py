@@ -8,14 +8,15 @@ from pathlib import Path
 
 from heal_bot.errors import ProvisionError, WorkspaceError
 from heal_bot.events import Noted, Run
-from heal_bot.model import ChangedFile, Commit, Environment, PatchedFile, RunHints
+from heal_bot.model import Bump, ChangedFile, Commit, Environment, PatchedFile, RunHints
 from heal_bot.ports import Builder, Tree
 from heal_bot.workspace import commits
 from heal_bot.workspace.below import below
 from heal_bot.workspace.interpreter import MAKE_ONE, choose
+from heal_bot.workspace.listing import base_of
 from heal_bot.workspace.provision import provision, seal_of
 from heal_bot.workspace.repository import Repository
-from heal_bot.workspace.tree import GitTree, checkout
+from heal_bot.workspace.tree import GitTree, checkout, committed
 from heal_bot.workspace.wanted import Wanted
 
 
@@ -100,6 +101,33 @@ class LocalWorkspace:
 
             python, added = laid(run, python, hints, self.wanted.access, self.cache, self.scratch)
         return replace(provision(run, python, source, project, self.cache), added=added)
+
+    def former_versions(
+        self, run: Run, tree: Tree, env: Environment, hints: RunHints, good: str, green: float
+    ) -> tuple[Bump, ...]:
+        """The packages that had another version at the last good state."""
+        ours = self.repository
+        sha = good or base_of(run, ours, tree.sha)
+        if not sha:
+            raise ProvisionError(
+                f"the commit before {tree.sha[:12]} is not here: give checkout a fetch-depth of 2"
+            )
+        if self.builder is None:
+            raise ProvisionError("no package can be fetched here")
+        from heal_bot.workspace.assembly import former_versions
+
+        then = below(committed(run, ours, sha, self.scratch), self.folder)
+        moment = green or self.committed(run, sha)
+        return former_versions(
+            run, then, self.wanted, hints, self.builder, ours.source, self.cache, self.scratch,
+            env, moment,
+        )  # fmt: skip
+
+    def with_former(self, run: Run, env: Environment, bumps: Sequence[Bump]) -> Environment:
+        """The environment with these packages as they were, in a copy."""
+        from heal_bot.workspace.former import with_former
+
+        return with_former(env, bumps, self.repository.source, self.cache, self.scratch)
 
     def changed(self, env: Environment) -> bool:
         """Whether a file of the environment is another than when it was laid out, or is gone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tarfile
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ _LEGACY = ("setuptools.build_meta:__legacy__", ("setuptools<81", "wheel"))
 _BACKEND = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?\Z")
 _BACKEND_PATH = re.compile(r"[\w./-]{1,200}\Z")
 # What stands for pytest itself; it comes last, so that no other wheel's file replaces one of it.
-_LAST = re.compile(
+LAST = re.compile(
     r"(?:pytest(?:-[\w-]+)?|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli)\Z"
 )
 
@@ -87,20 +88,27 @@ class Wheels:
                 self._build(run, _bounded(error.name, (*packages, *bounds)))
         raise ProvisionError(f"more than {_MOST_BUILDS} packages have no wheel: {IN_THE_JOB}")
 
-    def unpack(self, run: Run, lock: Sequence[Locked], target: Path) -> None:
-        """Unpack everything, pytest and its plugins last and only from the index."""
-        last = [each for each in lock if _LAST.match(each.package.name)]
-        first = [each for each in lock if not _LAST.match(each.package.name)]
+    def unpack(self, run: Run, lock: Sequence[Locked], folder: Path) -> Path:
+        """Unpack everything below a folder, scripts beside the packages; where these are.
+
+        pytest and its plugins come last and only from the index.
+        """
+        target = folder / "site-packages"
+        last = [each for each in lock if LAST.match(each.package.name)]
+        first = [each for each in lock if not LAST.match(each.package.name)]
         if first:
             self.index.unpack(run, first, target, built=self.folder if self.built else None)
         if last:
             self.index.unpack(run, last, target)
+        scripts = target / "bin"
+        scripts.rename(folder / "bin") if scripts.is_dir() else (folder / "bin").mkdir()
+        return target
 
     def _build(self, run: Run, package: Package) -> None:
         """Build one source archive; its backend comes from the index, as wheels."""
         name = package.name
         try:
-            if _LAST.match(name):
+            if LAST.match(name):
                 raise ProvisionError("what runs the tests is taken as a wheel alone")
             file, data = self.index.sdist(run, package)
             backend, requires, path = _build_system(file, data)
@@ -117,7 +125,7 @@ class Wheels:
     def _run_backend(
         self, run: Run, sdist: bytes, backend: str, requires: Sequence[str], path: Sequence[str]
     ) -> tuple[str, bytes]:
-        tools = self.index.folder / f"tools-{len(self.built)}"
+        tools = Path(tempfile.mkdtemp(prefix="tools-", dir=self.index.folder))
         lines = Lines()
         for line in requires:
             lines.add(line, "its build")

@@ -17,7 +17,10 @@ RECORDED = {
 }  # fmt: skip
 
 # Where a failing test gets the reason for which it is not repaired.
-_CAUSES = ("cause", "dependency", "expectation", "expiry", "interpreter", "unwritten")
+_CAUSES = (
+    "history/packages", "verify/cause", "verify/dependency", "verify/expectation",
+    "verify/expiry", "verify/interpreter", "verify/unwritten",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def _warned(tree: ast.Module) -> Iterator[str]:
 def reasons() -> tuple[str, ...]:
     """What an outcome or a test may give as the reason for no repair."""
     found: list[str] = []
-    for name in ("conclusion.py", *(f"verify/{name}.py" for name in _CAUSES)):
+    for name in ("conclusion.py", *(f"{name}.py" for name in _CAUSES)):
         tree = ast.parse((PACKAGE / name).read_text())
         known = _constants(tree)
         parts = [e for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) for e in _returned(n)]

@@ -13,11 +13,19 @@ import pytest
 
 from heal_bot.events import Run
 from heal_bot.history.bisection import Bench, find_regressions
-from heal_bot.model import CaseResult, Environment, Failure, History, RunHints, SuiteRun
+from heal_bot.model import (
+    CaseResult,
+    Environment,
+    Failure,
+    History,
+    Isolation,
+    RunHints,
+    SuiteRun,
+)
 from heal_bot.ports import Ask, Tree
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
-from tests.fakes import ENVIRONMENT, quiet_run, suite
+from tests.fakes import ENVIRONMENT, ISOLATION, quiet_run, suite
 
 A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
 Git = Callable[..., str]
@@ -29,6 +37,9 @@ class ReadingRunner:
 
     runs: int = 0
     lies: dict[int, str] = field(default_factory=dict)
+
+    def preflight(self, run: Run, env: Environment) -> Isolation:
+        return ISOLATION
 
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         return tuple(self._run(ask.tree, ask.tests or ()) for ask in asks)

@@ -218,40 +218,6 @@ def test_a_package_that_is_another_than_the_code_was_written_for(
     assert (named in said) if named else said == ""
 
 
-def test_where_the_commits_changed_packages_alone_these_are_named(tmp_path: Path) -> None:
-    made = FolderTree.of(tmp_path, {"shop.py": "", "requirements.txt": "lib==2.0\npytest\n"})
-    before = (("requirements.txt", "lib==1.4\npytest\n"),)
-    run, _ = quiet_run()
-    reported = (Failure(T, "AssertionError", "assert 1 == 2"),)
-    runner = ScriptedRunner([suite(red("AssertionError", "assert 1 == 2"))])
-    for lines, status in (((), "explained"), ((("shop.py", frozenset({1})),), "confirmed")):
-        tree = History(made.root, lines=lines, before=before)
-        item = reproduce(run, reported, tree, ENVIRONMENT, runner).reproduced[0]  # type: ignore[arg-type]
-        assert item.status == status
-        assert ("`lib==1.4` to `lib==2.0`" in item.failure.reason) is (status == "explained")
-
-
-@pytest.mark.parametrize(
-    ("files", "before", "named"),
-    [
-        ({"requirements/test.txt": "lib==2\n"}, {"requirements/test.txt": "lib==1\n"}, "test.txt"),
-        ({"uv.lock": "version = '2'\n"}, {"uv.lock": "version = '1'\n"}, "uv.lock"),
-        ({"pyproject.toml": 'd = [\n"lib>=2",\n]\n'}, {"pyproject.toml": 'd = [\n"lib>=1",\n]\n'},
-         "pyproject.toml"),
-        # A version of its own, a file of data, a module that is gone.
-        ({"pyproject.toml": "version = '2'\n"}, {"pyproject.toml": "version = '1'\n"}, ""),
-        ({"uv.lock": "a\n", "rates.json": "2"}, {"uv.lock": "b\n", "rates.json": "1"}, ""),
-        ({"uv.lock": "a\n"}, {"uv.lock": "b\n", "rates.py": "x = 1\n"}, ""),
-    ],
-)  # fmt: skip
-def test_packages_alone_are_another_where_nothing_but_requirements_changed(
-    tmp_path: Path, files: dict[str, str], before: dict[str, str], named: str
-) -> None:
-    made = FolderTree.of(tmp_path, {"shop.py": "", **files})
-    path = dependency.bumped(History(made.root, before=tuple(before.items())))
-    assert path.endswith(named) if named else path == ""
-
-
 def test_a_module_that_a_commit_took_away_is_no_package(tmp_path: Path) -> None:
     @dataclass(frozen=True)
     class Gone(FolderTree):

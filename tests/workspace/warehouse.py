@@ -7,6 +7,7 @@ import functools
 import hashlib
 import http.server
 import io
+import json
 import ssl
 import subprocess
 import tarfile
@@ -14,7 +15,7 @@ import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 Asked = tuple[str, str]
 
@@ -36,6 +37,11 @@ def certificate(folder: Path) -> Path:
 class _Pages(http.server.SimpleHTTPRequestHandler):
     """Serves files; with a password only to whoever gives it. Notes who came with which one."""
 
+    extensions_map: ClassVar[dict[str, str]] = {
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".json": "application/vnd.pypi.simple.v1+json",
+    }
+
     def __init__(self, *arguments: Any, wanted: str, asked: list[Asked], **folder: Any) -> None:
         self._wanted, self._asked = wanted, asked
         super().__init__(*arguments, **folder)
@@ -46,6 +52,8 @@ class _Pages(http.server.SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         given = self.headers.get("Authorization", "")
         self._asked.append((self.path, given))
+        if Path(self.translate_path(self.path), "index.json").is_file():
+            self.path += "index.json"
         if given == self._wanted or not self._wanted:
             super().do_GET()
             return
@@ -59,7 +67,8 @@ class Warehouse:
     """Serves `folder` as simple pages; `url` is the index, `asked` path and authorization.
 
     With `secret` (user:password) it answers nobody else; with a certificate it speaks https.
-    `elsewhere` is an index that the links of this one lead to.
+    `elsewhere` is an index that the links of this one lead to. Of a package with a wheel that was
+    `uploaded` at a time it tells these wheels, and when.
     """
 
     def __init__(
@@ -73,6 +82,7 @@ class Warehouse:
         self._folder.mkdir(parents=True)
         self._elsewhere = elsewhere
         self.asked: list[Asked] = []
+        self._times: dict[str, str] = {}
         wanted = f"Basic {base64.b64encode(secret.encode()).decode()}" if secret else ""
         handler = functools.partial(_Pages, directory=str(folder), wanted=wanted, asked=self.asked)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -99,6 +109,7 @@ class Warehouse:
         files: Mapping[str, str] = {},
         requires: Sequence[str] = (),
         tag: str = "py3-none-any",
+        uploaded: str = "",
     ) -> None:
         file = name.replace("-", "_")
         info = f"{file}-{version}.dist-info"
@@ -109,6 +120,8 @@ class Warehouse:
             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
             f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
         }
+        if uploaded:
+            self._times[f"{file}-{version}-{tag}.whl"] = uploaded
         record = "".join(f"{path},,\n" for path in (*everything, f"{info}/RECORD"))
         raw = io.BytesIO()
         with zipfile.ZipFile(raw, "w") as archive:
@@ -134,10 +147,31 @@ class Warehouse:
         folder = self._folder / name.replace("_", "-")
         folder.mkdir(exist_ok=True)
         (folder / file).write_bytes(data)
+        if any(path.name in self._times for path in folder.iterdir()):
+            (folder / "index.json").write_text(json.dumps(self._told(name, folder)))
         links = "".join(
             f'<a href="{base}{path.name}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">'
             f"{path.name}</a>\n"
             for path in sorted(folder.iterdir())
-            if path.name != "index.html"
+            if path.suffix not in {".html", ".json"}
         )
         (folder / "index.html").write_text(f"<!DOCTYPE html><html><body>{links}</body></html>")
+
+    def _told(self, name: str, folder: Path) -> dict[str, Any]:
+        """The page of a package with the times at which its files came."""
+        files = [path for path in sorted(folder.iterdir()) if path.name in self._times]
+        return {
+            "meta": {"api-version": "1.1"},
+            "name": name,
+            "versions": [],
+            "files": [
+                {
+                    "filename": path.name,
+                    "url": path.name,
+                    "size": path.stat().st_size,
+                    "hashes": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+                    "upload-time": self._times[path.name],
+                }
+                for path in files
+            ],
+        }

@@ -1,0 +1,37 @@
+"""What changed since the tests passed: a commit, or the packages that they run with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heal_bot.events import Noted, Run
+from heal_bot.history import packages
+from heal_bot.history.bisection import Bench, find_regressions
+from heal_bot.model import Baseline, History
+from heal_bot.ports import Tree
+
+
+def find_changes(
+    run: Run, good: str, tree: Tree, baseline: Baseline, bench: Bench, *, scheduled: bool = False
+) -> History:
+    """The packages that broke the tests where no source changed, else the commits that did.
+
+    Where the tests fail on all older commits too, the packages are asked after these. `scheduled`
+    says that the commit `good` is the one under test itself.
+    """
+    red = [r.failure for r in baseline.reproduced if r.status in {"confirmed", "explained"}]
+    if not red:
+        return History()
+    history = History()
+    untouched = scheduled or packages.is_code_unchanged(tree)
+    if not untouched and baseline.confirmed:
+        history = find_regressions(run, good, tree, baseline.confirmed, bench)
+        for said in (*(one.said for one in history.regressions), *filter(None, [history.reason])):
+            run.emit(Noted(stage="history", message=said, level="info"))
+    if untouched or history.always_red:
+        found = packages.find_culprits(
+            run, tree, bench.env, red, bench.workspace, bench.runner, bench.hints,
+            good if scheduled else "",
+        )  # fmt: skip
+        history = replace(history, packages=found)
+    return history
