@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
@@ -63,8 +63,11 @@ def bumps(
 
 
 def _differs(good: str, bad: str | None) -> bool:
-    """Whether it is another release, or missing; '' is one that did not come from an index."""
-    return bad is None or (bad != "" and Version(good).public != Version(bad).public)
+    """Whether it is another release, or missing; one that is none did not come from an index."""
+    try:
+        return bad is None or Version(good).public != Version(bad).public
+    except InvalidVersion:
+        return False
 
 
 def with_former(
@@ -132,7 +135,8 @@ def _coupled(found: Sequence[Bump], python: Interpreter, scratch: Path) -> tuple
     names = {bump.name: bump for bump in found}
     needs: dict[str, set[str]] = {name: set() for name in names}
     for bump in found:
-        for asked in _required(next(_site(scratch, bump).glob("*.dist-info")), python.version):
+        info = _infos([_site(scratch, bump)])[bump.name]
+        for asked in _required(info, python.version):
             other = names.get(name_of(asked))
             if other and not (other.bad and asked.specifier.contains(other.bad, prereleases=True)):
                 needs[bump.name].add(other.name)
@@ -157,5 +161,5 @@ def _required(info: Path, python: str) -> Iterator[Requirement]:
             asked = Requirement(line)
             if applies(asked, python):
                 yield asked
-        except (InvalidRequirement, LookupError, ValueError):
+        except (InvalidRequirement, LookupError, RecursionError, ValueError):
             continue

@@ -143,6 +143,7 @@ def test_an_environment_that_is_there_is_compared_by_what_is_installed(run, worl
     warehouse.wheel("dep", "1.0")
     warehouse.wheel("linked", "1.0")
     warehouse.wheel("bare", "1.0")
+    warehouse.wheel("odd", "1.0")
     site = next(venv.glob("lib/python3*/site-packages"))
     (site / "dep.py").write_text("version = '2.0'\n")
     for name in ("dep", "linked", "bare", "mine"):
@@ -150,8 +151,10 @@ def test_an_environment_that_is_there_is_compared_by_what_is_installed(run, worl
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n")
     (site / "dep-2.0.dist-info/RECORD").write_text("dep.py,,\ndep-2.0.dist-info/METADATA,,\n")
+    (site / "odd-2004d.dist-info").mkdir()
+    (site / "odd-2004d.dist-info/METADATA").write_text("Name: odd\n")
     (site / "linked-2.0.dist-info/direct_url.json").write_text("{}")
-    lines = "dep==1.0\nlinked==1.0\nbare==1.0\npytest\n"
+    lines = "dep==1.0\nlinked==1.0\nbare==1.0\nodd==1.0\npytest\n"
     made = world({"requirements.txt": lines, "pyproject.toml": PROJECT}, {"n.txt": ""}, python=venv)
     bumps = former(run, made)
     assert [bump for bump in bumps if bump.name != "pytest"] == [Bump("dep", "1.0", "2.0")]
