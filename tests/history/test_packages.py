@@ -21,6 +21,7 @@ from heal_bot.model import (
     Baseline,
     Bump,
     Candidate,
+    Collection,
     Edit,
     Environment,
     Failure,
@@ -47,7 +48,9 @@ from heal_bot.workspace.wanted import Access, Wanted
 from tests.fakes import (
     ENVIRONMENT,
     ISOLATION,
+    SHA,
     FolderTree,
+    FolderWorkspace,
     ListProposer,
     failed,
     passed,
@@ -85,11 +88,14 @@ class Suites:
     def preflight(self, run: Any, env: Any) -> Isolation:
         return ISOLATION
 
+    def collect(self, run: Any, tree: Any, env: Any) -> Collection:
+        return Collection(tuple(self.rules))
+
     def run_many(self, run: Any, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         self.runs += len(asks)
         former = frozenset(env.notes)
         results = (passed(t) if rule(former) else failed(t) for t, rule in self.rules.items())
-        return (suite(*results),)
+        return (suite(*results),) * len(asks)
 
 
 def bumps(number: int, **needs: tuple[str, ...]) -> tuple[Bump, ...]:
@@ -230,6 +236,42 @@ def test_code_is_unchanged_where_no_source_is_another(
             return paths
 
     assert packages.is_code_unchanged(Changed(tmp_path)) is unchanged
+
+
+@pytest.mark.parametrize(
+    ("trigger", "status"),
+    [("workflow_run:schedule", "explained"), ("workflow_run:push", "not_healed")],
+)
+def test_what_a_schedule_ran_was_green_when_its_commit_was_made(
+    tmp_path: Path, trigger: str, status: str
+) -> None:
+    @dataclass
+    class Dated(FolderWorkspace):
+        """A commit that changed a source, and had another package when it was made."""
+
+        def checkout(self, run: Any, sha: str) -> FolderTree:
+            texts = {"shop.py": "", "tests/test_a.py": "def test_one(): pass\n"}
+            return Sourced(FolderTree.of(self.folder, texts).root)
+
+        def former_versions(self, *arguments: Any) -> tuple[Bump, ...]:
+            assert arguments[-2:] == (SHA, 0.0)
+            return bumps(2)
+
+        def with_former(self, run: Any, env: Environment, bumps: Sequence[Bump]) -> Environment:
+            return replace(env, notes=tuple(bump.name for bump in bumps))
+
+    @dataclass(frozen=True)
+    class Sourced(FolderTree):
+        def changed_paths(self) -> tuple[str, ...]:
+            return ("shop.py",)
+
+    run, _ = quiet_run()
+    runner = Suites({T: lambda former: "p1" in former})
+    edges = Edges(Dated(tmp_path), runner, (), Saved())  # type: ignore[arg-type]
+    request = HealRequest("octo/shop", SHA, trigger=trigger)
+    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+    assert outcome.status == status, outcome.reason
+    assert ("pin `p1<1.1`" in outcome.reason) is (status == "explained")
 
 
 # From here on with an index, environments, a sandbox and pytest itself.
