@@ -31,7 +31,7 @@ def find_changes(
     if untouched or history.always_red:
         found = packages.find_culprits(
             run, tree, bench.env, red, bench.workspace, bench.runner, bench.hints,
-            good if scheduled else "",
+            good,
         )  # fmt: skip
         history = replace(history, packages=found)
     return history
