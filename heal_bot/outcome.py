@@ -251,13 +251,16 @@ class SuggestionRecord(Record):
 class PackageRecord(Record):
     """A package with the version that tests pass with, and the one that they fail with."""
 
-    name: Name
-    good: Name
-    bad: Name
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,200}$")]
+    good: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.!+_-]{1,100}$")]
+    bad: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.!+_-]{0,100}$")]
 
 
 class RegressionRecord(Record):
-    """What broke tests: a commit, whose parent they pass on, or a package in another version."""
+    """What broke tests: a commit, whose parent they pass on, or a package in another version.
+
+    `diff` is what the commit changed in sources, cut where it is long.
+    """
 
     good_sha: Sha | Annotated[str, StringConstraints(max_length=0)] = ""
     bad_sha: Sha | Annotated[str, StringConstraints(max_length=0)] = ""
@@ -265,6 +268,7 @@ class RegressionRecord(Record):
     confirmed: bool
     tests: Names
     runs: Count = 0
+    diff: Diff = ""
     package: PackageRecord | None = None
 
     @property

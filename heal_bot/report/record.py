@@ -12,6 +12,7 @@ from heal_bot.model import (
     Attempt,
     Broken,
     Certificate,
+    ChangedFile,
     Cluster,
     Edit,
     History,
@@ -26,12 +27,14 @@ from heal_bot.model import (
 )
 from heal_bot.outcome import SCHEMA, OutcomeRecord
 from heal_bot.report.fates import Fate, fates
+from heal_bot.source import edit, guard, paths
 from heal_bot.text import Secret, clip, hide_values, printable, redact
 
 _TEXT = 8_000
 _NAME = 900
 _SUSPECTS = 5
 _DIFF = 200_000
+_CHANGE = 20_000
 
 
 def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
@@ -132,7 +135,17 @@ def _regression(history: History, text: Clean) -> dict[str, Any] | None:
         "confirmed": found.confirmed,
         "tests": tuple(text(test, _NAME) for test in found.tests),
         "runs": history.runs,
+        "diff": text("".join(map(_changed, found.files)), _CHANGE, source=True),
     }
+
+
+def _changed(file: ChangedFile) -> str:
+    """The change of a source file as a diff; '' for tests, and for what is no text."""
+    try:
+        before, after = guard.check(file.before), guard.check(file.after)
+    except guard.SourceRejected:
+        return ""
+    return "" if paths.is_test(file.path) else edit.diff(file.path, before, after)
 
 
 def _package(changes: Sequence[PackageChange], text: Clean) -> dict[str, Any] | None:

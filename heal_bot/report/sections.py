@@ -46,10 +46,16 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
 
 
 def culprit(record: OutcomeRecord) -> str:
-    """The commit that broke the tests, as far as it was proved."""
+    """What is proved of the change that broke the tests, apart from what is inferred from it."""
     if (found := record.regression) is None:
         return ""
-    return f"{found.tell(for_markdown(found.title, 200))}."
+    told = f"**Proved:** {found.tell(for_markdown(found.title, 200))}."
+    if record.patch is not None:
+        return f"{told} **Inferred:** that what the patch changes is the fault."
+    if not found.diff:
+        return told
+    shown = fence(found.diff, "diff", 4_000)
+    return f"{told}\n\n<details><summary>What it changed</summary>\n\n{shown}\n\n</details>"
 
 
 def causes(record: OutcomeRecord) -> str:

@@ -159,3 +159,51 @@ def test_an_answer_and_a_refusal_are_tame() -> None:
     assert_tame(status.refused(mark, HOSTILE))
     assert_tame(status.failed(mark, HOSTILE))
     assert_tame(summary.failed(HOSTILE))
+
+
+COMMIT = {"good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify total", "confirmed": True,
+          "tests": ["tests/test_a.py::test_x"] * 2, "runs": 3,
+          "diff": "diff --git a/m.py b/m.py\n-a\n+b\n"}  # fmt: skip
+PACKAGE = {"confirmed": True, "tests": ["tests/test_a.py::test_x"],
+           "package": {"name": "lib", "good": "2.3", "bad": "2.4"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("regression", "said"),
+    [
+        (COMMIT, "`bbbbbbb` (Simplify total) broke these 2 tests; they pass at its parent."),
+        (PACKAGE, "`lib 2.3 → 2.4` broke this test; it passes with 2.3."),
+    ],
+)
+def test_what_broke_the_tests_is_proved_and_what_follows_is_inferred(
+    regression: dict[str, Any], said: str
+) -> None:
+    values = records.data(BASE) | {"regression": regression}
+    _, body = markdown.pull_request(records.record(values))
+    assert f"**Proved:** {said} **Inferred:** that what the patch changes is the fault." in body
+    unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
+    told = sections.culprit(unhealed)
+    assert told.startswith(f"**Proved:** {said}")
+    assert ("What it changed" in told) == ("diff" in regression)
+
+
+def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
+    values = records.data(BASE) | {"regression": COMMIT}
+    values["certificate"]["undoes"] = "b" * 40
+    record = records.record(values)
+    title = markdown.title(record, markdown.as_claimed(record))
+    assert title == 'Revert "Simplify total" (bbbbbbb)'
+    values["regression"] = None
+    record = records.record(values)
+    assert markdown.title(record, markdown.as_claimed(record)) == "Revert bbbbbbb"
+
+
+def test_a_commit_message_and_its_diff_become_no_markup() -> None:
+    hostile_commit = COMMIT | {"title": HOSTILE[:900], "diff": HOSTILE}
+    values = records.data(BASE) | {"regression": hostile_commit}
+    values["certificate"]["undoes"] = "b" * 40
+    record = records.record(values)
+    title, body = markdown.pull_request(record)
+    assert_tame(body)
+    assert not set("@#\n") & set(title)
+    assert_tame(sections.culprit(records.record(values | {"patch": None})))
