@@ -163,6 +163,8 @@ def child_env(slot: Slot, extra: Mapping[str, str] | None = None) -> dict[str, s
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "CI": "true",
+        # Git ends where it may not read the machine's configuration.
+        "GIT_CONFIG_NOSYSTEM": "1",
         "USER": "heal-bot",
         "LOGNAME": "heal-bot",
         "PYTHONHASHSEED": "1",

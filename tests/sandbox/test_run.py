@@ -46,6 +46,12 @@ def test_a_program_gets_exactly_the_environment_of_its_job(run_code, slot) -> No
     assert json.loads(ended.output) == {**child_env(slot)}
 
 
+def test_git_works_whatever_the_machine_configures(run_code) -> None:
+    # The machine's configuration is a file that no program here may read.
+    code = "import subprocess; print(subprocess.run(['git', 'init', 'new']).returncode)"
+    assert run_code(code).output.splitlines()[-1] == b"0"
+
+
 def test_a_program_has_no_descriptor_but_its_own(sandbox, slot) -> None:
     reader, writer = os.pipe()
     code = "import os; os.write(3, str(sorted(os.listdir('/proc/self/fd'))).encode())"

@@ -83,7 +83,8 @@ def _as_pytest_itself(env: Environment, root: Path, home: Path) -> dict[str, Any
     """What `python -m pytest` shows under the same variables."""
     environ = {
         "PATH": "/usr/bin:/bin", "HOME": str(home), "TMPDIR": "/tmp", "LANG": "C.UTF-8",
-        "TZ": "UTC", "CI": "true", "USER": "heal-bot", "LOGNAME": "heal-bot",
+        "TZ": "UTC", "CI": "true", "GIT_CONFIG_NOSYSTEM": "1", "USER": "heal-bot",
+        "LOGNAME": "heal-bot",
         "PYTHONHASHSEED": "random", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1",
         "PYTHONPATH": ":".join([str(root), *env.paths[1:]]),
     }  # fmt: skip
