@@ -76,6 +76,11 @@ _SERVICE = re.compile(
 _LACKING = (
     ("a locale that is not installed here", "system-packages: locales-all",
      re.compile(r"^(?:locale\.)?Error: unsupported locale setting")),
+    ("an identity for git", "set GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME and"
+     " GIT_COMMITTER_EMAIL in the job (env:) or in a fixture",
+     # A commit that nothing but this stops ends so, where its words went elsewhere.
+     re.compile(r"[Pp]lease tell me who you are|(?:Author|Committer) identity unknown"
+                r"|\bgit\b\W{1,6}commit\b.{0,2000} exit status 128")),
     ("a terminal", "run `heal-bot heal` as root, whose jobs have terminals of their own",
      re.compile(r"^\w*Error: (?:out of pty devices|.*'/dev/(?:ptmx|tty|pts/\d+)')"
                 r"|^(?:termios\.)?error: \(25, ")),

@@ -70,6 +70,12 @@ def test_a_package_says_in_its_own_words_which_library_is_missing(
     [
         ("Error", "unsupported locale setting", "a locale that is not installed here"),
         ("locale.Error", "locale.Error: unsupported locale setting", "locales-all"),
+        ("CalledProcessError", "(['git', 'commit'], 128, b'*** Please tell me who you are.')",
+         "GIT_AUTHOR_NAME"),
+        ("CalledProcessError",
+         "Command '('git', 'commit', '-m1')' returned non-zero exit status 128.",
+         "GIT_AUTHOR_NAME"),
+        ("CalledProcessError", "Command '('git', 'commit')' returned non-zero exit status 1.", ""),
         ("OSError", "out of pty devices", "a terminal"),
         ("PermissionError", "[Errno 13] Permission denied: '/dev/ptmx'", "a terminal"),
         ("OSError", "[Errno 6] No such device or address: '/dev/tty'", "a terminal"),
