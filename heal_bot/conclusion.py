@@ -49,7 +49,8 @@ def telling(report: Report) -> Iterator[None]:
     try:
         yield
     except ProvisionError as error:
-        red = next((case for case in report.cases if case.message), None)
+        failing = (case for case in report.cases if case.outcome in {"failed", "error"})
+        red = next((case for case in failing if case.message), None)
         if red is None:
             raise
         # A whole line: what is cut before secrets are hidden may leave a part of one.

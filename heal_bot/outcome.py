@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from heal_bot.model import NOT_MEASURED
 from heal_bot.model.history import tell_regression
@@ -270,6 +270,12 @@ class RegressionRecord(Record):
     runs: Count = 0
     diff: Diff = ""
     package: PackageRecord | None = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> RegressionRecord:
+        if (self.package is None) != bool(self.bad_sha and self.good_sha):
+            raise ValueError("a regression names a commit or a package")
+        return self
 
     @property
     def said(self) -> str:

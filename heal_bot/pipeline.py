@@ -104,6 +104,7 @@ def heal(
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
     ledger.notes.extend((*on_ids(baseline.unsteady), *filter(None, [history.reason])))
     ledger.notes.extend(map(packages.sentence, history.packages))
+    ledger.notes.extend(one.said for one in history.regressions[1:])
     found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab)
@@ -166,7 +167,9 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     """The same, with what changed since the tests passed: commits, packages, or the Python."""
     workspace, runner, env = edges.workspace, edges.runner, begun.env
     hints, baseline = begun.report.hints, begun.baseline
-    bench = Bench(workspace, runner, env, hints, baseline.suite.seconds)
+    added = tuple(name.partition(" ")[0] for name in env.added)
+    known = replace(hints, plugins=(*hints.plugins, *added))
+    bench = Bench(workspace, runner, env, known, baseline.suite.seconds)
     # A run on a schedule was green when its commit was made, others before their commits.
     scheduled = request.trigger == "workflow_run:schedule"
     good = request.base_sha if scheduled else request.good

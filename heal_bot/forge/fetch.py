@@ -106,7 +106,7 @@ def _deepen(
             return
         fetch, *rest = get
         argv = ["git", fetch, f"--depth={depth}", *rest, *shas]
-        seconds = max(1.0, min(_SECONDS, run.left()))
+        seconds = max(1.0, min(_SECONDS / 5, run.left() / 10))
         if not process.run(argv, env=env, cwd=folder, seconds=seconds).ok:
             return
 

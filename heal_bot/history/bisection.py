@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from heal_bot.errors import HealBotError
+from heal_bot.errors import HealBotError, ProvisionError
 from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import Commit, Environment, Failure, History, Regression, RunHints, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree, Workspace
@@ -42,7 +42,7 @@ def find_regressions(
     if not commits:
         return History(reason="no earlier commit is at hand: nothing is said of what changed")
     limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
-    tests = tuple(failure.test for failure in failures)
+    tests = {failure.test: failure.kind for failure in failures}
     search = _Search(limited, commits, tests, bench)
     try:
         search.narrow(len(commits) if good else 1)
@@ -62,12 +62,13 @@ def find_regressions(
 class _Search:
     """Per test the newest place where it passes and the oldest where it fails.
 
+    `tests` are known by the kind of exception that they end with; another one is another fault.
     Place 0 is the parent of the first commit, place n the n-th commit; the last one is red.
     """
 
     run: Run
     commits: Sequence[Commit]
-    tests: tuple[str, ...]
+    tests: Mapping[str, str]
     bench: Bench
     runs: int = 0
     passes: dict[str, int] = field(default_factory=dict)
@@ -123,7 +124,10 @@ class _Search:
         """
         if suite.ended == "finished" and not suite.errors:
             return None
-        made = self.bench.workspace.provision(self.run, tree, self.bench.hints)
+        try:
+            made = self.bench.workspace.provision(self.run, tree, self.bench.hints)
+        except ProvisionError:
+            return None
         return None if made == self.bench.env else made
 
     def states(self, places: Sequence[int], tests: Sequence[str]) -> list[dict[str, str]]:
@@ -135,14 +139,16 @@ class _Search:
         done = bench.runner.run_many(run, bench.env, asks)
         found = []
         for tree, ask, first in zip(trees, asks, done, strict=True):
-            suite = first
             self.tell(tree, first)
+            states = {test: _state(test, self.tests[test], first) for test in tests}
             if (env := self.environment(tree, first)) is not None:
                 bench.runner.preflight(run, env)
                 (suite,) = bench.runner.run_many(run, env, [ask])
                 bench.runner.preflight(run, bench.env)
                 self.tell(tree, suite)
-            found.append({test: _state(test, suite) for test in tests})
+                own = {test: _state(test, self.tests[test], suite) for test in tests}
+                states = {test: state or own[test] for test, state in states.items()}
+            found.append(states)
         return found
 
     def tell(self, tree: Tree, suite: SuiteRun) -> None:
@@ -197,10 +203,14 @@ class _Search:
         return f"{they} fail on every older commit that was tried"
 
 
-def _state(test: str, suite: SuiteRun) -> str:
-    """What a run says of a test, or of the tests of a file, class or function."""
+def _state(test: str, kind: str, suite: SuiteRun) -> str:
+    """What a run says of a test, or of the tests of a file, class or function.
+
+    One that is red for another kind of exception says nothing of the fault that is looked for.
+    """
     starts = (f"{test}::", f"{test}[")
-    found = [r.outcome for r in suite.results if r.test == test or r.test.startswith(starts)]
-    if any(outcome in _RED for outcome in found):
-        return "failed"
-    return "passed" if any(outcome in _GREEN for outcome in found) else ""
+    found = [r for r in suite.results if r.test == test or r.test.startswith(starts)]
+    red = [result.kind for result in found if result.outcome in _RED]
+    if red:
+        return "failed" if not kind or kind in red else ""
+    return "passed" if any(result.outcome in _GREEN for result in found) else ""

@@ -23,7 +23,9 @@ def find_changes(
     if not red:
         return History()
     history = History()
-    untouched = scheduled or packages.is_code_unchanged(tree)
+    commits = bench.workspace.commits(run, good, tree.sha) if good and not scheduled else ()
+    pushed = bench.workspace.since(tree, commits[0].parent) if commits else tree
+    untouched = scheduled or packages.is_code_unchanged(pushed)
     if not untouched and baseline.confirmed:
         history = find_regressions(run, good, tree, baseline.confirmed, bench)
         for said in (*(one.said for one in history.regressions), *filter(None, [history.reason])):

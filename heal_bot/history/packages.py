@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -27,6 +28,11 @@ from heal_bot.source.paths import is_test
 from heal_bot.text import count
 
 GATE = "former packages"
+# Docs, what CI does, and what names packages: nothing of it runs in a test.
+_NO_CODE = re.compile(
+    r"(?i)\.(?:md|rst|lock)$|(?:^|/)(?:docs?/|\.github/|[^/]*(?:requirements|constraints)[^/]*$"
+    r"|pyproject\.toml$|setup\.cfg$|tox\.ini$|pipfile$|license|changelog|changes|news)"
+)
 # What all of it may take of the time left.
 _SHARE = 0.25
 _GREEN = frozenset({"passed", "xfailed"})
@@ -35,9 +41,9 @@ _NAMED = 6
 
 
 def is_code_unchanged(tree: Tree) -> bool:
-    """Whether the commits under test, as far as they are known, changed no source."""
+    """Whether the commits under test, as far as known, changed tests, docs and packages alone."""
     changed = tree.changed_paths()
-    return bool(changed) and all(is_test(path) for path in changed if path.endswith(".py"))
+    return bool(changed) and all(is_test(path) or _NO_CODE.search(path) for path in changed)
 
 
 def find_culprits(

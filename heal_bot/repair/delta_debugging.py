@@ -22,6 +22,9 @@ PROPOSER = "history"
 # Parts of one level that are judged alone; a commit of more is taken as a whole first.
 _WIDTH = 400
 _RIVALS = 4
+# What a reversal may take of the time left, before the templates have any.
+_SHARE = 0.25
+_HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
 Piece = tuple[Target, Part]
 Pieces = tuple[Piece, ...]
@@ -36,6 +39,7 @@ def find_reversals(
     fault: each lacks evidence.
     """
     tests = {failure.test for failure in cluster.failures}
+    run = replace(run, deadline=run.clock() + _SHARE * run.left())
     for regression in ledger.regressions:
         if not regression.confirmed or not tests <= set(regression.tests):
             continue
@@ -56,7 +60,15 @@ def find_reversals(
             return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
-            yield search.attempt(pieces, (rival,) if len(found) > 1 else None)
+            lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
+            yield search.attempt(pieces, lacks or None)
+
+
+def _statements(part: Part) -> Iterator[Part]:
+    """A part and those in it, but not the expressions of a statement."""
+    yield part
+    for inner in () if part.atomic else part.parts:
+        yield from _statements(inner)
 
 
 def _size(pieces: Pieces) -> tuple[int, int]:
@@ -91,6 +103,11 @@ class _Search:
             return {self.refine(self.fewest(pieces))}
         below = tuple((t, p) for t, part in pieces for p in (part.parts or (part,)))
         return self.reduce(below) if below != pieces else set()
+
+    def halved(self, pieces: Pieces) -> bool:
+        """Whether a part is but an expression of a statement that does not pass as a whole."""
+        whole = {part for _, top in self.change.places for part in _statements(top)}
+        return any(part not in whole for _, part in pieces)
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""
@@ -133,22 +150,22 @@ class _Search:
         return [one for one in sets if (v := self.judged.get(one)) and v.status == "fixed"]
 
     def contradicted(self) -> str:
-        """A test of the commit that fails with each reversal that passes; '' where none does."""
+        """A test of the commit, where one fails with each reversal that passes; else ''."""
         tests = {failure.test for failure in self.cluster.failures}
         brought = brought_tests(self.regression.files)
-        for verdict in self.judged.values():
-            if tests <= set(verdict.fixed):
-                for failure in verdict.newly_failing:
-                    if failure.test.partition("[")[0] in brought:
-                        return failure.test
-        return ""
+        broken = [
+            next((f.test for f in v.newly_failing if f.test.partition("[")[0] in brought), "")
+            for v in self.judged.values()
+            if tests <= set(v.fixed)
+        ]
+        return broken[0] if broken and all(broken) else ""
 
     def candidate(self, pieces: Pieces) -> Candidate:
         """The change that puts parts back."""
         sha, title = self.regression.bad_sha[:7], self.regression.title
-        whole = self.change.is_whole(part for _, part in pieces)
-        part = "takes back" if whole else "puts back a part of what it was before"
-        why = f"{part} `{sha}` ({title})" if whole else f"{part} `{sha}` ({title}) changed it"
+        whole = self.change.is_whole(pieces)
+        commit = f"`{sha}` ({title})"
+        why = f"takes back {commit}" if whole else f"puts back what it was before {commit}"
         undoes = self.regression.bad_sha if whole else ""
         edits = self.change.put_back(pieces)
         return Candidate(edits, PROPOSER, "reversal", why, undoes=undoes)

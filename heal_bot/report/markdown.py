@@ -142,7 +142,7 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
 
     return {
         "head": (partial(_head, record, shown),),
-        "culprit": (partial(sections.culprit, record),),
+        "culprit": (partial(sections.culprit, record, claimed=shown.claimed),),
         "causes": (partial(sections.causes, record), gone),
         "change": (drawn, partial(drawn, limit=8_000), long_diff),
         "before_after": (

@@ -45,11 +45,12 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
     return f"{undoes}**{head}.** {count(changed, 'function')} changed: {told}; {how}."
 
 
-def culprit(record: OutcomeRecord) -> str:
+def culprit(record: OutcomeRecord, *, claimed: bool = False) -> str:
     """What is proved of the change that broke the tests, apart from what is inferred from it."""
-    if (found := record.regression) is None:
+    if (found := record.regression) is None or not found.confirmed:
         return ""
-    told = f"**Proved:** {found.tell(for_markdown(found.title, 200))}."
+    how = "Claimed by an unprivileged run" if claimed else "Proved"
+    told = f"**{how}:** {found.tell(for_markdown(found.title, 200))}."
     if record.patch is not None:
         return f"{told} **Inferred:** that what the patch changes is the fault."
     if not found.diff:

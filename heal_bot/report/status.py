@@ -69,7 +69,7 @@ def reply(
         if record.suggestion is not None:
             said += ["", sections.suggestion(record, _DIFF, claimed=claimed), ""]
         if record.regression is not None:
-            said += ["", sections.culprit(record), ""]
+            said += ["", sections.culprit(record, claimed=claimed), ""]
         said += [f"- {sections.failure_line(f)}" for f in record.failures[:20]]
     return clip("\n".join(said), _LIMIT)
 

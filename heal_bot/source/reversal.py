@@ -4,34 +4,54 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from heal_bot.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
-from heal_bot.source import functions, guard, paths
+from heal_bot.source import edit, functions, guard, paths
 from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a commit changed, by the targets that have it now, and how many smallest parts it has.
 
-    `imports` are the imports of each file that the commit took away.
+    `imports` are the imports of each file that the commit took away, `texts` the files as they are,
+    `added` what it brought to the top of modules, with the path.
     """
 
     places: tuple[tuple[Target, Part], ...]
     leaves: int
     imports: Mapping[str, tuple[str, ...]]
+    texts: Mapping[str, str]
+    added: tuple[tuple[str, str], ...]
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """The targets that have a part of it."""
         return tuple(dict.fromkeys(target for target, _ in self.places))
 
-    def is_whole(self, chosen: Iterable[Part]) -> bool:
-        """Whether these parts are all that the commit changed in code."""
-        return sum(part.leaves for part in chosen) == self.leaves
+    def is_whole(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
+        """Whether these parts are all that the commit changed in code.
+
+        What it brought to a module, and nothing uses without these parts, may stay.
+        """
+        kept = sum(self._is_idle(path, text, chosen) for path, text in self.added)
+        return sum(part.leaves for _, part in chosen) + kept == self.leaves
+
+    def _is_idle(self, path: str, text: str, chosen: Sequence[tuple[Target, Part]]) -> bool:
+        """Whether no name of an addition is used elsewhere in its file, with parts put back."""
+        edits = [one for one in self.put_back(chosen) if one.target.path == path]
+        try:
+            left = Counter(_WORD.findall(edit.splice(self.texts[path], edits)))
+            left.subtract(_WORD.findall(text))
+            return not any(left[name] > 0 for name in _defined(text))
+        except (edit.EditError, guard.SourceRejected):
+            return False
 
     def put_back(self, chosen: Sequence[tuple[Target, Part]]) -> tuple[Edit, ...]:
         """The edits that put parts back, with the imports they need."""
@@ -46,7 +66,7 @@ class Change:
 
     def _imports(self, path: str, source: str) -> tuple[str, ...]:
         """The lost imports of which a name is used."""
-        words = set(re.findall(r"\w+", source))
+        words = set(_WORD.findall(source))
         return tuple(line for line in self.imports.get(path, ()) if words & _bound(line))
 
 
@@ -72,6 +92,8 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
     """What the commit that changed these files changed, as far as the tree still has it."""
     places: list[tuple[Target, Part]] = []
     imports: dict[str, tuple[str, ...]] = {}
+    texts: dict[str, str] = {}
+    added: list[tuple[str, str]] = []
     leaves = 0
     for file in files:
         if paths.is_test(file.path):
@@ -80,15 +102,21 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
             before, after = guard.check(file.before), guard.check(file.after)
             now = guard.check(tree.read(file.path))
             targets = functions.index(file.path, now)
-        except (guard.SourceRejected, KeyError):
+            imports[file.path] = _lost_imports(before, now)
+        except (guard.SourceRejected, KeyError, RecursionError):
             leaves += 1
             continue
-        leaves += sum(part.leaves for part in compare_versions(before, after, after))
+        texts[file.path] = now
+        data = b"".join(encode_lines(after))
+        for part in compare_versions(before, after, after):
+            leaves += part.leaves
+            if not part.before and part.start >= 0:
+                text = data[part.start : part.end].decode("utf-8", "surrogatepass")
+                added.append((file.path, text))
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-        imports[file.path] = _lost_imports(before, now)
-    return Change(tuple(places), leaves, imports)
+    return Change(tuple(places), leaves, imports, texts, tuple(added))
 
 
 def _placed(
@@ -124,6 +152,19 @@ def _import_lines(tree: ast.Module) -> Iterator[str]:
             for alias in node.names:
                 one = type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]})
                 yield ast.unparse(one)
+
+
+def _defined(text: str) -> set[str]:
+    """The names that statements at the top of a module bind."""
+    names: set[str] = set()
+    for node in guard.parse(text).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
+        else:
+            names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return names
 
 
 def _bound(line: str) -> set[str]:

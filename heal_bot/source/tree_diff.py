@@ -9,19 +9,20 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any
 
 from heal_bot.source import functions, guard
 
-# An expression in this place may need brackets that the one there now does without.
-_OPERATORS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.IfExp, ast.Lambda,
-              ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)  # fmt: skip
-# What stands before a parameter, and after those that are positional alone.
-_MARKS = re.compile(rb"(?:\*\s*,\s*|\*{1,2}\s*)\Z")
-_SLASH = re.compile(rb"\s*,\s*/")
-_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+# A node, or what a field of one holds, read by the name of the field.
+_Node = Any
+_Key = str | int | slice
+_BLOCKS = ("body", "handlers", "orelse", "finalbody")
+_START = re.compile(rb"[ \t\f]*(?:\w+|@)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Part:
     """Bytes of a file as it is, and what stood in their place; `parts` are the smaller ones in it.
 
     Without bytes of its own (`start` is -1) it is all of its parts together. One that is `atomic`
-    is an expression or a simple statement: half of it put back says what nobody ever wrote.
+    is a simple statement, a header or an expression: half of it says what nobody ever wrote.
     """
 
     start: int
@@ -38,16 +39,16 @@ class Part:
     parts: tuple[Part, ...] = ()
     atomic: bool = False
 
+    @property
+    def leaves(self) -> int:
+        """How many statements, headers and expressions it puts back."""
+        return 1 if self.atomic else sum(part.leaves for part in self.parts) or 1
+
     def shifted(self, by: int) -> Part:
         """The same part in a text that begins elsewhere."""
         start, end = (-1, -1) if self.start < 0 else (self.start + by, self.end + by)
         inner = tuple(part.shifted(by) for part in self.parts)
         return replace(self, start=start, end=end, parts=inner)
-
-    @property
-    def leaves(self) -> int:
-        """How many smallest parts it has."""
-        return sum(part.leaves for part in self.parts) or 1
 
     def cuts(self) -> Iterator[Part]:
         """The parts with bytes of their own that put all of it back."""
@@ -58,20 +59,62 @@ class Part:
                 yield from part.cuts()
 
 
+@lru_cache(maxsize=64)
 def compare_versions(before: str, after: str, now: str) -> tuple[Part, ...]:
     """What the change from `before` to `after` consists of, where `now` still has it.
 
-    Nothing for a text that does not parse. Comments, docstrings and layout are no change.
+    Each part that is put back alone gives the tree it says, or is left out. Nothing for a text that
+    does not parse here. Comments, docstrings and layout are no change.
     """
     try:
-        change = _Change(_Side.of(before), _Side.of(after))
-    except guard.SourceRejected:
+        old, new = _Side.of(before), _Side.of(after)
+        found = tuple(_Change(old, new).compare_top())
+    except (guard.SourceRejected, SyntaxError, ValueError, RecursionError):
         return ()
-    found = tuple(change.compare_blocks(change.old.tree.body, change.new.tree.body))
     if after == now:
         return found
     moved = _Moved.between(after, now)
     return tuple(part for one in found if (part := moved.carried(one)))
+
+
+def encode_lines(text: str) -> list[bytes]:
+    """The lines of a text without a byte order mark, which belongs to no part of it."""
+    lines = functions.lines(text.removeprefix("\ufeff"))
+    return [line.encode("utf-8", "surrogatepass") for line in lines]
+
+
+def line_starts(lines: Sequence[bytes]) -> tuple[int, ...]:
+    """The byte at which each line begins, and the end of the last."""
+    return (0, *itertools.accumulate(map(len, lines)))
+
+
+def align(
+    old: Sequence[Hashable], new: Sequence[Hashable]
+) -> Iterator[tuple[str, int, int, int, int]]:
+    """The opcodes of two sequences; what both begin and end with is not searched for."""
+    most = min(len(old), len(new))
+    head = next((n for n in range(most) if old[n] != new[n]), most)
+    tail = next((n for n in range(most - head) if old[-1 - n] != new[-1 - n]), most - head)
+    ends = len(old) - tail, len(new) - tail
+    if head:
+        yield "equal", 0, head, 0, head
+    for tag, a, b, c, d in SequenceMatcher(
+        None, old[head : ends[0]], new[head : ends[1]]
+    ).get_opcodes():
+        yield tag, a + head, b + head, c + head, d + head
+    if tail:
+        yield "equal", ends[0], len(old), ends[1], len(new)
+
+
+def _plain(text: str) -> ast.Module:
+    """The tree of a text, with empty docstrings: what these say is no code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(guard.check(text))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = ""
+    return tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,56 +127,36 @@ class _Side:
 
     @classmethod
     def of(cls, text: str) -> _Side:
-        tree = guard.parse(text)
-        for node in ast.walk(tree):
-            # What a docstring says is no code.
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                node.value.value = ""
+        text = text.removeprefix("\ufeff")
         lines = encode_lines(text)
-        return cls(b"".join(lines), line_starts(lines), tree)
+        return cls(b"".join(lines), line_starts(lines), _plain(text))
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node stands, decorators included; parameters with the marks around them."""
-        if isinstance(node, ast.arguments):
-            spans = [self.span(part) for part in _parameters(node)]
-            start, end = min(s for s, _ in spans), max(e for _, e in spans)
-            marks = _MARKS.search(self.data[:start])
-            slash = _SLASH.match(self.data[end:])
-            return marks.start() if marks else start, end + (slash.end() if slash else 0)
-        first, last = _first(node), getattr(node, "end_lineno", 0)
-        start = self.starts[first.lineno - 1] + first.col_offset
-        if first is not node:
-            start -= 1  # the @ of a decorator
-        return start, self.starts[last - 1] + node.end_col_offset  # type: ignore[attr-defined]
-
-    def text(self, node: ast.AST) -> bytes:
-        start, end = self.span(node)
-        return self.data[start:end]
+        """Where a node stands, without decorators."""
+        first = self.starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+        return first, self.starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
 
     def lines(self, nodes: Sequence[ast.AST]) -> tuple[int, int] | None:
         """The whole lines of statements that follow each other; None where they share one."""
-        first, last = _first(nodes[0]).lineno, getattr(nodes[-1], "end_lineno", 0)
-        start, end = self.starts[first - 1], self.starts[last]
+        start, end = self.starts[_line(nodes[0]) - 1], self.starts[_end(nodes[-1])]
         head = self.data[start : self.span(nodes[0])[0]]
         tail = self.data[self.span(nodes[-1])[1] : end].strip()
-        return None if head.strip() or tail[:1] not in {b"", b"#"} else (start, end)
+        alone = not head.strip() or bool(getattr(nodes[0], "decorator_list", ()))
+        return (start, end) if alone and tail[:1] in {b"", b"#"} else None
+
+    def header(self, node: ast.AST) -> tuple[int, int] | None:
+        """The lines of a compound statement before its body; None where they share one."""
+        start, end = _line(node) - 1, _line(node.body[0]) - 1  # type: ignore[attr-defined]
+        return (self.starts[start], self.starts[end]) if start < end else None
 
 
-def line_starts(lines: Sequence[bytes]) -> tuple[int, ...]:
-    """The byte at which each line begins, and the end of the last."""
-    return (0, *itertools.accumulate(map(len, lines)))
+def _line(node: _Node) -> int:
+    """The first line of a statement, with its decorators."""
+    return min(int(n.lineno) for n in (node, *getattr(node, "decorator_list", ())))
 
 
-def encode_lines(text: str) -> list[bytes]:
-    """The lines of a text without a byte order mark, which belongs to no part of it."""
-    lines = functions.lines(text.removeprefix("\ufeff"))
-    return [line.encode("utf-8", "surrogatepass") for line in lines]
-
-
-def _first(node: ast.AST) -> ast.expr:
-    """What of a node comes first: a decorator, or itself."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return decorators[0] if decorators else node  # type: ignore[return-value]
+def _end(node: _Node) -> int:
+    return int(node.end_lineno)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,122 +166,156 @@ class _Change:
     old: _Side
     new: _Side
 
-    def compare_blocks(self, old: Sequence[ast.AST], new: Sequence[ast.AST]) -> Iterator[Part]:
+    def compare_top(self) -> Iterator[Part]:
+        """The hunks of the module."""
+        yield from self.compare_blocks(self.old.tree.body, self.new.tree.body)
+
+    def compare_blocks(self, old: list[_Node], new: list[_Node]) -> Iterator[Part]:
         """What differs between two blocks of statements: hunks of them."""
-        dumps = [*map(ast.dump, old)], [*map(ast.dump, new)]
-        matcher = SequenceMatcher(None, *dumps, autojunk=False)
-        for tag, a, b, c, d in matcher.get_opcodes():
+        for tag, *where in align([*map(ast.dump, old)], [*map(ast.dump, new)]):
             if tag != "equal":
-                yield from self._hunk(old, new, (a, b, c, d))
+                yield from self._hunk(old, new, *where)
 
     def _hunk(
-        self, old: Sequence[ast.AST], new: Sequence[ast.AST], where: tuple[int, int, int, int]
-    ) -> Iterator[Part]:
+        self, old: list[_Node], new: list[_Node], a: int, b: int, c: int, d: int
+    ) -> list[Part]:
         """Statements in the place of others: as one, and pair by pair where they correspond."""
-        a, b, c, d = where
         inner: list[Part] = []
-        keys = [*map(_name, old[a:b])], [*map(_name, new[c:d])]
-        for tag, i, j, k, m in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
-            if tag == "equal":
-                for one, other in zip(old[a + i : a + j], new[c + k : c + m], strict=True):
-                    inner.extend(self.compare(one, other))
+        for tag, i, j, k, m in align([*map(_name, old[a:b])], [*map(_name, new[c:d])]):
+            if tag != "equal":
+                inner += self._rewritten(old, new, a + i, a + j, c + k, c + m)
                 continue
-            inner.extend(self._rewritten(old, new, (a + i, a + j, c + k, c + m)))
-        whole = self._rewritten(old, new, where)
-        if len(inner) < 2:
-            yield from inner or whole
-        else:
-            yield from (Part(p.start, p.end, p.before, tuple(inner)) for p in whole)
-            if not whole:
-                yield Part(-1, -1, b"", tuple(inner))
+            for one, at in zip(range(a + i, a + j), range(c + k, c + m), strict=True):
+                inner += self._statement(old, new, one, at)
+        if b - a == d - c == 1 and inner:
+            return inner
+        whole = self._rewritten(old, new, a, b, c, d)
+        if len(inner) > 1:
+            return [replace(p, parts=tuple(inner), atomic=False) for p in whole] or inner
+        return whole or inner
+
+    def _statement(self, old: list[_Node], new: list[_Node], a: int, c: int) -> list[Part]:
+        """A statement in the place of another of its kind: whole, and what differs inside."""
+        one, other = old[a], new[c]
+        if ast.dump(one) == ast.dump(other):
+            return []
+        whole = self._rewritten(old, new, a, a + 1, c, c + 1)
+        inner = self._inside(one, other)
+        if whole and inner:
+            return [replace(whole[0], parts=tuple(inner), atomic=False)]
+        if whole:
+            return [replace(whole[0], parts=tuple(self._expressions(one, other)))]
+        return inner
+
+    def _inside(self, one: _Node, other: _Node) -> list[Part]:
+        """The header and the blocks of a compound statement, where it has the same blocks."""
+        blocks = [name for name in _BLOCKS if isinstance(getattr(other, name, None), list)]
+        if not blocks or any(bool(getattr(one, n)) != bool(getattr(other, n)) for n in blocks):
+            return []
+        rest = [name for name in other._fields if name not in blocks]
+        here, there = self.new.header(other), self.old.header(one)
+        found: list[Part] = []
+        if any(_dump(getattr(one, n)) != _dump(getattr(other, n)) for n in rest):
+            if not here or not there:
+                return []
+            swaps = [(other, name, getattr(one, name)) for name in rest]
+            header = self._sound(here, self.old.data[slice(*there)], swaps)
+            inner = [p for name in rest for p in self._values(one, other, name)]
+            found += [replace(part, parts=tuple(inner)) for part in header]
+        for name in blocks:
+            found += self.compare_blocks(getattr(one, name), getattr(other, name))
+        return found
 
     def _rewritten(
-        self, old: Sequence[ast.AST], new: Sequence[ast.AST], where: tuple[int, int, int, int]
+        self, old: list[_Node], new: list[_Node], a: int, b: int, c: int, d: int
     ) -> list[Part]:
         """The new statements as whole lines, to become the old ones; none where they share one."""
-        a, b, c, d = where
         there = self.old.lines(old[a:b]) if a < b else (0, 0)
         if c < d:
             here = self.new.lines(new[c:d])
-        else:
-            beside = self.new.lines(new[c - 1 : c]) if c else self.new.lines(new[:1])
+        elif new:
+            beside = self.new.lines(new[c - 1 : c] or new[:1])
             here = beside and ((beside[1],) * 2 if c else (beside[0],) * 2)
-        if not there or not here or not new:
+        else:
             return []
-        depth = {_first(node).col_offset for node in (*old[a:b], *new)}
-        decorated = {bool(getattr(node, "decorator_list", ())) for node in (*old[a:b], *new)}
-        if len(depth) > 1 and decorated == {False}:
+        if not there or not here:
             return []
         text = self.old.data[slice(*there)]
-        return [Part(*here, text if not text or text.endswith(b"\n") else text + b"\n")]
+        if c < d and a < b:
+            # An `elif` is another statement than an `if` in an `else`, and so is another depth.
+            starts = _START.match(text), _START.match(self.new.data[slice(*here)])
+            if old[a].col_offset != new[c].col_offset or (
+                isinstance(old[a], ast.If) and starts[0][0] != starts[1][0]  # type: ignore[index]
+            ):
+                return []
+        return self._sound(here, text, [(new, slice(c, d), old[a:b])])
 
-    def compare(self, old: ast.AST, new: ast.AST, parent: ast.AST | None = None) -> Iterator[Part]:
-        """What differs between two nodes of one kind: the smallest parts, and what holds several.
+    def _expressions(self, one: _Node, other: _Node) -> Iterator[Part]:
+        """The expressions in which two nodes of a kind differ, each with those in it."""
+        if type(one) is type(other) and not isinstance(one, ast.JoinedStr):
+            for name in other._fields:
+                yield from self._values(one, other, name)
 
-        A part that holds but one other puts back the same, and is left out.
-        """
-        if ast.dump(old) == ast.dump(new):
-            return
-        inner = None if type(old) is not type(new) else self._inner(old, new)
-        if inner is not None and len(inner) == 1:
-            yield inner[0]
-        elif _has_place(old) and _has_place(new):
-            text = self.old.text(old)
-            if parent is not None and _needs_brackets(old, new, parent):
-                text = b"(" + text + b")"
-            atomic = not any(hasattr(new, name) for name in _BLOCKS) or isinstance(new, ast.expr)
-            yield Part(*self.new.span(new), text, tuple(inner or ()), atomic)
-        elif inner:
-            yield Part(-1, -1, b"", tuple(inner))
-
-    def _inner(self, old: ast.AST, new: ast.AST) -> list[Part] | None:
-        """The parts inside two nodes; None where they differ in what has no place of its own."""
-        if isinstance(old, ast.JoinedStr):
-            return None
-        found: list[Part] = []
-        for name in new._fields:
-            one, other = getattr(old, name, None), getattr(new, name, None)
-            if name in _BLOCKS and isinstance(one, list) and isinstance(other, list):
-                if bool(one) != bool(other):
-                    return None
-                found.extend(self.compare_blocks(one, other))
+    def _values(self, one: _Node, other: _Node, name: str) -> Iterator[Part]:
+        """The same of one field, whose value is a node or a list of them."""
+        old, new = getattr(one, name, None), getattr(other, name, None)
+        pairs: list[tuple[_Node, _Node, _Node, _Node]] = [(old, new, other, name)]
+        if isinstance(old, list) and isinstance(new, list):
+            if len(old) != len(new):
+                return
+            pairs = [(x, y, new, n) for n, (x, y) in enumerate(zip(old, new, strict=True))]
+        for left, right, holder, key in pairs:
+            if not isinstance(right, ast.AST) or _dump(left) == _dump(right):
                 continue
-            pairs = [(one, other)]
-            if isinstance(one, list) and isinstance(other, list):
-                if len(one) != len(other):
-                    return None
-                pairs = list(zip(one, other, strict=True))
-            for left, right in pairs:
-                if not isinstance(left, ast.AST) or not isinstance(right, ast.AST):
-                    if left != right:
-                        return None
-                    continue
-                below = list(self.compare(left, right, new))
-                if not below and ast.dump(left) != ast.dump(right):
-                    return None
-                found.extend(below)
-        return found
+            inner = tuple(self._expressions(left, right))
+            if isinstance(left, ast.expr) and isinstance(right, ast.expr):
+                text = self.old.data[slice(*self.old.span(left))]
+                swap = [(holder, key, left)]
+                span = self.new.span(right)
+                found = self._sound(span, text, swap) or self._sound(span, b"(%b)" % text, swap)
+                yield from (replace(part, parts=inner) for part in found)
+            else:
+                yield from inner
+
+    def _sound(
+        self,
+        here: tuple[int, int],
+        text: bytes,
+        swaps: Sequence[tuple[_Node, _Key, _Node]],
+    ) -> list[Part]:
+        """The part, if the file with it has the tree in which the nodes themselves are swapped."""
+        if text and not text.endswith(b"\n") and self.new.data[here[0] : here[1]].endswith(b"\n"):
+            text += b"\n"
+        if here[0] == here[1] == len(self.new.data) and not self.new.data.endswith(b"\n"):
+            text = b"\n" + text
+        undo = [_put(*swap) for swap in swaps]
+        wanted = ast.dump(self.new.tree)
+        for back in undo:
+            back()
+        data = self.new.data[: here[0]] + text + self.new.data[here[1] :]
+        try:
+            same = ast.dump(_plain(data.decode("utf-8", "surrogatepass"))) == wanted
+        except (guard.SourceRejected, SyntaxError, ValueError):
+            same = False
+        return [Part(*here, text, (), atomic=True)] if same else []
 
 
-def _has_place(node: ast.AST) -> bool:
-    """Whether a node has bytes of its own; operators and contexts have none."""
-    return hasattr(node, "end_lineno") or (
-        isinstance(node, ast.arguments) and bool(_parameters(node))
-    )
+def _put(holder: _Node, key: _Key, value: _Node) -> Callable[[], None]:
+    """Set a field, an item or a slice of nodes; what sets it back."""
+    if isinstance(key, str):
+        kept = getattr(holder, key)
+        setattr(holder, key, value)
+        return lambda: setattr(holder, key, kept)
+    kept = holder[key]
+    holder[key] = value
+    back = slice(key.start, key.start + len(value)) if isinstance(key, slice) else key
+    return lambda: holder.__setitem__(back, kept)
 
 
-def _parameters(node: ast.arguments) -> list[ast.AST]:
-    """The parameters of a function and their defaults."""
-    lone = (node.vararg, node.kwarg)
-    found = [
-        *node.posonlyargs,
-        *node.args,
-        *node.kwonlyargs,
-        *lone,
-        *node.defaults,
-        *node.kw_defaults,
-    ]
-    return [part for part in found if part is not None]
+def _dump(value: _Node) -> _Node:
+    if isinstance(value, list):
+        return [_dump(item) for item in value]
+    return ast.dump(value) if isinstance(value, ast.AST) else value
 
 
 def _name(node: ast.AST) -> str:
@@ -267,30 +324,6 @@ def _name(node: ast.AST) -> str:
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
         name = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
     return f"{type(node).__name__} {name}"
-
-
-def _needs_brackets(old: ast.AST, new: ast.AST, parent: ast.AST) -> bool:
-    """Whether an expression means something else in that place without brackets."""
-    if not isinstance(old, _OPERATORS):
-        return False
-
-    class Put(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> ast.AST:
-            return old if node is new else node
-
-    try:
-        there = ast.unparse(Put().generic_visit(_shallow(parent)))
-        return f"({ast.unparse(old)})" in there
-    except (ValueError, RecursionError, AttributeError):
-        return False
-
-
-def _shallow(node: ast.AST) -> ast.AST:
-    """The same node with lists of its own, so that what is put into it changes no other."""
-    copied = type(node)()
-    for name, value in ast.iter_fields(node):
-        setattr(copied, name, list(value) if isinstance(value, list) else value)
-    return ast.copy_location(copied, node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,21 +335,17 @@ class _Moved:
     @classmethod
     def between(cls, after: str, now: str) -> _Moved:
         old, new = encode_lines(after), encode_lines(now)
-        starts = (
-            (0, *itertools.accumulate(map(len, old))),
-            (0, *itertools.accumulate(map(len, new))),
-        )
-        found = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-        return cls(tuple((starts[0][a], starts[0][a + n], starts[1][b]) for a, b, n in found))
+        first, then = line_starts(old), line_starts(new)
+        same = (where for tag, *where in align(old, new) if tag == "equal")
+        return cls(tuple((first[a], first[b], then[c]) for a, b, c, _ in same))
 
     def carried(self, part: Part) -> Part | None:
         """The part where it stands now; what was changed since is left out."""
         inner = tuple(p for one in part.parts if (p := self.carried(one)))
-        if part.start >= 0:
-            for first, last, there in self.blocks:
-                if first <= part.start and part.end <= last:
-                    start, end = (there - first + at for at in (part.start, part.end))
-                    return replace(part, start=start, end=end, parts=inner)
-        if len(inner) == 1:
-            return inner[0]
-        return Part(-1, -1, b"", inner) if inner else None
+        for first, last, there in self.blocks if part.start >= 0 else ():
+            if first <= part.start and part.end <= last:
+                start, end = (there - first + at for at in (part.start, part.end))
+                return replace(part, start=start, end=end, parts=inner)
+        if part.atomic or not inner:
+            return None
+        return inner[0] if len(inner) == 1 else Part(-1, -1, b"", inner)

@@ -73,7 +73,7 @@ def replay(
     verified = confirm(run, Proposal((attempt,)), workspace, tree, env, runner, baseline)
     if not isinstance(verified, Confirmed):
         return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
-    rows = list(compare(claimed, verified.certificate))
+    rows = list(compare(claimed, verified.certificate, dated=record.regression is not None))
     made = verified.patch
     return (
         Row("fixed tests", _names(sorted(map(here, patch.fixed))), _names(sorted(made.fixed))),
@@ -114,8 +114,13 @@ def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
         raise UsageError(f"the patch no longer applies: {error}") from error
 
 
-def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
-    """The facts of both certificates side by side; where the tests ran is a remark."""
+def compare(
+    claimed: CertificateRecord, found: Certificate, *, dated: bool = False
+) -> tuple[Row, ...]:
+    """The facts of both certificates side by side; where the tests ran is a remark.
+
+    So is what a patch undoes where the first run was `dated`: it knew the commit, this one guesses.
+    """
     before = {row.test: (row.before, row.after) for row in claimed.before_after}
     now = {test: (old, new) for test, old, new in found.before_after}
     changed = [name for name in sorted(before | now) if before.get(name) != now.get(name)]
@@ -137,7 +142,7 @@ def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
         ),
         Row("suite complete", str(suite.complete), str(mine.complete), counts=same),
         Row("methods", _methods(claimed.methods), _methods(dict(found.methods))),
-        Row("undoes", claimed.undoes, found.undoes),
+        Row("undoes", claimed.undoes, found.undoes, counts=not dated),
         Row("python", place.python, here.version, counts=False),
         Row("lock file", place.lock_hash, here.lock_hash, counts=False),
         Row("added packages", _names(place.added), _names(here.added), counts=False),

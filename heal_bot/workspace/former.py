@@ -135,8 +135,8 @@ def _coupled(found: Sequence[Bump], python: Interpreter, scratch: Path) -> tuple
     names = {bump.name: bump for bump in found}
     needs: dict[str, set[str]] = {name: set() for name in names}
     for bump in found:
-        info = _infos([_site(scratch, bump)])[bump.name]
-        for asked in _required(info, python.version):
+        info = _infos([_site(scratch, bump)]).get(bump.name)
+        for asked in _required(info, python.version) if info else ():
             other = names.get(name_of(asked))
             if other and not (other.bad and asked.specifier.contains(other.bad, prereleases=True)):
                 needs[bump.name].add(other.name)

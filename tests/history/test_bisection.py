@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
 from heal_bot.history.bisection import Bench, find_regressions
 from heal_bot.model import (
@@ -51,7 +52,12 @@ class ReadingRunner:
         )
         found = {test: said.get(test.rpartition("_")[2], "") for test in tests}
         found = {t: self.lies.get(self.runs, outcome) for t, outcome in found.items()}
-        return suite(*(CaseResult(t, outcome) for t, outcome in found.items() if outcome))
+        return suite(*(_result(test, word) for test, word in found.items() if word))
+
+
+def _result(test: str, word: str) -> CaseResult:
+    outcome, _, kind = word.partition(":")
+    return CaseResult(test, outcome, kind=(kind or "AssertionError") if outcome == "failed" else "")
 
 
 @pytest.fixture
@@ -152,6 +158,14 @@ def test_where_the_good_commit_is_red_too_older_ones_are_asked(git: Git, tmp_pat
     shas = _grow(git, tmp_path, ["a=passed", "a=failed", *(f"a=failed\n# {n}" for n in range(5))])
     found = _search(tmp_path, shas[4])
     assert (found.regressions[0].bad_sha, found.commits) == (shas[1], 6)
+
+
+def test_a_commit_that_is_red_for_another_reason_is_passed_over(git: Git, tmp_path: Path) -> None:
+    other = "a=failed:NameError"
+    texts = ["a=passed", "a=passed\n# 1", other, f"{other}\n# 3", "a=passed\n# 4",
+             "a=passed\n# 5", "a=failed"]  # fmt: skip
+    shas = _grow(git, tmp_path, texts)
+    assert _search(tmp_path, shas[0]).regressions[0].bad_sha == shas[6]
 
 
 def test_a_commit_that_does_not_collect_is_passed_over(git: Git, tmp_path: Path) -> None:
@@ -255,3 +269,31 @@ def test_an_old_commit_has_an_environment_of_its_own_where_it_needs_one(
     assert _search(tmp_path, shas[0], runner=NeedsOldPackages()).regressions == ()
     found = _search(tmp_path, shas[0], runner=NeedsOldPackages(), kind=OldPackages)
     assert found.regressions[0].bad_sha == shas[1]
+
+
+class NoPackages(LocalWorkspace):
+    """Cannot make an environment of an old commit."""
+
+    def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
+        raise ProvisionError("no such Python")
+
+
+class StumblesOnce(ReadingRunner):
+    """Cannot collect the tests of the tree that says so."""
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        errors = (("tests/test_m.py", "SyntaxError"),)
+        return tuple(
+            replace(one, results=(), errors=errors) if b"stumble" in ask.tree.read("m.py") else one
+            for one, ask in zip(super().run_many(run, env, asks), asks, strict=True)
+        )
+
+
+def test_a_commit_for_which_no_environment_can_be_made_is_passed_over(
+    git: Git, tmp_path: Path
+) -> None:
+    texts = ["a=passed", "a=passed\n# 1", "# stumble", "a=failed", "a=failed\n# 4"]
+    shas = _grow(git, tmp_path, texts)
+    found = _search(tmp_path, shas[0], runner=StumblesOnce(), kind=NoPackages)
+    # What stands between the last green commit and the first red one cannot be told apart.
+    assert (found.regressions, "no single commit" in found.reason) == ((), True)
