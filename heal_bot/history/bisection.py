@@ -197,7 +197,7 @@ class _Search:
         absent = [t for t in left if oldest.get(t) == ""]
         they = f"{count(len(left), 'test')}, first {left[0]},"
         if len(absent) == len(left):
-            return f"{they} cannot be run before the change: nothing is said of what broke them"
+            return f"{they} cannot be run on older commits: no commit is known to have broken them"
         if any(t in self.passes for t in left):
             return f"{they} passed before, and no single commit was shown to break them"
         return f"{they} fail on every older commit that was tried"

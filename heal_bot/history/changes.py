@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from heal_bot.events import Noted, Run
 from heal_bot.history import packages
 from heal_bot.history.bisection import Bench, find_regressions
-from heal_bot.model import Baseline, History
+from heal_bot.model import Baseline, History, PackageChange
 from heal_bot.ports import Tree
 
 
 def find_changes(
     run: Run, good: str, tree: Tree, baseline: Baseline, bench: Bench, *, scheduled: bool = False
 ) -> History:
-    """The packages that broke the tests where no source changed, else the commits that did.
+    """The commits that broke the tests, or the packages that did.
 
-    Where the tests fail on all older commits too, the packages are asked after these. `scheduled`
-    says that the commit `good` is the one under test itself.
+    Packages are asked first where nothing else changed, after the commits where the tests fail on
+    all older ones too. `scheduled` says that the commit `good` is the one under test itself.
     """
     red = [r.failure for r in baseline.reproduced if r.status in {"confirmed", "explained"}]
     if not red:
@@ -25,15 +26,17 @@ def find_changes(
     history = History()
     commits = bench.workspace.commits(run, good, tree.sha) if good and not scheduled else ()
     pushed = bench.workspace.since(tree, commits[0].parent) if commits else tree
-    untouched = scheduled or packages.is_code_unchanged(pushed)
-    if not untouched and baseline.confirmed:
+    found: tuple[PackageChange, ...] = ()
+    ask = partial(
+        packages.find_culprits, run, tree, bench.env, red, bench.workspace, bench.runner,
+        bench.hints, good,
+    )  # fmt: skip
+    bumped = scheduled or packages.is_bump(pushed)
+    if bumped:
+        found = ask()
+    if not found and not scheduled and baseline.confirmed:
         history = find_regressions(run, good, tree, baseline.confirmed, bench)
         for said in (*(one.said for one in history.regressions), *filter(None, [history.reason])):
             run.emit(Noted(stage="history", message=said, level="info"))
-    if untouched or history.always_red:
-        found = packages.find_culprits(
-            run, tree, bench.env, red, bench.workspace, bench.runner, bench.hints,
-            good,
-        )  # fmt: skip
-        history = replace(history, packages=found)
-    return history
+        found = ask() if history.always_red and not bumped else ()
+    return replace(history, packages=found)

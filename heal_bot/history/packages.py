@@ -28,10 +28,14 @@ from heal_bot.source.paths import is_test
 from heal_bot.text import count
 
 GATE = "former packages"
-# Docs, what CI does, and what names packages: nothing of it runs in a test.
+_NAMES_PACKAGES = re.compile(
+    r"(?i)\.lock$|(?:^|/)(?:[^/]*(?:requirements|constraints)[^/]*|pyproject\.toml|setup\.cfg"
+    r"|setup\.py|tox\.ini|noxfile\.py|pipfile|environment\.ya?ml)$|(?:^|/)requirements/"
+)
+# Beside these, docs and what CI does: nothing of it runs in a test.
 _NO_CODE = re.compile(
-    r"(?i)\.(?:md|rst|lock)$|(?:^|/)(?:docs?/|\.github/|[^/]*(?:requirements|constraints)[^/]*$"
-    r"|pyproject\.toml$|setup\.cfg$|tox\.ini$|pipfile$|license|changelog|changes|news)"
+    rf"{_NAMES_PACKAGES.pattern}|\.(?:md|rst)$|(?:^|/)(?:docs?/|\.github/|license|changelog"
+    r"|changes|news)"
 )
 # What all of it may take of the time left.
 _SHARE = 0.25
@@ -40,10 +44,11 @@ _GREEN = frozenset({"passed", "xfailed"})
 _NAMED = 6
 
 
-def is_code_unchanged(tree: Tree) -> bool:
-    """Whether the commits under test, as far as known, changed tests, docs and packages alone."""
+def is_bump(tree: Tree) -> bool:
+    """Whether the commits under test changed what names packages, and beside it no code."""
     changed = tree.changed_paths()
-    return bool(changed) and all(is_test(path) or _NO_CODE.search(path) for path in changed)
+    named = any(_NAMES_PACKAGES.search(path) for path in changed)
+    return named and all(is_test(path) or _NO_CODE.search(path) for path in changed)
 
 
 def find_culprits(
@@ -141,7 +146,8 @@ class _Trials:
                 raise BudgetError("its share of the time is over; raise --max-minutes")
             self.runs += 1
             found = frozenset(test for test in self.tests if _passes(test, done))
-            purpose = f"{len(chosen)} of {count(len(self.bumps), 'package')} as before"
+            of = count(len(self.bumps), "package")
+            purpose = f"failing tests with {len(chosen)} of {of} in an older version"
             self.run.emit(
                 SuiteFinished(
                     stage="history",

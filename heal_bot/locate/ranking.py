@@ -108,15 +108,15 @@ def _accuse(
     tests = {failure.test for failure in failures}
     top = max((case.score for case in ranked), default=0.0)
     for regression, targets in culprits:
-        changed = {key(target) for target in targets} if tests <= set(regression.tests) else set()
+        changed = set() if tests.isdisjoint(regression.tests) else {key(t) for t in targets}
+        said = f"changed by {regression.bad_sha[:7]}, the commit that broke these tests"
         for case in ranked:
             if key(case.target) in changed:
                 case.score += top
-                case.evidence.append(f"changed by {regression.said}")
+                case.evidence.append(said)
         known = {key(case.target) for case in ranked}
         if changed.isdisjoint(known):
-            said = [f"changed by {regression.said}"]
-            ranked += [_Case(t, top, list(said)) for t in targets if key(t) in changed]
+            ranked += [_Case(t, top, [said]) for t in targets if key(t) in changed]
     return sorted(ranked, key=_order)
 
 

@@ -186,7 +186,9 @@ def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _
     # What does nothing agrees whatever is right: the cheapest speaks for all.
     alone = bool((findings.indifferent | findings.inert).intersection(members))
     weight = math.exp(-_penalty(shown, members)) * _together(costs[:1] if alone else costs)
-    other = [n for n in range(calls.recorded) if row and _is_other(shown.unchanged[n], row[n])]
+    # Where unchanged code, or the patch, could not be called there is nothing to compare.
+    pairs = zip(shown.unchanged[: calls.recorded], row, strict=False)
+    other = [n for n, (before, after) in enumerate(pairs) if _is_other(before, after)]
     spoiled = tuple(_turned(shown, row, n) for n in other if n in calls.worked)
     inputs = sum(n < calls.recorded - calls.green and n not in calls.worked for n in other)
     return _Group(

@@ -38,7 +38,8 @@ class Change:
     def is_whole(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
         """Whether these parts are all that the commit changed in code.
 
-        What it brought to a module, and nothing uses without these parts, may stay.
+        What it brought to a module, and nothing uses without these parts, may stay; a public
+        function or class is there for others.
         """
         kept = sum(self._is_idle(path, text, chosen) for path, text in self.added)
         return sum(part.leaves for _, part in chosen) + kept == self.leaves
@@ -49,7 +50,8 @@ class Change:
         try:
             left = Counter(_WORD.findall(edit.splice(self.texts[path], edits)))
             left.subtract(_WORD.findall(text))
-            return not any(left[name] > 0 for name in _defined(text))
+            names = _defined(text)
+            return bool(names) and not any(left[name] > 0 for name in names)
         except (edit.EditError, guard.SourceRejected):
             return False
 
@@ -110,8 +112,8 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
         data = b"".join(encode_lines(after))
         for part in compare_versions(before, after, after):
             leaves += part.leaves
-            if not part.before and part.start >= 0:
-                text = data[part.start : part.end].decode("utf-8", "surrogatepass")
+            for one in _additions(part, data):
+                text = data[one.start : one.end].decode("utf-8", "surrogatepass")
                 added.append((file.path, text))
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
@@ -154,11 +156,21 @@ def _import_lines(tree: ast.Module) -> Iterator[str]:
                 yield ast.unparse(one)
 
 
+def _additions(part: Part, data: bytes) -> Iterator[Part]:
+    """What a part brought to the top of a module."""
+    if part.atomic and not part.before and data[part.start : part.start + 1] not in b" \t":
+        yield part
+    for inner in () if part.atomic else part.parts:
+        yield from _additions(inner, data)
+
+
 def _defined(text: str) -> set[str]:
-    """The names that statements at the top of a module bind."""
+    """The names that statements at the top of a module bind; none where one is for others."""
     names: set[str] = set()
     for node in guard.parse(text).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if not node.name.startswith("_"):
+                return set()
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {(a.asname or a.name).partition(".")[0] for a in node.names}

@@ -22,6 +22,7 @@ _TOLD = re.compile(r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[
                    r"|^docs?/.*\.(?:md|rst|txt)\Z")  # fmt: skip
 # Shorter texts stand in any prose by accident.
 _LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
+_QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -62,19 +63,21 @@ class _History:
     def documents(self, target: Target, failure: Failure) -> bool:
         """Whether the commits say that a change is meant: in its docstring, or where they tell.
 
-        Where they tell they name the function, or what the test got and does not know.
+        Where they tell they show what the test got and does not know, whole or in quotes.
         """
         before = _former(self.tree, target)
         if before is not None and _docstring(before.source) != _docstring(target.source):
             return True
-        name = re.compile(rf"\b{re.escape(target.qualname.rpartition('.')[2])}\b")
         got = _results(failure, self.tree)
         there = set(self.tree.paths())
         for path in filter(_TOLD.search, there.intersection(self.tree.changed_paths())):
             known = set((self.tree.former(path) or b"").decode(errors="replace").splitlines())
             now = self.tree.read(path).decode(errors="replace").splitlines()
             new = [line for line in now if line not in known]
-            if any(name.search(line) or any(text in line for text in got) for line in new):
+            quoted = {text for line in new for text in _QUOTED.findall(line)}
+            if any(text in line for text in got for line in new) or any(
+                part in text for part in quoted for text in got
+            ):
                 return True
         return False
 

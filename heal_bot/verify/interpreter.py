@@ -83,7 +83,7 @@ def _older(
     added = tuple(name.partition(" ")[0] for name in env.added)
     asked = replace(hints, python=f"{major}.{minor - 1}", plugins=(*hints.plugins, *added))
     # That another Python is taken is no news for whoever reads along.
-    quiet = replace(run, sink=lambda event: None)
+    quiet = Run(lambda event: None, run.clock, deadline=run.deadline, stopped=run.stopped)
     older = workspace.provision(quiet, tree, asked)
     if int(older.version.split(".")[1]) >= minor:
         return None

@@ -23,7 +23,7 @@ def list_commits(run: Run, repository: Repository, good: str, bad: str) -> tuple
     further than needed. Those whose parent is not at hand are left out.
     """
     base = _branching(run, repository, good, bad) if good else ""
-    span = (f"{base}..{bad}",) if base else (bad, f"--max-count={DEPTH}")
+    span = (f"{base}..{bad}",) if base not in {"", bad} else (bad, f"--max-count={DEPTH}")
     told = repository.git.attempt(
         run, repository.folder, "log", "--first-parent", "-z", _LOG, *span, "--"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from heal_bot.workspace.origin import Origin
 # Commits of history to bring along: enough for the lines a pull request changed, small enough
 # that a long history costs nothing.
 DEPTH = 50
+_SHORT = re.compile(r"[0-9a-f]{7,39}|(?:HEAD|[0-9a-f]{7,40})(?:[~^][0-9]{0,5}){1,20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,23 @@ class Repository:
 
     def resolve(self, run: Run, name: str) -> str:
         """The commit that HEAD, a full SHA, a branch or a tag names, fetched and ready to read."""
-        sha = self.origin.resolve(name)
+        sha = self._abbreviated(run, name) or self.origin.resolve(name)
         self.fetch(run, sha)
         commit = self.git.run(
             run, self.folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{commit}}"
         )
         return commit.decode().strip()
+
+    def _abbreviated(self, run: Run, name: str) -> str:
+        """The commit of a short SHA or of `HEAD~3`; '' for any other name."""
+        if not _SHORT.fullmatch(name):
+            return ""
+        wanted = name.replace("HEAD", self.head, 1)
+        told = self.git.attempt(
+            run, self._mirror, "rev-parse", "--verify", "--quiet", "--end-of-options",
+            f"{wanted}^{{commit}}",
+        )  # fmt: skip
+        return told.stdout.decode().strip() if told.ok else ""
 
     def _has(self, run: Run, sha: str) -> bool:
         there = self.git.attempt(run, self.folder, "cat-file", "-e", f"{sha}^{{commit}}")

@@ -138,7 +138,7 @@ def test_tests_that_two_commits_broke_have_two_culprits(git: Git, tmp_path: Path
 @pytest.mark.parametrize(
     ("texts", "reason"),
     [
-        (["b=passed", "b=passed\na=failed"], "cannot be run before the change"),
+        (["b=passed", "b=passed\na=failed"], "cannot be run on older commits"),
         (["a=failed", "a=failed\n# x"], "fail on every older commit that was tried"),
         (["a=failed"], "no earlier commit is at hand"),
         (["a=passed", "", "# x", "a=failed"], "no single commit was shown to break them"),
@@ -180,6 +180,11 @@ def test_nothing_is_blamed_when_the_tests_fail_once_before_the_commit(
     shas = _grow(git, tmp_path, ["a=passed", "a=failed"])
     found = _search(tmp_path, shas[0], runner=ReadingRunner(lies={2: "failed"}))
     assert (found.regressions, "no single commit" in found.reason) == ((), True)
+
+
+def test_a_good_commit_that_is_the_red_one_is_none(git: Git, tmp_path: Path) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=failed"])
+    assert _search(tmp_path, shas[1]).regressions[0].bad_sha == shas[1]
 
 
 def test_after_a_force_push_the_commits_since_both_parted_are_asked(

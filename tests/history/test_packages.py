@@ -220,22 +220,25 @@ def test_tests_that_a_package_broke_are_explained_and_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paths", "unchanged"),
+    ("paths", "bump"),
     [
         (("requirements.txt", "docs/a.md", "tests/test_a.py"), True),
+        (("requirements/test.in",), True),
         (("uv.lock", "shop/prices.py"), False),
+        (("uv.lock", "shop/prices.json"), False),
+        (("docs/a.md",), False),
         ((), False),
     ],
 )
-def test_code_is_unchanged_where_no_source_is_another(
-    tmp_path: Path, paths: tuple[str, ...], unchanged: bool
+def test_a_bump_changes_what_names_packages_and_no_code(
+    tmp_path: Path, paths: tuple[str, ...], bump: bool
 ) -> None:
     @dataclass(frozen=True)
     class Changed(FolderTree):
         def changed_paths(self) -> tuple[str, ...]:
             return paths
 
-    assert packages.is_code_unchanged(Changed(tmp_path)) is unchanged
+    assert packages.is_bump(Changed(tmp_path)) is bump
 
 
 @pytest.mark.parametrize(

@@ -255,3 +255,11 @@ def test_two_changes_are_alike_where_no_call_tells_them_apart(
 ) -> None:
     called = Called(_rows(*rows))
     assert alike(called, _fix(1, 1.0), _fix(2, 1.0)) == found  # type: ignore[arg-type]
+
+
+def test_where_unchanged_code_could_not_be_called_nothing_is_compared() -> None:
+    result = CallResult("returned", "int", "1", "1")
+    calls = Calls(("total(0)", "total(1)"), 2, ((), (result, result)))
+    failures = (Failure("t", "KeyError", ""),)
+    (found,) = choose(Called(calls), [_fix(1, 1.0)], failures, _held)  # type: ignore[arg-type]
+    assert found.lacks

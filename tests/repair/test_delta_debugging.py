@@ -149,3 +149,42 @@ def test_a_commit_of_many_hunks_is_reduced_in_few_runs(tmp_path: Path) -> None:
     _, texts, _, judged = _reversals(tmp_path, after, lambda m: m["f7"]() == 7, before=many)
     assert texts == [after.replace("return 1000 + 7\n", "return 7\n")]
     assert judged <= 70
+
+
+def test_tests_that_are_newer_than_the_commit_may_fail_for_the_same_cause(tmp_path: Path) -> None:
+    tree = FolderTree.of(tmp_path, {"m.py": BEFORE.replace("n < low", "n > low")})
+    files = (ChangedFile("m.py", BEFORE.encode(), tree.read("m.py")),)
+    ledger = Ledger(tree, regressions=(Regression("a" * 40, "b" * 40, "", (TEST,), True, files),))
+    newer = "tests/test_m.py::test_newer"
+    session = ExecSession(tree, "m.py", {TEST: _clamps, newer: _clamps})
+    cluster = Cluster("c1", tuple(Failure(t, "AssertionError", "") for t in (TEST, newer)), ())
+    run, _ = quiet_run()
+    (attempt,) = find_reversals(run, cluster, session, ledger)  # type: ignore[arg-type]
+    assert attempt.verdict.fixed == (TEST, newer)
+
+
+@pytest.mark.parametrize(
+    ("addition", "undoes"),
+    [("LIMIT = 5\n\n\n", "b" * 40), ("LIMIT = 5\n\n\ndef most():\n    return LIMIT\n\n\n", "")],
+    ids=["nothing uses what it brought", "another function does"],
+)
+def test_what_a_commit_brought_may_stay_in_a_revert_where_nothing_uses_it(
+    tmp_path: Path, addition: str, undoes: str
+) -> None:
+    after = BEFORE.replace("def clamp", f"{addition}def clamp").replace("(n, high)", "(n, LIMIT)")
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps)
+    assert texts == [after.replace("(n, LIMIT)", "(n, high)")]
+    assert attempt.candidate.undoes == undoes
+
+
+def test_a_part_of_a_statement_is_no_repair_by_itself(tmp_path: Path) -> None:
+    after = BEFORE.replace("min(n, high)", "max(n, low)")
+    found, texts, _, _ = _reversals(
+        tmp_path,
+        after,
+        lambda m: "max(n, high)" in str(m["__builtins__"]) or m["clamp"](1, 0, 9) == 9,
+    )
+    assert [after.replace("max(n, low)", "max(n, high)")] == texts
+    assert found[0].lacks == (
+        "it puts back a part of a statement, and the whole of it does not pass",
+    )

@@ -31,6 +31,8 @@ def test_refs_in_a_pack_are_found(run, source, tmp_path, git):
     repository = Repository.of(run, source, tmp_path / "scratch")
     assert repository.resolve(run, "main") == repository.head
     assert repository.resolve(run, "v1") == git(source, "rev-parse", "HEAD~1")
+    assert repository.resolve(run, "HEAD~1") == git(source, "rev-parse", "HEAD~1")
+    assert repository.resolve(run, repository.head[:9]) == repository.head
 
 
 def test_a_worktree_reads_the_objects_of_its_repository(run, source, tmp_path, git):
