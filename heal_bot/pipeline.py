@@ -37,7 +37,7 @@ from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import command, interpreter, legs, merged, plugins, scope
+from heal_bot.verify import command, intent, interpreter, legs, merged, plugins, scope
 from heal_bot.verify.baseline import on_ids, reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import Panel, SandboxLab
@@ -174,7 +174,7 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     scheduled = request.trigger == "workflow_run:schedule"
     good = request.base_sha if scheduled else request.good
     history = find_changes(run, good, tree, baseline, bench, scheduled=scheduled)
-    baseline = packages.explained(baseline, history.packages)
+    baseline = intent.find_outdated(packages.explained(baseline, history.packages), history, tree)
     if not history.regressions:
         baseline = interpreter.compared(run, baseline, tree, env, hints, workspace, runner)
     return replace(begun, baseline=baseline, history=history)

@@ -93,7 +93,7 @@ class Workspace(Protocol):
         """The first-parent line from where `good` branches off (or what is at hand) to `bad`."""
 
     def changes(self, run: Run, good: str, bad: str) -> tuple[ChangedFile, ...]:
-        """The Python files that a commit changes, moves or adds."""
+        """The Python files and docs that a commit changes, moves or adds."""
 
     def since(self, tree: Tree, sha: str) -> Tree:
         """The same tree, with what was changed counted from another commit than its parent."""

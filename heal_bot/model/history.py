@@ -18,7 +18,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A Python file before and after a change; `path` is the new one of a file that was moved."""
+    """A Python file, or one that tells users, before and after a change.
+
+    `path` is the new one of a file that was moved.
+    """
 
     path: str
     before: bytes

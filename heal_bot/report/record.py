@@ -145,7 +145,8 @@ def _changed(file: ChangedFile) -> str:
         before, after = guard.check(file.before), guard.check(file.after)
     except guard.SourceRejected:
         return ""
-    return "" if paths.is_test(file.path) else edit.diff(file.path, before, after)
+    shown = file.path.endswith(".py") and not paths.is_test(file.path)
+    return edit.diff(file.path, before, after) if shown else ""
 
 
 def _package(changes: Sequence[PackageChange], text: Clean) -> dict[str, Any] | None:

@@ -31,6 +31,11 @@ _IMPORTED = re.compile(rb"^[ \t]*(?:from|import)\s+(?:[^\n(]|\([^)]*\))+", re.M)
 _ENTRY_POINTS = re.compile(r"pytest11(.*?)(?:\]|\n\[|\n\S|\Z)", re.DOTALL)
 _ENTRY_POINT = re.compile(r"(?:^[ \t]*|[\"'])[\w-]+[ \t]*=[ \t]*([A-Za-z_][\w.]*)", re.M)
 _ENVIRONMENT = re.compile(r"PYTEST_PLUGINS\s*=\s*([\w.,]+)")
+# Where a project tells its users what is another now.
+_TELLS = re.compile(
+    r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[^/]*\Z"
+    r"|^docs?/.*\.(?:md|rst|txt)\Z"
+)
 _CI = (".github/", ".gitlab-ci", ".circleci/", ".buildkite/", "azure-pipelines", ".travis")
 _RUNNERS = frozenset(["Makefile", "justfile", "noxfile.py", "tox.ini", "Jenkinsfile"])
 _SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?[\w-]+(?:/[\w.-]+)*\.py\b")
@@ -49,6 +54,11 @@ def is_test(path: str, collected: Iterable[str] = ()) -> bool:
     if any(fnmatch(parts.name, pattern) for pattern in _TEST_FILES):
         return True
     return path in test_files(collected)
+
+
+def tells_users(path: str) -> bool:
+    """Whether a file tells the users of a project what is another now."""
+    return not path.endswith(".py") and bool(_TELLS.search(path))
 
 
 def test_files(collected: Iterable[str]) -> frozenset[str]:

@@ -98,7 +98,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
     added: list[tuple[str, str]] = []
     leaves = 0
     for file in files:
-        if paths.is_test(file.path):
+        if paths.is_test(file.path) or not file.path.endswith(".py"):
             continue
         try:
             before, after = guard.check(file.before), guard.check(file.after)

@@ -22,7 +22,6 @@ from heal_bot.verify import (
     collection,
     differing,
     expectation,
-    intent,
     kinds,
     unwritten,
 )
@@ -117,7 +116,6 @@ def reproduce(
         )
         for f in failures
     )
-    reproduced = intent.told(reproduced, suite, tree)
     reproduced = expectation.told(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))

@@ -1,4 +1,4 @@
-"""Code or test? What the history says of a red test, and of a patch that turns it green."""
+"""Code or test? What the commit that broke a test says of it, and what a patch undoes."""
 
 from __future__ import annotations
 
@@ -6,185 +6,151 @@ import ast
 import difflib
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from heal_bot.model import COMMAND, Edit, Failure, Origin, Reproduced, Spectrum, SuiteRun, Target
+from heal_bot.model import (
+    COMMAND,
+    Baseline,
+    ChangedFile,
+    Edit,
+    Failure,
+    History,
+    Origin,
+    Regression,
+    Target,
+)
 from heal_bot.ports import Tree
-from heal_bot.source import functions, guard, paths, rails
+from heal_bot.source import functions, guard, paths
+from heal_bot.source.reversal import brought_tests
 from heal_bot.text import clip, one_line
 
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
-# Where a project tells its users what is another now.
-_TOLD = re.compile(r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[^/]*\Z"
-                   r"|^docs?/.*\.(?:md|rst|txt)\Z")  # fmt: skip
 # Shorter texts stand in any prose by accident.
 _LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
 _QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class _History:
-    """What the commits under test changed: lines by path, the values they assign in those."""
+def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
+    """The baseline, with the tests that contradict what a commit says it means `stale_test`.
 
-    tree: Tree
-    lines: dict[str, frozenset[int]]
-    tests: frozenset[str] = frozenset()
-    values: tuple[Target, ...] = ()
-
-    def is_test(self, path: str) -> bool:
-        """Whether a file holds tests, by its name or because they were collected from it."""
-        return path in self.tests or rails.is_test(path)
-
-    def touched(self, test: str) -> bool:
-        """Whether the commits changed the function of a test."""
-        path, _, rest = test.partition("::")
-        changed = self.lines.get(path)
-        if not changed:
-            return False
-        name = rest.partition("[")[0].replace("::", ".")
-        target = functions.find(_targets(self.tree, path), name)
-        if target is None:
-            return True
-        return any(target.first_line <= line <= target.last_line for line in changed)
-
-    def refuses(self, failure: Failure) -> bool:
-        """Whether what fails is a `raise` that the commits wrote: a claim, and no accident."""
-        frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
-        if not frames or frames[-1].line not in self.lines.get(frames[-1].path, ()):
-            return False
-        text = self.tree.read(frames[-1].path).decode(errors="replace").splitlines()
-        line = text[frames[-1].line - 1] if frames[-1].line <= len(text) else ""
-        return line.lstrip().startswith("raise ")
-
-    def documents(self, target: Target, failure: Failure) -> bool:
-        """Whether the commits say that a change is meant: in its docstring, or where they tell.
-
-        Where they tell they show what the test got and does not know, whole or in quotes.
-        """
-        before = _former(self.tree, target)
-        if before is not None and _docstring(before.source) != _docstring(target.source):
-            return True
-        got = _results(failure, self.tree)
-        there = set(self.tree.paths())
-        for path in filter(_TOLD.search, there.intersection(self.tree.changed_paths())):
-            known = set((self.tree.former(path) or b"").decode(errors="replace").splitlines())
-            now = self.tree.read(path).decode(errors="replace").splitlines()
-            new = [line for line in now if line not in known]
-            quoted = {text for line in new for text in _QUOTED.findall(line)}
-            if any(text in line for text in got for line in new) or any(
-                part in text for part in quoted for text in got
-            ):
-                return True
-        return False
-
-    def changed_by(self, test: str, spectrum: Spectrum) -> tuple[Target, ...]:
-        """What the commits changed of the code a test runs: functions, and values these use."""
-        hits = spectrum.hits.get(test, 0)
-        ran: dict[str, set[int]] = {}
-        for bit, (path, line) in enumerate(spectrum.locations):
-            if hits >> bit & 1 and not self.is_test(path):
-                ran.setdefault(path, set()).add(line)
-        values = self._used(ran) if self.values else ()
-        return (*values, *(t for t in _called(self.tree, ran, self.lines) if self.is_changed(t)))
-
-    def _used(self, ran: Mapping[str, set[int]]) -> Iterator[Target]:
-        """The changed values that a function which ran mentions.
-
-        A class's own are mentioned where the class is: their names alone say too little.
-        """
-        words = {w for t in _called(self.tree, ran, ran) for w in _WORD.findall(t.source)}
-        for target in self.values:
-            near = target.kind == "assignment" or target.path in ran
-            if near and target.qualname.rpartition(".")[2] in words:
-                yield target
-
-    def is_changed(self, target: Target) -> bool:
-        """Whether the commits changed a line of the target."""
-        lines = self.lines.get(target.path, frozenset())
-        return any(target.first_line <= line <= target.last_line for line in lines)
-
-
-def _history(tree: Tree, lines: dict[str, frozenset[int]], collected: Sequence[str]) -> _History:
-    """The history with the values it changed: what modules and classes assign."""
-    history = _History(tree, lines, paths.test_files(collected))
-    code = [path for path in sorted(lines) if not history.is_test(path)]
-    found = (target for path in code for target in _targets(tree, path))
-    kinds = {"assignment", "class_attribute"}
-    values = tuple(t for t in found if t.kind in kinds and history.is_changed(t))
-    return replace(history, values=values)
-
-
-def _called(tree: Tree, ran: Mapping[str, set[int]], paths: Container[str]) -> Iterator[Target]:
-    """The functions of these files of which a line ran."""
-    for path, lines in sorted(ran.items()):
-        for target in _targets(tree, path) if path in paths else ():
-            inside = any(target.first_line < line <= target.last_line for line in lines)
-            if target.kind == "function" and inside:
-                yield target
-
-
-def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple[Reproduced, ...]:
-    """The same, with confirmed failures that are the test's fault marked `stale_test`.
-
-    A test is stale when the commits under test left it alone and changed a function it runs, or a
-    value that a function it runs uses, say in words that this is meant, and all that fails is what
-    it asserts, or a `raise` that the commits wrote.
+    The commit is shown to have broken the test, left it alone, and says in words that the change is
+    meant: in the docstring of what it changed, or where a project tells its users, it shows what
+    the test got, whole or a part of it in quotes. All that fails is what the test asserts, or a
+    `raise` that the commit wrote.
     """
-    confirmed = [item for item in reproduced if item.status == "confirmed"]
-    changed = tree.changed_lines() if confirmed else {}
-    if not changed or suite.spectrum is None:
-        return tuple(reproduced)
-    history = _history(tree, changed, suite.collected)
-    ran = {
-        item.failure.test: history.changed_by(item.failure.test, suite.spectrum)
-        for item in confirmed
-        if not history.touched(item.failure.test)
+    reasons = {
+        failure.test: _claims(failure, regression, tree)
+        for regression in history.regressions
+        for failure in baseline.confirmed
+        if failure.test in regression.tests and _is_meant(failure, regression, tree)
     }
-    return tuple(
-        _stale(item, history, ran) if item.status == "confirmed" else item for item in reproduced
+    reproduced = tuple(
+        replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
+        if item.status == "confirmed" and (reason := reasons.get(item.failure.test))
+        else item
+        for item in baseline.reproduced
     )
+    return replace(baseline, reproduced=reproduced)
+
+
+def _is_meant(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    # A command stands for tests that are not told apart: none of them can be called stale.
+    if failure.test == COMMAND or failure.test.partition("[")[0] in brought_tests(regression.files):
+        return False
+    if failure.kind not in CLAIMS and not _is_written_raise(failure, regression, tree):
+        return False
+    got = _results(failure, tree)
+    return any(map(_tells_in_docstring, regression.files)) or any(
+        any(text in line for text in got) or any(part in text for part in _QUOTED.findall(line)
+                                                 for text in got)
+        for file in regression.files
+        if paths.tells_users(file.path)
+        for line in _added(file)
+    )  # fmt: skip
+
+
+def _tells_in_docstring(file: ChangedFile) -> bool:
+    """Whether a function is another than before, and its docstring too."""
+    return any(
+        before is not None and _docstring(before.source) != _docstring(now.source)
+        for before, now in _changed(file)
+    )
+
+
+def _is_written_raise(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether what fails is a `raise` that the commit wrote: a claim, and no accident."""
+    frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
+    if not frames:
+        return False
+    try:
+        text = tree.read(frames[-1].path).decode(errors="replace").splitlines()
+    except KeyError:
+        return False
+    line = text[frames[-1].line - 1].strip() if 0 < frames[-1].line <= len(text) else ""
+    new = {s.strip() for f in regression.files if f.path == frames[-1].path for s in _added(f)}
+    return line.startswith("raise ") and line in new
+
+
+def _added(file: ChangedFile) -> Iterator[str]:
+    """The lines that a change brought."""
+    known = set(file.before.decode(errors="replace").splitlines())
+    for line in file.after.decode(errors="replace").splitlines():
+        if line not in known:
+            yield line
+
+
+def _results(failure: Failure, tree: Tree) -> set[str]:
+    """The texts that a test got, as far as they stand nowhere in its file."""
+    try:
+        known = tree.read(failure.test.partition("::")[0]).decode(errors="replace")
+    except KeyError:
+        known = ""
+    texts = {a or b for a, b in _LITERAL.findall(failure.message)}
+    return {text for text in texts if text not in known}
+
+
+def _claims(failure: Failure, regression: Regression, tree: Tree) -> str:
+    """What the test and the code each say, side by side."""
+    pairs = [pair for file in regression.files for pair in _changed(file)]
+    told = f"{regression.said}, left it alone, and tells of the change"
+    if not pairs:
+        return told
+    before, now = pairs[-1]
+    old, new = _statements(before.source if before else ""), _statements(now.source)
+    was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
+    is_ = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
+    said = one_line(failure.message, 200)
+    claims = f"The test: {said}. {now.qualname} now: `{is_}`" + (
+        f", before: `{was}`" if was else ""
+    )
+    return clip(f"{told}. {claims}", 2_000)
+
+
+def _changed(file: ChangedFile) -> Iterator[tuple[Target | None, Target]]:
+    """The functions and values of a source that a commit changed, as they were and are."""
+    if paths.is_test(file.path) or not file.path.endswith(".py"):
+        return
+    known = _index(file.path, file.before)
+    for target in _index(file.path, file.after):
+        before = functions.find(known, target.qualname, target.kind, target.nth)
+        if before is None or before.source != target.source:
+            yield before, target
 
 
 def is_touched(test: str, tree: Tree) -> bool:
     """Whether the commits under test changed the function of a test."""
-    return _History(tree, tree.changed_lines()).touched(test)
-
-
-def _stale(item: Reproduced, history: _History, ran: dict[str, tuple[Target, ...]]) -> Reproduced:
-    failure = item.failure
-    mine = ran.get(failure.test, ())
-    # A command stands for tests that are not told apart: none of them can be called stale.
-    if (
-        failure.test == COMMAND
-        or not mine
-        or not (failure.kind in CLAIMS or history.refuses(failure))
-    ):
-        return item
-    if not any(history.documents(target, failure) for target in mine):
-        return item
-    return replace(item, failure=replace(failure, reason=_claims(failure, mine, history)),
-                   status="stale_test")  # fmt: skip
-
-
-def _claims(failure: Failure, changed: Sequence[Target], history: _History) -> str:
-    """What the test and the code each say, side by side."""
-    target = changed[-1]
-    sha = history.tree.changed_by(target.path)
-    before = _former(history.tree, target)
-    old, new = _statements(before.source if before else ""), _statements(target.source)
-    said = one_line(failure.message, 200)
-    was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
-    now = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
-    return clip(
-        f"commit {sha[:12] or 'under test'} changed {target.qualname} and left this test alone."
-        f" The test claims: {said}. The code claims: `{now}`"
-        + (f", before: `{was}`" if was else ""),
-        2_000,
-    )
+    path, _, rest = test.partition("::")
+    lines = tree.changed_lines().get(path)
+    if not lines:
+        return False
+    name = rest.partition("[")[0].replace("::", ".")
+    target = functions.find(_targets(tree, path), name)
+    if target is None:
+        return True
+    return any(target.first_line <= line <= target.last_line for line in lines)
 
 
 def undone(edits: Sequence[Edit], tree: Tree) -> str:
@@ -227,21 +193,8 @@ def _former(tree: Tree, target: Target) -> Target | None:
     data = tree.former(target.path)
     if data is None:
         return None
-    try:
-        known = functions.index(target.path, guard.check(data))
-    except guard.SourceRejected:
-        return None
+    known = _index(target.path, data)
     return functions.find(known, target.qualname, target.kind, target.nth)
-
-
-def _results(failure: Failure, tree: Tree) -> set[str]:
-    """The texts that a test got, as far as they stand nowhere in its file."""
-    try:
-        known = tree.read(failure.test.partition("::")[0]).decode(errors="replace")
-    except KeyError:
-        known = ""
-    texts = {a or b for a, b in _LITERAL.findall(failure.message)}
-    return {text for text in texts if text not in known}
 
 
 def _docstring(source: str) -> str:
@@ -257,8 +210,15 @@ def _docstring(source: str) -> str:
 
 def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
     try:
-        return functions.index(path, guard.check(tree.read(path)))
-    except (guard.SourceRejected, KeyError):
+        return _index(path, tree.read(path))
+    except KeyError:
+        return ()
+
+
+def _index(path: str, data: bytes) -> tuple[Target, ...]:
+    try:
+        return functions.index(path, guard.check(data))
+    except guard.SourceRejected:
         return ()
 
 

@@ -7,6 +7,7 @@ import os
 from heal_bot.errors import UsageError, WorkspaceError
 from heal_bot.events import Run
 from heal_bot.model import ChangedFile, Commit
+from heal_bot.source.paths import tells_users
 from heal_bot.workspace.listing import former
 from heal_bot.workspace.repository import DEPTH, Repository
 
@@ -55,7 +56,7 @@ def _branching(run: Run, repository: Repository, good: str, bad: str) -> str:
 
 
 def changed_files(run: Run, repository: Repository, good: str, bad: str) -> tuple[ChangedFile, ...]:
-    """The Python files that a commit changes, moves or adds; an added one was empty before."""
+    """The Python files and docs that a commit changes, moves or adds; an added one was empty."""
     told = repository.git.attempt(
         run, repository.folder, "diff-tree", "-r", "-z", "-M", "--diff-filter=AMR", "--name-status",
         "--end-of-options", good, bad,
@@ -66,7 +67,7 @@ def changed_files(run: Run, repository: Repository, good: str, bad: str) -> tupl
     while at + 1 < len(parts) and len(found) < _FILES:
         old, new = parts[at + 1], parts[at + 2] if parts[at].startswith("R") else parts[at + 1]
         at += 3 if parts[at].startswith("R") else 2
-        if new.endswith(".py"):
+        if new.endswith(".py") or tells_users(new):
             before = former(run, repository, good, old) or b""
             found.append(ChangedFile(new, before, former(run, repository, bad, new) or b""))
     return tuple(found)

@@ -58,7 +58,7 @@ class LocalWorkspace:
         return commits.list_commits(run, self.repository, good, bad)
 
     def changes(self, run: Run, good: str, bad: str) -> tuple[ChangedFile, ...]:
-        """The Python files that a commit changes, moves or adds."""
+        """The Python files and docs that a commit changes, moves or adds."""
         return commits.changed_files(run, self.repository, good, bad)
 
     def since(self, tree: Tree, sha: str) -> Tree:

@@ -1,33 +1,41 @@
-"""What a history of two commits says of a red test and of its repair."""
+"""What the commit that broke a test says of it, and what a patch undoes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from heal_bot.model import CaseResult, Edit, Failure, Frame, Origin, Reproduced, Spectrum
+from heal_bot.model import (
+    Baseline,
+    ChangedFile,
+    Edit,
+    Failure,
+    Frame,
+    History,
+    Origin,
+    Regression,
+    Reproduced,
+)
 from heal_bot.source import functions
 from heal_bot.verify import intent
 from tests.fakes import FolderTree, suite
 
 OLD = "def price(n):\n    # net\n    return n + 19\n\n\ndef other(n):\n    return n\n"
 NEW = "def price(n):\n    return n + 20\n\n\ndef other(n):\n    return n\n"
-TESTS = "def test_a():\n    assert price(1) == 20\n\n\ndef test_b():\n    assert price(2) == 21\n"
+TESTS = "def test_a():\n    assert shown(1) == 'net 20'\n\n\ndef test_b():\n    pass\n"
 A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
+GOT = "assert 'net 21' == 'net 20'"
 COMMIT = "c" * 40
 
 
 @dataclass(frozen=True)
 class Tree(FolderTree):
-    """A commit that changed line 2 of m.py, and the lines of the tests that are named."""
-
-    tests: frozenset[int] = frozenset()
+    """A commit that changed line 2 of m.py."""
 
     def changed_lines(self) -> dict[str, frozenset[int]]:
-        lines = {"m.py": frozenset({2}), "tests/test_m.py": self.tests}
-        return {path: found for path, found in lines.items() if found}
+        return {"m.py": frozenset({2})}
 
     def former(self, path: str) -> bytes | None:
         return OLD.encode() if path == "m.py" else None
@@ -36,127 +44,86 @@ class Tree(FolderTree):
         return COMMIT
 
 
-def _tree(tmp_path: Path, tests: frozenset[int] = frozenset()) -> Tree:
-    made = FolderTree.of(tmp_path, {"m.py": NEW, "tests/test_m.py": TESTS})
-    return replace(Tree(made.root), tests=tests)
+def _tree(tmp_path: Path) -> Tree:
+    return Tree(FolderTree.of(tmp_path, {"m.py": NEW, "tests/test_m.py": TESTS}).root)
 
 
-def _statuses(tree: Tree, kinds: dict[str, str], ran: int = 2) -> list[str]:
-    spectrum = Spectrum((("m.py", ran), ("tests/test_m.py", 2)), dict.fromkeys(kinds, 0b11))
-    said = "assert 'net 21' == 'net 20'"
-    results = [CaseResult(t, "failed", kind=k, message=said) for t, k in kinds.items()]
-    red = tuple(Reproduced(Failure(r.test, r.kind, r.message), "confirmed") for r in results)
-    return [
-        f"{item.status} {item.failure.reason}".strip()
-        for item in intent.told(red, replace(suite(*results), spectrum=spectrum), tree)
-    ]
+def _judged(
+    tmp_path: Path, told: dict[str, tuple[str, str]], *failures: Failure, code: str = NEW
+) -> list[tuple[str, str]]:
+    """What becomes of failures that a commit broke which changed m.py and these files."""
+    tree = FolderTree.of(tmp_path, {"m.py": code, "tests/test_m.py": TESTS})
+    changes = {"m.py": (OLD, code), **told}
+    files = tuple(ChangedFile(p, a.encode(), b.encode()) for p, (a, b) in changes.items())
+    red = failures or (Failure(A, "AssertionError", GOT),)
+    broke = Regression("a" * 40, "b" * 40, "Raise it", tuple(f.test for f in red), True, files)
+    before = Baseline(tuple(Reproduced(f, "confirmed") for f in red), suite(), 3)
+    found = intent.find_outdated(before, History((broke,)), tree)
+    return [(item.status, item.failure.reason) for item in found.reproduced]
 
 
-class Told(Tree):
-    """The same commit, which tells of the change in the changelog."""
-
-    def former(self, path: str) -> bytes | None:
-        return b"" if path == "CHANGELOG.md" else Tree.former(self, path)
-
-
-def _told(tmp_path: Path, tests: frozenset[int] = frozenset()) -> Told:
-    made = _tree(tmp_path, tests)
-    (made.root / "CHANGELOG.md").write_text("- what is told reads net 21 now\n")
-    return Told(made.root, tests=tests)
-
-
-def test_an_assertion_on_a_documented_change_by_a_test_left_alone_is_stale_and_shows_both_claims(
+def test_a_test_that_a_documented_change_left_behind_is_stale_and_both_claims_are_shown(
     tmp_path: Path,
 ) -> None:
-    (said,) = _statuses(_told(tmp_path), {A: "AssertionError"})
-    assert said.startswith(f"stale_test commit {COMMIT[:12]} changed price")
-    assert "assert 'net 21' == 'net 20'" in said
-    assert "`return n + 20`, before: `return n + 19`" in said
+    ((status, reason),) = _judged(tmp_path, {"CHANGELOG.md": ("", "- It shows net 21 now.\n")})
+    assert status == "stale_test"
+    assert reason.startswith(
+        "`bbbbbbb` (Raise it) broke this test; it passes at its parent, left it"
+    )
+    assert GOT in reason
+    assert "price now: `return n + 20`, before: `return n + 19`" in reason
 
 
 @pytest.mark.parametrize(
-    ("tests", "kinds", "ran"),
+    ("told", "status"),
     [
-        ((), {A: "TypeError"}, 2),
-        ((2,), {A: "AssertionError"}, 2),
-        ((), {A: "AssertionError"}, 6),
+        ({}, "confirmed"),
+        ({"docs/use.md": ("It shows 20.\n", "It shows net 21.\n")}, "stale_test"),
+        ({"README.md": ("", 'What it shows begins with "net ".\n')}, "stale_test"),
+        ({"CHANGELOG.md": ("", "- price is faster\n")}, "confirmed"),
+        ({"CHANGELOG.md": ("- net 21\n", "- net 21\n- more\n")}, "confirmed"),
+        ({"CHANGELOG.md": ("", "- no more 'net 20'\n")}, "confirmed"),
+        ({"notes.md": ("", "net 21\n")}, "confirmed"),
     ],
-    ids=["an exception", "a test of the commit", "another function"],
+    ids=["nothing", "docs", "a part in quotes", "another thing", "before", "the old text", "notes"],
 )
-def test_what_contradicts_a_stale_test_leaves_it_confirmed(
-    tmp_path: Path, tests: tuple[int, ...], kinds: dict[str, str], ran: int
+def test_a_change_is_meant_where_its_commit_shows_what_the_test_got(
+    tmp_path: Path, told: dict[str, tuple[str, str]], status: str
 ) -> None:
-    assert set(_statuses(_told(tmp_path, frozenset(tests)), kinds, ran)) == {"confirmed"}
+    assert [found for found, _ in _judged(tmp_path, told)] == [status]
+
+
+def test_a_new_docstring_says_that_a_change_is_meant(tmp_path: Path) -> None:
+    code = 'def price(n):\n    "With 20 more."\n    return n + 20\n'
+    assert _judged(tmp_path, {}, code=code)[0][0] == "stale_test"
 
 
 @pytest.mark.parametrize(
-    ("files", "before", "status"),
+    ("kind", "line", "status"),
     [
-        ({}, {}, "confirmed"),
-        ({"CHANGELOG.md": "- shows net 21\n"}, {"CHANGELOG.md": ""}, "stale_test"),
-        ({"docs/use.md": "It shows net 21.\n"}, {"docs/use.md": "It shows 20.\n"}, "stale_test"),
-        ({"CHANGELOG.md": "- what it shows begins with \"net \"\n"}, {"CHANGELOG.md": ""},
-         "stale_test"),
-        ({"CHANGELOG.md": "- price is faster\n"}, {"CHANGELOG.md": ""}, "confirmed"),
-        ({"m.py": "def price(n):\n    return n + 20  # more\n"}, {}, "confirmed"),
-        ({"m.py": 'def price(n):\n    "More by 20."\n    return n + 20\n'},
-         {"m.py": 'def price(n):\n    "More by 19."\n    return n + 19\n'}, "stale_test"),
-        ({"CHANGELOG.md": "- net 21\n"}, {"CHANGELOG.md": "- net 21\n"}, "confirmed"),
+        ("TypeError", 1, "confirmed"),
+        ("ValueError", 2, "stale_test"),
+        ("ValueError", 1, "confirmed"),
     ],
-)  # fmt: skip
-@pytest.mark.parametrize("kinds", [(A,), (A, B)], ids=["one test", "two tests"])
-def test_a_change_is_meant_where_the_commits_tell_of_it_whatever_many_tests_it_leaves_behind(
-    tmp_path: Path,
-    files: dict[str, str],
-    before: dict[str, str],
-    status: str,
-    kinds: tuple[str, ...],
-) -> None:
-    class Known(Tree):
-        def former(self, path: str) -> bytes | None:
-            found = {"m.py": OLD, **before}.get(path)
-            return None if found is None else found.encode()
-
-    tree = Known(FolderTree.of(_tree(tmp_path).root, files).root)
-    ran = 3 if "Mo" in files.get("m.py", "") else 2
-    found = _statuses(tree, dict.fromkeys(kinds, "AssertionError"), ran)
-    assert {said.split()[0] for said in found} == {status}
-
-
-VALUES = "class Net:\n    rate = 20\n\n    def of(self, n):\n        return n + self.rate\n"
-
-
-@pytest.mark.parametrize(
-    ("source", "line", "ran", "status"),
-    [
-        ("RATE = 20\n\ndef price(n):\n    return n + RATE\n", 1, 4, "stale_test"),
-        ("SHARE = 20\n\ndef price(n):\n    return n + RATE\n", 1, 4, "confirmed"),
-        (VALUES, 2, 5, "stale_test"),
-        (VALUES, 3, 5, "confirmed"),
-    ],
+    ids=["an accident", "a raise of the commit", "another line"],
 )
-def test_a_value_that_the_commit_changed_counts_where_a_function_that_ran_uses_it(
-    tmp_path: Path, source: str, line: int, ran: int, status: str
+def test_an_exception_is_an_accident_unless_the_commit_raises_it(
+    tmp_path: Path, kind: str, line: int, status: str
 ) -> None:
-    class Changed(Told):
-        def changed_lines(self) -> dict[str, frozenset[int]]:
-            return {"m.py": frozenset({line})}
-
-    tree = Changed(_told(tmp_path).root)
-    (tree.root / "m.py").write_text(source)
-    (said,) = _statuses(tree, {A: "AssertionError"}, ran)
-    assert said.split()[0] == status
+    code = "def price(n):\n    raise ValueError('net 21')\n"
+    failure = Failure(A, kind, "'net 21'", (Frame("m.py", line, "price", Origin.PROJECT),))
+    told = {"CHANGELOG.md": ("", "- net 21 is refused\n")}
+    assert _judged(tmp_path, told, failure, code=code)[0][0] == status
 
 
-def test_a_raise_that_the_commit_wrote_is_a_claim_and_no_accident(tmp_path: Path) -> None:
-    tree = _told(tmp_path)
-    (tree.root / "m.py").write_text("def price(n):\n    raise ValueError(n)\n")
-    spectrum = Spectrum((("m.py", 2),), {A: 1})
-    for line, status in ((2, "stale_test"), (1, "confirmed")):
-        frame = Frame("m.py", line, "price", Origin.PROJECT)
-        red = Reproduced(Failure(A, "ValueError", "'net 21'", (frame,)), "confirmed")
-        (found,) = intent.told((red,), replace(suite(), spectrum=spectrum), tree)
-        assert found.status == status
+def test_a_test_that_the_commit_changed_itself_is_not_left_behind(tmp_path: Path) -> None:
+    told = {"CHANGELOG.md": ("", "- net 21\n"), "tests/test_m.py": ("", TESTS)}
+    assert _judged(tmp_path, told)[0][0] == "confirmed"
+
+
+def test_where_no_commit_is_known_nothing_is_stale(tmp_path: Path) -> None:
+    before = Baseline((Reproduced(Failure(A, "AssertionError", GOT), "confirmed"),), suite(), 3)
+    assert intent.find_outdated(before, History(), _tree(tmp_path)) == before
 
 
 @pytest.mark.parametrize(
@@ -178,29 +145,8 @@ def test_an_edit_that_restores_what_the_commit_changed_undoes_it(
     assert intent.undone((edit,), _tree(tmp_path)) == (COMMIT if undone else "")
 
 
-def test_without_history_nothing_is_stale_and_nothing_is_undone(tmp_path: Path) -> None:
-    made = FolderTree.of(tmp_path, {"m.py": NEW, "tests/test_m.py": TESTS})
-    red = (Reproduced(Failure(A, "AssertionError", ""), "confirmed"),)
-    assert intent.told(red, suite(), made) == red  # type: ignore[arg-type]
+def test_without_history_nothing_is_undone(tmp_path: Path) -> None:
+    made = FolderTree.of(tmp_path, {"m.py": NEW})
     target = functions.find(functions.index("m.py", NEW), "price")
     assert target is not None
     assert intent.undone((Edit(target, OLD),), made) == ""  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("message", "status"),
-    [
-        ("assert 'Byron, Ada' == 'Ada Byron'", "stale_test"),
-        ("assert 'Byron Ada' == 'Ada Byron'", "confirmed"),
-    ],
-    ids=["the new text is told", "another text"],
-)
-def test_a_change_is_meant_where_the_commits_tell_of_what_the_test_got(
-    tmp_path: Path, message: str, status: str
-) -> None:
-    tree = _told(tmp_path)
-    (tree.root / "CHANGELOG.md").write_text("Names read 'Byron, Ada'\n")
-    spectrum = Spectrum((("m.py", 2),), {A: 1})
-    red = Reproduced(Failure(A, "AssertionError", message), "confirmed")
-    (found,) = intent.told((red,), replace(suite(), spectrum=spectrum), tree)
-    assert found.status == status
