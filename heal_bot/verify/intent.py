@@ -41,12 +41,12 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     the test got, whole or a part of it in quotes. All that fails is what the test asserts, or a
     `raise` that the commit wrote.
     """
-    reasons = {
-        failure.test: _claims(failure, regression, tree)
-        for regression in history.regressions
-        for failure in baseline.confirmed
-        if failure.test in regression.tests and _is_meant(failure, regression, tree)
-    }
+    reasons: dict[str, str] = {}
+    for regression in history.regressions:
+        broken = [f for f in baseline.confirmed if f.test in regression.tests]
+        left = [f for f in broken if _is_left_behind(f, regression, tree)]
+        if any(_tells(f, regression, tree) for f in left):
+            reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
     reproduced = tuple(
         replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
         if item.status == "confirmed" and (reason := reasons.get(item.failure.test))
@@ -56,12 +56,16 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     return replace(baseline, reproduced=reproduced)
 
 
-def _is_meant(failure: Failure, regression: Regression, tree: Tree) -> bool:
+def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether a test that the commit left alone fails for what it, or the commit, claims."""
     # A command stands for tests that are not told apart: none of them can be called stale.
     if failure.test == COMMAND or failure.test.partition("[")[0] in brought_tests(regression.files):
         return False
-    if failure.kind not in CLAIMS and not _is_written_raise(failure, regression, tree):
-        return False
+    return failure.kind in CLAIMS or _is_written_raise(failure, regression, tree)
+
+
+def _tells(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether the commit says in words that what the test got is meant."""
     got = _results(failure, tree)
     return any(map(_tells_in_docstring, regression.files)) or any(
         any(text in line for text in got) or any(part in text for part in _QUOTED.findall(line)
@@ -103,12 +107,13 @@ def _added(file: ChangedFile) -> Iterator[str]:
 
 
 def _results(failure: Failure, tree: Tree) -> set[str]:
-    """The texts that a test got, as far as they stand nowhere in its file."""
+    """The texts, or the exception, that a test got, as far as they stand nowhere in its file."""
     try:
         known = tree.read(failure.test.partition("::")[0]).decode(errors="replace")
     except KeyError:
         known = ""
     texts = {a or b for a, b in _LITERAL.findall(failure.message)}
+    texts |= {failure.kind} - CLAIMS - {""}
     return {text for text in texts if text not in known}
 
 

@@ -116,6 +116,20 @@ def test_an_exception_is_an_accident_unless_the_commit_raises_it(
     assert _judged(tmp_path, told, failure, code=code)[0][0] == status
 
 
+def test_an_exception_that_the_docs_announce_is_meant(tmp_path: Path) -> None:
+    code = "def price(n):\n    raise LookupError(n)\n"
+    failure = Failure(A, "LookupError", "1", (Frame("m.py", 2, "price", Origin.PROJECT),))
+    told = {"CHANGES.rst": ("", "- ``price`` raises LookupError\n")}
+    assert _judged(tmp_path, told, failure, code=code)[0][0] == "stale_test"
+
+
+def test_what_a_commit_says_of_one_test_counts_for_all_that_it_left_behind(tmp_path: Path) -> None:
+    others = Failure(B, "AssertionError", "assert 3 == 2"), Failure(f"{B}[x]", "KeyError", "'x'")
+    told = {"CHANGELOG.md": ("", "- It shows net 21 now.\n")}
+    found = _judged(tmp_path, told, Failure(A, "AssertionError", GOT), *others)
+    assert [status for status, _ in found] == ["stale_test", "stale_test", "confirmed"]
+
+
 def test_a_test_that_the_commit_changed_itself_is_not_left_behind(tmp_path: Path) -> None:
     told = {"CHANGELOG.md": ("", "- net 21\n"), "tests/test_m.py": ("", TESTS)}
     assert _judged(tmp_path, told)[0][0] == "confirmed"
