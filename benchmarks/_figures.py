@@ -148,6 +148,18 @@ SHAPES: dict[str, Shape] = {
             ("tests of public projects with the same result as without the sandbox", "0 of 0 in 0 projects", "compat.same_as_bare, compat.tests, compat.projects"),
         ),
     ),
+    "street": Shape(
+        " --data DIR --limit 8",
+        "heal-bot 0.1.0; commits of public projects as `street/recipes` name them",
+        "A sample by hash: the first eight cases of each part. `tune` was looked at while the engine was made, `held` was not; boltons, cachetools, humanize, tabulate and toolz were in other benchmarks before. Measured beside other work: seconds are too many. `against` is `street-0`.",
+        (
+            ("held bug fixes with a trusted baseline; exactly the failing tests", "0 of 0; 0 of 0", "fixes.held.trusted_baseline.count, fixes.held.trusted_baseline.of, fixes.held.exact_red.count, fixes.held.exact_red.of"),
+            ("held bug fixes called healed; of these wrong", "0 of 0; 0", "fixes.held.healed.count, fixes.held.healed.of, fixes.held.wrong.healed"),
+            ("held regressions called healed; of these right", "0 of 0; 0", "regressions.held.healed.count, regressions.held.healed.of, regressions.held.right.healed"),
+            ("held regressions whose commit is named rightly; false ones", "0 of 0; 0", "history.held.culprit_right.count, history.held.culprit_right.of, history.held.culprit_false"),
+            ("held situations with the right action; wrong repairs", "0 of 0; 0", "situations.held.right_action.count, situations.held.right_action.of, situations.held.wrong_repairs"),
+        ),
+    ),
     "verification": Shape(
         "",
         "heal-bot 0.1.0",
