@@ -14,6 +14,7 @@ from heal_bot.workspace.repository import DEPTH, Repository
 # Beyond so many commits a bisection asks for what a checkout of CI does not hold.
 _MOST = 10_000
 _FILES = 200
+_BYTES = 32 << 20
 _LOG = "--format=%H%x00%P%x00%s"
 
 
@@ -56,18 +57,25 @@ def _branching(run: Run, repository: Repository, good: str, bad: str) -> str:
 
 
 def changed_files(run: Run, repository: Repository, good: str, bad: str) -> tuple[ChangedFile, ...]:
-    """The Python files and docs that a commit changes, moves or adds; an added one was empty."""
+    """The Python files and docs that a commit changes, moves or adds; an added one was empty.
+
+    Of a commit that changes more than 200 of them, or 32 MiB, the first ones.
+    """
     told = repository.git.attempt(
         run, repository.folder, "diff-tree", "-r", "-z", "-M", "--diff-filter=AMR", "--name-status",
         "--end-of-options", good, bad,
     )  # fmt: skip
     parts = [os.fsdecode(part) for part in told.stdout.split(b"\0")] if told.ok else []
     found: list[ChangedFile] = []
-    at = 0
+    at, room = 0, _BYTES
     while at + 1 < len(parts) and len(found) < _FILES:
         old, new = parts[at + 1], parts[at + 2] if parts[at].startswith("R") else parts[at + 1]
         at += 3 if parts[at].startswith("R") else 2
         if new.endswith(".py") or tells_users(new):
             before = former(run, repository, good, old) or b""
-            found.append(ChangedFile(new, before, former(run, repository, bad, new) or b""))
+            after = former(run, repository, bad, new) or b""
+            room -= len(before) + len(after)
+            if room < 0:
+                break
+            found.append(ChangedFile(new, before, after))
     return tuple(found)
