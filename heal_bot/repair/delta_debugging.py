@@ -173,9 +173,12 @@ class _Search:
 
     def attempt(self, pieces: Pieces, lacks: tuple[str, ...] | None) -> Attempt:
         """The attempt of a set that passed."""
-        attempt = self.ledger.record(
-            self.run, self.cluster, self.candidate(pieces), self.judged[pieces], 0.0
-        )
-        attempt = replace(attempt, lacks=lacks)
+        candidate = self.candidate(pieces)
+        attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
+        # Nobody can say that what is put back was not meant: a person decides.
+        said = f"takes back a part of `{self.regression.bad_sha[:7]}` ({self.regression.title})"
+        doubt = f"{said}: is the test out of date, or is the code?"
+        doubts = () if candidate.undoes else (doubt,)
+        attempt = replace(attempt, lacks=lacks, doubts=doubts)
         self.ledger.weigh([attempt])
         return attempt

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.model import PatchedFile
 from heal_bot.report import notebook, sections
+from heal_bot.report.causes import causes
 from heal_bot.text import one_line
 
 if TYPE_CHECKING:
@@ -101,20 +102,28 @@ def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str
 
 
 def title(record: OutcomeRecord, shown: Shown) -> str:
-    """`Fix total in shop/pricing.py`, or `Revert "Simplify total" (4ac5bd1)`, as one line."""
+    """`Fix total in shop/pricing.py`, or what commit is taken back, as one line."""
     first = shown.functions[0] if shown.functions else "the failing tests"
     path, _, name = first.partition("::")
-    undoes = record.certificate.undoes if record.certificate else ""
-    if undoes:
-        found = record.regression
-        known = found.title if found is not None and found.bad_sha == undoes else ""
-        text = f'Revert "{known}" ({undoes[:7]})' if known else f"Revert {undoes[:7]}"
-        return one_line(text, _TITLE).translate(_PLAIN)
+    if taken := _taken_back(record):
+        return one_line(taken, _TITLE).translate(_PLAIN)
     more = f" and {len(shown.functions) - 1} more" if len(shown.functions) > 1 else ""
     text = f"Fix {name} in {path}{more}" if name else f"Fix {first}"
     if record.status == "partly_healed":
         text += " (some tests still fail)"
     return one_line(text, _TITLE).translate(_PLAIN)
+
+
+def _taken_back(record: OutcomeRecord) -> str:
+    """Which commit the patch takes back, whole or in part; '' where it takes back none."""
+    found = record.regression
+    undoes = record.certificate.undoes if record.certificate else ""
+    if undoes:
+        known = found.title if found is not None and found.bad_sha == undoes else ""
+        return f'Revert "{known}" ({undoes[:7]})' if known else f"Revert {undoes[:7]}"
+    if found is None or not any(c.attempt.proposer == "history" for c in causes(record)):
+        return ""
+    return f'Take back a part of "{found.title}" ({found.bad_sha[:7]})'
 
 
 Levels = tuple[Callable[[], str], ...]

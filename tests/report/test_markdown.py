@@ -198,6 +198,15 @@ def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
     assert markdown.title(record, markdown.as_claimed(record)) == "Revert bbbbbbb"
 
 
+def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
+    values = records.data(BASE) | {"regression": COMMIT}
+    for attempt in values["attempts"]:
+        attempt["proposer"] = "history"
+    record = records.record(values)
+    title = markdown.title(record, markdown.as_claimed(record))
+    assert title == 'Take back a part of "Simplify total" (bbbbbbb)'
+
+
 def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     hostile_commit = COMMIT | {"title": HOSTILE[:900], "diff": HOSTILE}
     values = records.data(BASE) | {"regression": hostile_commit}
