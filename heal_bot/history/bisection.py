@@ -9,6 +9,7 @@ from heal_bot.errors import HealBotError, ProvisionError
 from heal_bot.events import Run, SuiteFinished
 from heal_bot.model import Commit, Environment, Failure, History, Regression, RunHints, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.source.reversal import brought_tests
 from heal_bot.text import count
 
 # What bisection may take of the time left, and a single run beyond what the suite took.
@@ -74,6 +75,7 @@ class _Search:
     passes: dict[str, int] = field(default_factory=dict)
     fails: dict[str, int] = field(default_factory=dict)
     seen: dict[int, Mapping[str, str]] = field(default_factory=dict)
+    rewritten: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.fails = dict.fromkeys(self.tests, len(self.commits))
@@ -180,12 +182,15 @@ class _Search:
         workspace = self.bench.workspace
         places = [place - 1, place] if place < len(self.commits) else [place - 1]
         before, *at = [{}] * 2 if self.run.over() else self.states(places, tests)
-        held = tuple(
-            t for t in tests
-            if before.get(t) == "passed" and all(states.get(t) == "failed" for states in at)
-        )  # fmt: skip
         good, bad = self.sha(place - 1), self.commits[place - 1]
         files = workspace.changes(self.run, good, bad.sha)
+        # A test that the commit itself changed is another one: that it failed before is not known.
+        own = brought_tests(files)
+        self.rewritten.update(test for test in tests if _function(test) in own)
+        held = tuple(
+            t for t in tests if t not in self.rewritten
+            and before.get(t) == "passed" and all(states.get(t) == "failed" for states in at)
+        )  # fmt: skip
         return Regression(good, bad.sha, bad.title, held or tuple(tests), bool(held), files)
 
     def reason(self, found: Iterable[Regression]) -> str:
@@ -198,9 +203,16 @@ class _Search:
         they = f"{count(len(left), 'test')}, first {left[0]},"
         if len(absent) == len(left):
             return f"{they} cannot be run on older commits: no commit is known to have broken them"
+        if self.rewritten.issuperset(left):
+            return f"{they} changed in the very commit: no commit is known to have broken them"
         if any(t in self.passes for t in left):
             return f"{they} passed before, and no single commit was shown to break them"
         return f"{they} fail on every older commit that was tried"
+
+
+def _function(test: str) -> str:
+    """The test function, without the parameters of one of its cases."""
+    return test.partition("[")[0]
 
 
 def _state(test: str, kind: str, suite: SuiteRun) -> str:

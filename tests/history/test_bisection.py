@@ -198,6 +198,19 @@ def test_after_a_force_push_the_commits_since_both_parted_are_asked(
     assert _search(tmp_path, "e" * 40).regressions[0].bad_sha == broken
 
 
+def test_a_test_that_a_commit_changes_itself_is_not_broken_by_it(git: Git, tmp_path: Path) -> None:
+    tests = tmp_path / "source/tests"
+    tests.mkdir()
+    (tests / "test_m.py").write_text("def test_a():\n    assert 1\n\n\ndef test_b():\n    pass\n")
+    shas = _grow(git, tmp_path, ["a=passed\nb=passed"])
+    (tests / "test_m.py").write_text("def test_a():\n    assert 2\n\n\ndef test_b():\n    pass\n")
+    _commit(git, tmp_path, "a=failed\nb=failed", "Expect more")
+    (one,) = _search(tmp_path, shas[0], (A, B)).regressions
+    assert one.tests == (B,)
+    found = _search(tmp_path, shas[0])
+    assert (found.regressions, "changed in the very commit" in found.reason) == ((), True)
+
+
 def test_a_merge_is_blamed_as_a_whole(git: Git, tmp_path: Path) -> None:
     shas = _grow(git, tmp_path, ["a=passed"])
     git("checkout", "-q", "-b", "topic")
