@@ -151,7 +151,7 @@ SHAPES: dict[str, Shape] = {
     "street": Shape(
         " --data DIR --limit 4 --against cbe76ae0be",
         "heal-bot 0.1.0; commits of public projects as `street/recipes` name them",
-        "A sample by hash: the first four cases of each part, far too few for any bar. `tune` was looked at while the engine was made, `held` was not; boltons, cachetools, humanize, tabulate and toolz were in other benchmarks before. Measured beside other work: seconds are too many. `against` is `street-0`.",
+        "A sample by hash: the first four cases of each part, far too few for any bar. `tune` was looked at while the engine was made, `held` was not; boltons, cachetools, humanize, tabulate and toolz were in other benchmarks before. Measured beside other work: seconds are too many. `against` is `street-0`. The false commit was one that brought nothing but tests; such a one is blamed no more since the commit after.",
         (
             ("held bug fixes with a trusted baseline; exactly the failing tests", "0 of 0; 0 of 0", "fixes.held.trusted_baseline.count, fixes.held.trusted_baseline.of, fixes.held.exact_red.count, fixes.held.exact_red.of"),
             ("held bug fixes called healed; of these wrong", "0 of 0; 0", "fixes.held.healed.count, fixes.held.healed.of, fixes.held.wrong.healed"),
