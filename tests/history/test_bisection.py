@@ -135,6 +135,22 @@ def test_tests_that_two_commits_broke_have_two_culprits(git: Git, tmp_path: Path
     assert found == {(A,): shas[1], (B,): shas[3]}
 
 
+class FailsAlone(ReadingRunner):
+    """Cannot run one of the tests by itself."""
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        if any(ask.tests == (B,) for ask in asks):
+            raise ProvisionError("the disk is full")
+        return super().run_many(run, env, asks)
+
+
+def test_a_commit_that_is_proved_stays_so_where_another_cannot_be(git: Git, tmp_path: Path) -> None:
+    texts = ["a=passed\nb=passed", "a=failed\nb=passed", "a=failed\nb=failed"]
+    shas = _grow(git, tmp_path, texts)
+    found = _search(tmp_path, shas[0], (A, B), runner=FailsAlone())
+    assert [(one.tests, one.bad_sha) for one in found.regressions] == [((A,), shas[1])]
+
+
 @pytest.mark.parametrize(
     ("texts", "reason"),
     [
