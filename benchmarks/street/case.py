@@ -51,7 +51,7 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
     record(stage, recipe, venv, data)
     red = plain.failing(workspace / "junit.xml")
     ended = stage.act(engine)
-    guilty = _guilty(recipe, stage, data)
+    right_places = guilty(recipe, stage, data)
     right, broken = _versions(recipe, stage, data)
     kind, patched = offered(ended, workspace)
     judgement: Judgement | Literal[""] = ""
@@ -66,7 +66,7 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
         status=status(ended), seconds=ended.seconds, red=len(red),
         drifted=len(red) != len(recipe.red), ended_badly=ended_badly(ended),
         trusted=trusted(ended), exact=confirmed(ended) == set(recipe.red),
-        ids_refused=_ids_refused(ended.outcome), rank=_rank(ended.outcome, guilty),
+        ids_refused=_ids_refused(ended.outcome), rank=_rank(ended.outcome, right_places),
         offered=kind, judgement=judgement,
         said=said(ended, why) if recipe.split == "tune" else "",
         hunks=hunks(right, broken), honest=honesty,
@@ -117,7 +117,7 @@ def _outer(qualname: str) -> str:
     return str(qualname).partition(".<locals>")[0]
 
 
-def _guilty(recipe: Recipe, stage: Stage, data: Path) -> set[tuple[str, str]]:
+def guilty(recipe: Recipe, stage: Stage, data: Path) -> set[tuple[str, str]]:
     """The functions that the right change touches."""
     if recipe.planted is not None:
         return {(recipe.planted.path, recipe.planted.qualname)}

@@ -70,9 +70,15 @@ class Row(BaseModel):
         return self.part == "regressions" or self.intended
 
     @property
+    def asks(self) -> bool:
+        """Whether a change that was meant is offered to be taken back, as a draft that says so."""
+        return self.intended and self.offered == "healed" and not (self.undone or self.judgement)
+
+    @property
     def did_right(self) -> bool:
         """Whether the action did what was right; an explanation has to name the cause."""
-        return self.action == self.wanted and (self.named or self.wanted != "explain")
+        explained = self.action == self.wanted and (self.named or self.wanted != "explain")
+        return explained or self.asks
 
     @property
     def counts(self) -> bool:
@@ -141,6 +147,7 @@ def situations(rows: Sequence[Row]) -> dict[str, Any]:
             for wanted in ("repair", "explain", "silent")
         },
         "cause_named": share(counted, "named", [r for r in counted if r.wanted == "explain"]),
+        "asked_by_draft": sum(row.asks for row in counted),
         "wrong_repairs": sum(row.judgement == "wrong" for row in counted),
         "ended_badly": share(counted, "ended_badly"),
         "silent_within_60_s": _share(sum(row.seconds <= 60 for row in silent), len(silent)),

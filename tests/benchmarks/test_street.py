@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -180,3 +181,23 @@ def test_what_is_repeated_cannot_write_outside_its_folder(tmp_path: Path) -> Non
     assert "PermissionError" in done.stderr
     assert (inside / "a").exists()
     assert not (outside / "a").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "right", "asks"),
+    [
+        ({"action": "explain", "named": True}, 1, 0),
+        ({"action": "repair", "offered": "healed"}, 1, 1),
+        ({"action": "repair", "offered": "healed", "undone": True}, 0, 0),
+        ({"action": "repair", "offered": "suggested", "judgement": "wrong"}, 0, 0),
+        ({"action": "repair"}, 0, 0),
+    ],
+)
+def test_a_change_that_was_meant_is_explained_or_taken_back_by_a_draft_that_says_so(
+    row: dict[str, Any], right: int, asks: int
+) -> None:
+    told = figures.situations([Row(
+        id="situations/intended/a", part="situations", split="tune", engine="e", wanted="explain",
+        **row,
+    )])  # fmt: skip
+    assert (told["right_action"]["count"], told["asked_by_draft"]) == (right, asks)

@@ -1,0 +1,127 @@
+"""Baselines of the street, kept to rank suspects on them: `python -m benchmarks.street.baselines`.
+
+Each is what `pipeline.heal` knows when it begins to locate: the failing suite with what every test
+executed, and the files of the commit. They lie in `--data`, for they hold others' code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.street import case, recipes
+from benchmarks.street.clones import CloneError
+from benchmarks.street.plain import PlainError
+from benchmarks.street.planted import ConflictError
+from benchmarks.street.recipes import Recipe, Split
+from benchmarks.street.staged import Stage, record, staged
+from heal_bot import pipeline, settings, wiring
+from heal_bot.errors import HealBotError
+from heal_bot.model import Baseline, Outcome
+
+_FAILED = (CloneError, ConflictError, HealBotError, OSError, PlainError, subprocess.SubprocessError)
+_COMMITS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A baseline and the tree that it is of; `guilty` are the functions that the right change
+    touches, as path and outermost function.
+
+    `touched` lists the files that each of the newest commits changed, the newest first.
+    """
+
+    id: str
+    part: str
+    split: Split
+    guilty: frozenset[tuple[str, str]]
+    baseline: Baseline
+    files: Mapping[str, bytes]
+    changed: Mapping[str, frozenset[int]]
+    touched: Sequence[Sequence[str]]
+
+
+def main(argv: list[str]) -> int:
+    """Keep the baselines of the cases that have none yet, in an order by hash."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.baselines")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--part", choices=("fixes", "regressions"), default="fixes")
+    parser.add_argument("--limit", type=int)
+    asked = parser.parse_args(argv)
+    data = asked.data.resolve()
+    chosen = sorted(recipes.load(asked.part), key=lambda recipe: recipes.digest(recipe.id))
+    for recipe in chosen[: asked.limit]:
+        path = _path(data, recipe.id)
+        if path.exists():
+            continue
+        try:
+            kept = _kept(recipe, data)
+        except _FAILED as error:
+            print(f"{recipe.split}: not kept: {str(error)[:200] * (recipe.split == 'tune')}")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(kept))
+        print(f"{recipe.split}: kept", flush=True)
+    return 0
+
+
+def load(data: Path, part: str) -> Iterator[Kept]:
+    """The baselines that are kept of a part."""
+    for recipe in recipes.load(part):  # type: ignore[arg-type]
+        path = _path(data, recipe.id)
+        if path.exists():
+            kept: Kept = pickle.loads(path.read_bytes())
+            yield kept
+
+
+def _path(data: Path, identity: str) -> Path:
+    return data / "baselines" / f"{recipes.digest(identity)[:20]}.pickle"
+
+
+def _kept(recipe: Recipe, data: Path) -> Kept:
+    (data / "scratch").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=data / "scratch", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with staged(recipe, data, folder) as stage:
+            record(stage, recipe, folder / "venv", data)
+            baseline, files, changed = _begun(stage, folder)
+            git = stage.github.world.git
+            log = git.git("log", f"-{_COMMITS}", "--name-only", "--format=%x00", stage.runner.sha)
+            touched = [part.split("\n") for part in log.decode(errors="replace").split("\0")[1:]]
+            return Kept(
+                recipe.id, recipe.part, recipe.split,
+                frozenset(case.guilty(recipe, stage, data)), baseline, files, changed,
+                [[path for path in paths if path] for paths in touched],
+            )  # fmt: skip
+
+
+def _begun(
+    stage: Stage, folder: Path
+) -> tuple[Baseline, dict[str, bytes], dict[str, frozenset[int]]]:
+    """What the pipeline knows before it locates, with the options of the command line."""
+    address, repo = f"{stage.github.url}/{stage.github.world.name}.git", folder / "full"
+    argv = ["git", "clone", "--quiet", address, str(repo)]
+    subprocess.run(argv, check=True, capture_output=True, timeout=300)
+    job = wiring.Job(repo, folder / "bundle", (str(stage.runner.workspace / "junit.xml"),))
+    chosen = settings.from_process(None, {}, {})
+    with wiring.connected(job, chosen, lambda event: None, lambda: False) as edges:
+        run, request = edges.run, edges.request
+        tree = edges.workspace.checkout(run, request.base_sha)
+        report = pipeline._read(run, request, edges.root, tree, 0.0)
+        reached = pipeline.Edges(edges.workspace, edges.runner, (), edges.store)
+        begun = pipeline._begun(run, request, report, tree, reached)
+        if isinstance(begun, Outcome):
+            raise PlainError(begun.reason)
+        files = {path: tree.read(path) for path in tree.paths() if path.endswith(".py")}
+        return begun.baseline, files, tree.changed_lines()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
