@@ -7,6 +7,7 @@ executed, and the files of the commit. They lie in `--data`, for they hold other
 from __future__ import annotations
 
 import argparse
+import importlib
 import pickle
 import subprocess
 import sys
@@ -63,7 +64,8 @@ def main(argv: list[str]) -> int:
         try:
             kept = _kept(recipe, data)
         except _FAILED as error:
-            print(f"{recipe.split}: not kept: {str(error)[:200] * (recipe.split == 'tune')}")
+            said = f"{recipe.id}: {error}"[:300] if recipe.split == "tune" else ""
+            print(f"{recipe.split}: not kept {said}", flush=True)
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(kept))
@@ -124,4 +126,6 @@ def _begun(
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    # What is pickled belongs to the module under its name.
+    module = importlib.import_module("benchmarks.street.baselines")
+    raise SystemExit(module.main(sys.argv[1:]))
