@@ -165,12 +165,22 @@ def undone(edits: Sequence[Edit], tree: Tree) -> str:
     it adds was removed by them, statement by statement, whatever the layout.
     """
     for edit in edits:
-        target = edit.target
-        if (before := _former(tree, target)) is not None:
-            old, now = _statements(before.source), _statements(target.source)
-            if _takes_back(old, now, _statements(edit.new_source)):
-                return tree.changed_by(target.path) or tree.sha
+        if _puts_back(edit, tree):
+            return tree.changed_by(edit.target.path) or tree.sha
     return ""
+
+
+def is_former(edits: Sequence[Edit], tree: Tree) -> bool:
+    """Whether all that edits bring in stood there before the commits under test."""
+    return not any(edit.imports for edit in edits) and all(_puts_back(e, tree) for e in edits)
+
+
+def _puts_back(edit: Edit, tree: Tree) -> bool:
+    """Whether an edit takes a change of the commits under test back, and does nothing else."""
+    if (before := _former(tree, edit.target)) is None:
+        return False
+    sources = (before.source, edit.target.source, edit.new_source)
+    return _takes_back(*map(_statements, sources))
 
 
 def _takes_back(old: Sequence[str], now: Sequence[str], new: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from heal_bot.model import (
 from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
 from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
-from heal_bot.verify import evidence, gates, probe, tools
+from heal_bot.verify import evidence, gates, intent, probe, tools
 
 _TESTS = 200
 _SECONDS = 30.0
@@ -39,6 +39,9 @@ class Shown:
 class Proof:
     """What is asked of the runner beside the suites, by name; `inside` says why no oracle.
 
+    Code that is the repository's own, as it was `former` to a commit, is not suspected of knowing
+    what the tests expect.
+
     The oracle is asked alone and first: a run of the tests that executes the candidate at the same
     time could tell the answering process what they expect, by any means two processes have.
     """
@@ -52,6 +55,7 @@ class Proof:
     asks: tuple[Ask, ...]
     inside: str
     oracle: Ask | None = None
+    former: bool = False
 
     @classmethod
     def of(
@@ -78,12 +82,14 @@ class Proof:
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
-        inside = evidence.not_outside(candidate.edits) or _beside(tests, hidden)
+        former = intent.is_former(candidate.edits, tree)
+        own = "what it puts back is the repository's own code" if former else ""
+        inside = own or evidence.not_outside(candidate.edits) or _beside(tests, hidden)
         called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
         oracle = Ask(tree, tests, seconds=seconds, oracle=Oracle(fresh, called, hidden))
         return cls(
             tree, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()), inside,
-            None if inside else oracle,
+            None if inside else oracle, former,
         )  # fmt: skip
 
     def outside(self, run: Run, runner: Runner, env: Environment) -> SuiteRun | None:
@@ -100,7 +106,11 @@ class Proof:
         passes every comparison, and no oracle takes it for plain data.
         """
         asked = self.asks[0] if self.asks else None
-        if asked is None or (outside and not evidence.outside(outside, asked.tests or ())):
+        if (
+            asked is None
+            or self.former
+            or (outside and not evidence.outside(outside, asked.tests or ()))
+        ):
             return self
         try:
             if (probed := probe.probed(self.candidate.edits)) is None:
@@ -145,7 +155,8 @@ class Proof:
         if red and (heard := self._heard(run, runner, env, red)):
             veto = "it passes only where the change runs beside what the test expects"
             return Shown("in-process", (), (), f"{evidence.told(heard[0])}: {veto}")
-        found = gates.findings(self.candidate.edits, fixed, self.tree)
+        edits = () if self.former else self.candidate.edits
+        found = gates.findings(edits, fixed, self.tree)
         if refused := [finding.text for finding in found if finding.veto]:
             return Shown("in-process", (), (), refused[0])
         doubts += [finding.text for finding in found]

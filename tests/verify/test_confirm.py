@@ -82,6 +82,16 @@ class Runner:
         return tuple(found)
 
 
+@dataclass(frozen=True)
+class _Changed(FolderTree):
+    """A tree whose newest commit changed the module."""
+
+    former_text: str = ""
+
+    def former(self, path: str) -> bytes:
+        return self.former_text.encode()
+
+
 def _confirm(
     tmp_path: Path,
     new: str = "a + b",
@@ -97,9 +107,12 @@ def _confirm(
     spectrum: Spectrum | None = None,
     deadline: float = math.inf,
     unsteady: tuple[str, ...] = (),
+    was: str = "",
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
+    if was:
+        tree = _Changed(tree.root, former_text=SOURCE.replace("a - b", was))
     target = find(index("m.py", SOURCE), "add")
     assert target is not None
     edit = Edit(target, target.source.replace("a - b", new))
@@ -554,3 +567,23 @@ def test_an_answer_written_down_is_refused_although_its_tests_pass(tmp_path: Pat
     verified, _ = _confirm(tmp_path, new="23 if a == 20 else a - b")
     assert isinstance(verified, Verdict)
     assert "answers a value of the tests with a value of the tests" in verified.detail
+
+
+@pytest.mark.parametrize("was", ["23 if a == 20 else a + b", "a + b"])
+def test_former_code_of_the_repository_is_not_suspected_of_knowing_what_the_tests_expect(
+    tmp_path: Path, was: str
+) -> None:
+    contradicted = suite(failed(BAD, "assert None == 23"))
+    verified, runner = _confirm(tmp_path, new=was, was=was, oracle=contradicted)
+    assert isinstance(verified, Confirmed)
+    assert "oracle" not in runner.asked
+    assert verified.certificate.methods == (("m.py::add", "in-process"),)
+    said = dict(verified.certificate.gates)["oracle"]
+    assert said == "in-process: what it puts back is the repository's own code"
+
+
+def test_what_adds_to_former_code_is_suspected_like_any_change(tmp_path: Path) -> None:
+    contradicted = suite(failed(BAD, "assert None == 23"))
+    verified, _ = _confirm(tmp_path, new="a + b + 0", was="a + b", oracle=contradicted)
+    assert isinstance(verified, Verdict)
+    assert "failed outside" in verified.detail
