@@ -99,10 +99,11 @@ def interval(count: int, of: int) -> list[float]:
 def share(rows: Sequence[Row], name: str, of: Sequence[Row] | None = None) -> dict[str, Any]:
     """How many rows have a true value of that name."""
     among = rows if of is None else of
-    return _share(sum(bool(getattr(row, name)) for row in among), len(among))
+    return share_of(sum(bool(getattr(row, name)) for row in among), len(among))
 
 
-def _share(count: int, of: int) -> dict[str, Any]:
+def share_of(count: int, of: int) -> dict[str, Any]:
+    """A share with its counts and its interval."""
     rate = round(count / of, 3) if of else None
     return {"count": count, "of": of, "rate": rate, "interval": interval(count, of)}
 
@@ -117,10 +118,10 @@ def half(rows: Sequence[Row]) -> dict[str, Any]:
         "trusted_baseline": share(counted, "trusted"), "exact_red": share(counted, "exact"),
         "ended_badly": share(counted, "ended_badly"),
         "ids_refused": sum(row.ids_refused for row in counted),
-        "located_top1": _share(sum(row.rank == 1 for row in located), len(located)),
-        "located_top5": _share(sum(0 < row.rank <= 5 for row in located), len(located)),
-        "suggested": _share(sum(row.offered == "suggested" for row in offered), len(counted)),
-        "healed": _share(sum(row.offered == "healed" for row in offered), len(counted)),
+        "located_top1": share_of(sum(row.rank == 1 for row in located), len(located)),
+        "located_top5": share_of(sum(0 < row.rank <= 5 for row in located), len(located)),
+        "suggested": share_of(sum(row.offered == "suggested" for row in offered), len(counted)),
+        "healed": share_of(sum(row.offered == "healed" for row in offered), len(counted)),
         **{name: _judged(offered, name) for name in ("right", "wrong", "unknown")},
         "median_seconds": median(counted),
     }  # fmt: skip
@@ -128,7 +129,7 @@ def half(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _judged(offered: Sequence[Row], name: str) -> dict[str, Any]:
     """Of what is offered, how much is so: all of it, and what is called healed."""
-    found = _share(sum(row.judgement == name for row in offered), len(offered))
+    found = share_of(sum(row.judgement == name for row in offered), len(offered))
     healed = [row for row in offered if row.offered == "healed"]
     return {**found, "healed": sum(row.judgement == name for row in healed)}
 
@@ -140,9 +141,9 @@ def situations(rows: Sequence[Row]) -> dict[str, Any]:
     right = [row for row in counted if row.did_right]
     return {
         "cases": len(counted), "dropped": len(rows) - len(counted),
-        "right_action": _share(len(right), len(counted)),
+        "right_action": share_of(len(right), len(counted)),
         "by_action": {
-            wanted: _share(sum(r.wanted == wanted for r in right),
+            wanted: share_of(sum(r.wanted == wanted for r in right),
                            sum(r.wanted == wanted for r in counted))
             for wanted in ("repair", "explain", "silent")
         },
@@ -150,7 +151,7 @@ def situations(rows: Sequence[Row]) -> dict[str, Any]:
         "asked_by_draft": sum(row.asks for row in counted),
         "wrong_repairs": sum(row.judgement == "wrong" for row in counted),
         "ended_badly": share(counted, "ended_badly"),
-        "silent_within_60_s": _share(sum(row.seconds <= 60 for row in silent), len(silent)),
+        "silent_within_60_s": share_of(sum(row.seconds <= 60 for row in silent), len(silent)),
         "silent_most_seconds": max((row.seconds for row in silent), default=0.0),
         "median_seconds": median(counted),
     }  # fmt: skip
@@ -166,19 +167,19 @@ def history(rows: Sequence[Row]) -> dict[str, Any]:
     of_package = [row for row in counted if row.has_package]
     searched = [row for row in counted if row.runs]
     return {
-        "culprit_right": _share(
+        "culprit_right": share_of(
             sum(row.culprit == "right" and row.confirmed for row in known), len(known)
         ),
         "culprit_false": sum(row.culprit == "false" for row in counted),
-        "healed": _share(len(healed), len(single)),
-        "right": _share(sum(row.judgement == "right" for row in healed), len(healed)),
-        "honest_kept": _share(sum(row.honest == "kept" for row in mixed), len(mixed)),
+        "healed": share_of(len(healed), len(single)),
+        "right": share_of(sum(row.judgement == "right" for row in healed), len(healed)),
+        "honest_kept": share_of(sum(row.honest == "kept" for row in mixed), len(mixed)),
         "runs": {
             "cases": len(searched), "sum": sum(row.runs for row in searched),
             "most": max((row.runs for row in searched), default=0),
             "log2": sum(math.ceil(math.log2(max(1, row.commits))) for row in searched),
         },
-        "dependency_right": _share(
+        "dependency_right": share_of(
             sum(row.package == "right" for row in of_package), len(of_package)
         ),
         "dependency_false": sum(row.package == "false" for row in counted),
