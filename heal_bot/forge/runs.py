@@ -1,4 +1,4 @@
-"""Workflow runs and their artifacts: which run was red, and the reports it left."""
+"""Workflow runs and their artifacts: which run was red or green, and the reports it left."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from heal_bot.errors import ForgeError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from heal_bot.errors import ForgeError, ForgeForbiddenError
 from heal_bot.events import Noted, Run
 from heal_bot.forge.client import found, speaking
 from heal_bot.forge.download import download
@@ -29,6 +32,36 @@ _BYTES = 256 << 20
 _TOGETHER = 1 << 30
 _DIRECTORY = 4 << 20
 _UNNAMED = 10
+_READ = "give the job `actions: read`"
+_Moment = Annotated[
+    AwareDatetime,
+    Field(gt=datetime(1970, 1, 2, tzinfo=UTC), lt=datetime(3000, 1, 1, tzinfo=UTC)),
+]
+
+
+class _Shown(BaseModel):
+    # A run has a hundred fields; the ones read here must have their form.
+    model_config = ConfigDict(defer_build=True, extra="ignore", frozen=True)
+
+
+class _Repository(_Shown):
+    full_name: str
+
+
+class _ShownRun(_Shown):
+    workflow_id: int
+    head_sha: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+    head_branch: str | None
+    head_repository: _Repository | None
+    created_at: _Moment
+    run_started_at: _Moment
+
+
+class _ShownRuns(_Shown):
+    workflow_runs: tuple[_ShownRun, ...]
+
+
+Form = TypeVar("Form", bound=_Shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +74,14 @@ class RunFacts:
     event: str
     conclusion: str
     repo: str
+
+
+@dataclass(frozen=True, slots=True)
+class GreenRun:
+    """A run that passed: its commit, and when its latest attempt began, in epoch seconds."""
+
+    sha: str
+    started: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +115,37 @@ class Runs:
         with speaking(f"runs of {sha[:12]}"):
             listed = self.repository.get_workflow_runs(head_sha=sha, status="failure")
             return next((run.id for run in islice(listed, 1)), None)
+
+    def last_green(self, number: int) -> GreenRun | None:
+        """The newest green run of the workflow and branch of a run, made before that one."""
+        what, place = f"green runs before run {number}", f"{self.repository.url}/actions"
+        red = self._shown(_ShownRun, what, f"{place}/runs/{number}")
+        if red is None or not red.head_branch:
+            return None
+        made = red.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        query = {"branch": red.head_branch, "status": "success", "created": f"<{made}"}
+        url = f"{place}/workflows/{red.workflow_id}/runs"
+        green = self._shown(_ShownRuns, what, url, query)
+        for run in green.workflow_runs if green else ():
+            # A fork's branch may have the name of one of ours.
+            if run.head_repository and run.head_repository.full_name.lower() == self.repo.lower():
+                return GreenRun(run.head_sha, run.run_started_at.timestamp())
+        return None
+
+    def _shown(
+        self, form: type[Form], what: str, url: str, query: dict[str, str] | None = None
+    ) -> Form | None:
+        """What the API answers, held to its form; None where there is no such thing."""
+        ask = self.repository.requester.requestJsonAndCheck
+        try:
+            said = found(what, lambda: ask("GET", url, query)[1])
+            return form.model_validate(said) if said is not None else None
+        except ForgeForbiddenError as error:
+            raise ForgeForbiddenError(f"{what}: not allowed; {_READ}") from error
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            told = f"{'.'.join(map(str, first['loc']))}: {one_line(first['msg'])}"
+            raise ForgeError(f"{what}: GitHub answered otherwise: {told}") from error
 
     def reports(
         self, run: Run, number: int, pattern: str, folder: Path, *, own: bool = False

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from heal_bot.errors import ForgeError, ForgeForbiddenError
 from heal_bot.events import Event, Noted, Run
 from heal_bot.forge.pulls import GitHub
 from heal_bot.forge.runs import Runs
@@ -16,6 +20,7 @@ from tests.github import world
 from tests.github.server import Fault, LoopbackGitHub
 
 TOKEN = Secret("token-for-tests")
+BEFORE, DURING, AFTER = "2026-03-01T10:00:00Z", "2026-03-02T10:00:00Z", "2026-03-03T10:00:00Z"
 
 
 def zipped(name: str) -> bytes:
@@ -95,3 +100,66 @@ def test_an_artifact_that_cannot_be_had_is_said_and_the_others_count(
     assert len(runs.reports(Run(heard.append), 1, "junit-*", tmp_path)) == 1
     (remark,) = (event for event in heard if isinstance(event, Noted))
     assert told in remark.message
+
+
+def grown(github: LoopbackGitHub, *green: world.Run) -> None:
+    """A red run 9 of workflow 7 on main, and green ones."""
+    runs = (world.Run(9, "9" * 40, "main", workflow=7, created=DURING), *green)
+    github.world.runs = {run.id: run for run in runs}
+
+
+def green(number: int, created: str, **changes: Any) -> world.Run:
+    """A green run of the same workflow and branch, whose commit repeats its number."""
+    run = world.Run(number, str(number) * 40, "main", "success", workflow=7, created=created)
+    return replace(run, **changes)
+
+
+def test_the_last_green_run_is_of_the_same_workflow_and_branch_and_was_before(
+    runs: Runs, github: LoopbackGitHub
+) -> None:
+    grown(
+        github,
+        green(1, "2026-02-01T10:00:00Z"),
+        green(2, BEFORE, started="2026-03-01T12:00:00Z"),
+        green(3, BEFORE, repo="mallory/shop"),
+        green(4, BEFORE, workflow=8),
+        green(5, BEFORE, head_branch="other"),
+        green(6, AFTER),
+    )
+    found = runs.last_green(9)
+    assert found is not None
+    assert found.sha == "2" * 40
+    assert datetime.fromtimestamp(found.started, UTC).isoformat() == "2026-03-01T12:00:00+00:00"
+
+
+@pytest.mark.parametrize("number", [9, 99], ids=["never green", "no such run"])
+def test_where_no_run_was_green_before_there_is_none(
+    runs: Runs, github: LoopbackGitHub, number: int
+) -> None:
+    grown(github, green(1, AFTER))
+    assert runs.last_green(number) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"head_sha": "--upload-pack=x"}, {"head_sha": "A" * 40}, {"started": "yesterday"},
+     {"started": "2026-03-01T12:00:00"}, {"started": "0001-01-01T00:00:00Z"}],
+    ids=["no commit", "capitals", "no time", "no zone", "before there was GitHub"],
+)  # fmt: skip
+def test_what_the_api_says_of_a_green_run_is_held_to_its_form(
+    runs: Runs, github: LoopbackGitHub, changes: dict[str, str]
+) -> None:
+    grown(github, green(2, BEFORE, **changes))
+    with pytest.raises(ForgeError, match="green runs before run 9: GitHub answered"):
+        runs.last_green(9)
+
+
+@pytest.mark.parametrize("operation", ["get-workflow-run", "list-workflow-runs"])
+def test_a_token_that_may_not_read_runs_is_told_its_permission(
+    runs: Runs, github: LoopbackGitHub, operation: str
+) -> None:
+    grown(github, green(2, BEFORE))
+    message = "Resource not accessible by integration"
+    github.faults.append(Fault(f"actions/{operation}", status=403, message=message))
+    with pytest.raises(ForgeForbiddenError, match="give the job `actions: read`"):
+        runs.last_green(9)

@@ -19,6 +19,7 @@ OPERATIONS = frozenset(
         "actions/get-workflow-run",
         "actions/list-artifacts-for-repo",
         "actions/list-workflow-run-artifacts",
+        "actions/list-workflow-runs",
         "actions/list-workflow-runs-for-repo",
         "checks/list-annotations",
         "checks/create",

@@ -19,8 +19,9 @@ from tests.github.world import Refused, Review
 
 _BODY_LIMIT = 65_536
 SERVED = {
-    "actions/list-workflow-runs-for-repo", "checks/list-for-ref", "issues/add-labels",
-    "issues/delete-comment", "pulls/create-review", "pulls/create-review-comment",
+    "actions/list-workflow-runs", "actions/list-workflow-runs-for-repo", "checks/list-for-ref",
+    "issues/add-labels", "issues/delete-comment", "pulls/create-review",
+    "pulls/create-review-comment",
     "pulls/list-files", "pulls/list-review-comments", "pulls/list-reviews",
     "pulls/request-reviewers", "reactions/create-for-pull-request-review-comment",
 }  # fmt: skip
@@ -53,15 +54,21 @@ def _ask(request: Request) -> Answer:
     return Answer(201, request.world.pull(pull, "pull-request-simple"))
 
 
+@handles("actions/list-workflow-runs")
 @handles("actions/list-workflow-runs-for-repo")
 def _list_runs(request: Request) -> Answer:
     query = request.query
+    workflow = request.parameters.get("workflow_id", "")
+    created = query.get("created", "")
+    assert not created or created.startswith("<"), "no other range is served"
 
     def wanted(run: Any) -> bool:
         return (
             query.get("branch", run.head_branch) == run.head_branch
             and query.get("head_sha", run.head_sha) == run.head_sha
             and query.get("status", run.conclusion) in {run.conclusion, "completed"}
+            and workflow in {"", str(run.workflow)}
+            and (not created or run.created < created[1:])
         )
 
     found = [run for run in sorted(request.world.runs.values(), key=lambda r: -r.id) if wanted(run)]

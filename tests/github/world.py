@@ -71,7 +71,10 @@ class Review:
 
 @dataclass
 class Run:
-    """A workflow run with its artifacts (name -> zip); `repo` differs for a fork's."""
+    """A workflow run with its artifacts (name -> zip); `repo` differs for a fork's.
+
+    `started` is when its latest attempt began, where that is not the first.
+    """
 
     id: int
     head_sha: str
@@ -81,6 +84,8 @@ class Run:
     artifacts: dict[str, bytes] = field(default_factory=dict)
     workflow: int = 1
     repo: str = ""
+    created: str = WHEN
+    started: str = ""
 
 
 @dataclass
@@ -292,6 +297,8 @@ class World:
             "status": "completed",
             "event": run.event,
             "workflow_id": run.workflow,
+            "created_at": run.created,
+            "run_started_at": run.started or run.created,
             "artifacts_url": f"{self.api}/actions/runs/{run.id}/artifacts",
             "head_repository": self.repository(run.repo, "minimal-repository"),
         }
