@@ -170,10 +170,7 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     added = tuple(name.partition(" ")[0] for name in env.added)
     known = replace(hints, plugins=(*hints.plugins, *added))
     bench = Bench(workspace, runner, env, known, baseline.suite.seconds)
-    # A run on a schedule was green when its commit was made, others before their commits.
-    scheduled = request.trigger == "workflow_run:schedule"
-    good = request.base_sha if scheduled else request.good
-    history = find_changes(run, good, tree, baseline, bench, scheduled=scheduled)
+    history = find_changes(run, request.good, request.green, tree, baseline, bench)
     baseline = intent.find_outdated(packages.explained(baseline, history.packages), history, tree)
     if not history.regressions:
         baseline = interpreter.compared(run, baseline, tree, env, hints, workspace, runner)

@@ -121,8 +121,9 @@ def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
     if found.repo.lower() != forge.repo.lower() or not found.branch:
         return f"run {found.id} is of code from {found.repo or 'a deleted fork'}"
     known = replace(
-        request, base_sha=found.sha, tested_sha=found.sha, base_ref=found.branch, run_id=found.id
-    )
+        request, base_sha=found.sha, tested_sha=found.sha, base_ref=found.branch, run_id=found.id,
+        good="",
+    )  # fmt: skip
     return replace(asked, request=known, artifacts=True)
 
 

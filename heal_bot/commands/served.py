@@ -38,7 +38,7 @@ def healed(
     job: Job, asked: Asked, config_ref: str, forge: GitHub, runs: Runs, heal: Healer
 ) -> None:
     """Reports, memory, the run itself, delivery; a stale result is healed once more."""
-    request, options = asked.request, job.options()
+    request, options = _since_green(job, asked, runs), job.options()
     if options.mode != "dry-run":
         _begin(job, asked, forge)
     with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
@@ -135,6 +135,23 @@ def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ..
     except ForgeError as error:
         job.run.emit(Noted(stage="intake", message=f"no artifacts: {error}", level="warning"))
         return ()
+
+
+def _since_green(job: Job, asked: Asked, runs: Runs) -> HealRequest:
+    """The request with the commit and the time of the last green run, where no event names one."""
+    request = asked.request
+    step, dispatch = request.trigger.startswith("step:"), request.trigger == "dispatch"
+    # The run of a comment, or of a dispatch that names none, is not the red one.
+    other = request.trigger == "comment" or (dispatch and not asked.artifacts)
+    if request.run_id is None or other or (step and request.good):
+        return request
+    try:
+        green = runs.last_green(request.run_id)
+    except ForgeError as error:
+        message = f"the last green run is not known: {error}"
+        job.run.emit(Noted(stage="history", message=message, level="warning"))
+        return request
+    return replace(request, good=green.sha, green=green.started) if green else request
 
 
 def _is_own(job: Job, number: int) -> bool:

@@ -32,15 +32,19 @@ class Bench:
 
 
 def find_regressions(
-    run: Run, good: str, tree: Tree, failures: Sequence[Failure], bench: Bench
+    run: Run,
+    good: str,
+    commits: Sequence[Commit],
+    tree: Tree,
+    failures: Sequence[Failure],
+    bench: Bench,
 ) -> History:
     """The commits after which the failing tests fail, each proved on it and on its parent.
 
-    `good` is where the tests are said to have passed; it is believed only after they did. Without
-    one, or where they fail there too, older and older commits are asked. At most log2 n + 3 runs
-    for n commits since a good one that is told.
+    `good`, the commit before `commits`, is where the tests are said to have passed; it is believed
+    only after they did. Without one, or where they fail there too, older and older commits are
+    asked. At most log2 n + 3 runs for n commits since a good one that is told.
     """
-    commits = bench.workspace.commits(run, good, tree.sha)
     if not commits:
         return History(reason="no earlier commit is at hand: nothing is said of what changed")
     limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))

@@ -13,29 +13,30 @@ from heal_bot.ports import Tree
 
 
 def find_changes(
-    run: Run, good: str, tree: Tree, baseline: Baseline, bench: Bench, *, scheduled: bool = False
+    run: Run, good: str, green: float, tree: Tree, baseline: Baseline, bench: Bench
 ) -> History:
     """The commits that broke the tests, or the packages that did.
 
-    Packages are asked first where nothing else changed, after the commits where the tests fail on
-    all older ones too. `scheduled` says that the commit `good` is the one under test itself.
+    Packages, as they were when `good` was `green`, are asked first where nothing else changed (it
+    is the commit under test itself), after the commits where the tests fail on all older ones too.
     """
     red = [r.failure for r in baseline.reproduced if r.status in {"confirmed", "explained"}]
     if not red:
         return History()
     history = History()
-    commits = bench.workspace.commits(run, good, tree.sha) if good and not scheduled else ()
-    pushed = bench.workspace.since(tree, commits[0].parent) if commits else tree
+    commits = bench.workspace.commits(run, good, tree.sha)
+    before = good if good != tree.sha else ""
+    pushed = bench.workspace.since(tree, commits[0].parent) if before and commits else tree
     found: tuple[PackageChange, ...] = ()
     ask = partial(
         packages.find_culprits, run, tree, bench.env, red, bench.workspace, bench.runner,
-        bench.hints, good,
+        bench.hints, good, green,
     )  # fmt: skip
-    bumped = scheduled or packages.is_bump(pushed)
+    bumped = good == tree.sha or packages.is_bump(pushed)
     if bumped:
         found = ask()
-    if not found and not scheduled and baseline.confirmed:
-        history = find_regressions(run, good, tree, baseline.confirmed, bench)
+    if not found and baseline.confirmed:
+        history = find_regressions(run, before, commits, tree, baseline.confirmed, bench)
         for said in (*(one.said for one in history.regressions), *filter(None, [history.reason])):
             run.emit(Noted(stage="history", message=said, level="info"))
         found = ask() if history.always_red and not bumped else ()

@@ -159,6 +159,8 @@ def _finished(event: payload.RunEvent, facts: Facts) -> Asked | Ignored:
         return Ignored(f"the run is of code from {one_line(head_repo) or 'a deleted fork'}")
     if not run.head_branch:
         return Ignored("the run is of no branch")
+    pull = run.pull_requests[0] if run.pull_requests else None
+    base = pull.base.sha if pull and pull.base else ""
     request = HealRequest(
         repo=facts.repo,
         base_sha=_sha(run.head_sha),
@@ -168,10 +170,12 @@ def _finished(event: payload.RunEvent, facts: Facts) -> Asked | Ignored:
         trigger=f"workflow_run:{one_line(run.event, 40)}",
         actor=event.sender.login,
         run_id=run.id,
-        pull_number=run.pull_requests[0].number if run.pull_requests else None,
+        pull_number=pull.number if pull else None,
         instruction=facts.instruction,
     )
-    return Asked(request, artifacts=True, green=run.conclusion == "success")
+    asked = Asked(request, artifacts=True, green=run.conclusion == "success")
+    # What runs on a schedule was green when its commit was made, unless somebody knows better.
+    return _since(asked, run.head_sha if run.event == "schedule" else base)
 
 
 def _comment(event: payload.CommentEvent, facts: Facts) -> Asked | Ignored:

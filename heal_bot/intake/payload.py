@@ -117,10 +117,17 @@ class ReviewEvent(_Event):
     review: Comment
 
 
+class RunBase(_Loose):
+    """What a pull request is to be merged into, as a workflow run names it."""
+
+    sha: str
+
+
 class RunPull(_Loose):
     """A pull request as a workflow run names it."""
 
     number: int
+    base: RunBase | None = None
 
 
 class WorkflowRun(_Loose):

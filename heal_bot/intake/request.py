@@ -46,6 +46,7 @@ class _Request(BaseModel):
     job: _Line = ""
     python: _Line = ""
     good: _Sha | Annotated[str, StringConstraints(max_length=0)] = ""
+    green: Annotated[float, Field(ge=0, lt=1e11)] = 0.0
 
 
 def dump(request: HealRequest) -> str:

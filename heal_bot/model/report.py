@@ -19,7 +19,9 @@ class HealRequest:
     """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran.
 
     `job` is the id of the workflow's job that failed, where heal-bot runs in it, and `python` the
-    version that setup-python left there. `good` is a commit at which the tests are said to pass.
+    version that setup-python left there. `good` is a commit at which the tests are said to pass,
+    that of the request itself where none of it changed, and `green` when they did, in epoch
+    seconds; 0 for when that commit was made.
     """
 
     repo: str
@@ -46,6 +48,7 @@ class HealRequest:
     job: str = ""
     python: str = ""
     good: str = ""
+    green: float = 0.0
 
 
 class Origin(StrEnum):

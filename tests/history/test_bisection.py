@@ -14,19 +14,22 @@ import pytest
 from heal_bot.errors import ProvisionError
 from heal_bot.events import Run
 from heal_bot.history.bisection import Bench, find_regressions
+from heal_bot.history.changes import find_changes
 from heal_bot.model import (
+    Baseline,
     CaseResult,
     Environment,
     Failure,
     History,
     Isolation,
+    Reproduced,
     RunHints,
     SuiteRun,
 )
 from heal_bot.ports import Ask, Tree
 from heal_bot.workspace.local import LocalWorkspace
 from heal_bot.workspace.repository import Repository
-from tests.fakes import ENVIRONMENT, ISOLATION, quiet_run, suite
+from tests.fakes import ENVIRONMENT, ISOLATION, failed, quiet_run, suite
 
 A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
 Git = Callable[..., str]
@@ -91,13 +94,20 @@ def _search(
     runner: Any = None,
     kind: type[LocalWorkspace] = LocalWorkspace,
 ) -> History:
+    run, tree, bench = _begin(tmp_path, runner or ReadingRunner(), kind)
+    failures = [Failure(test, "AssertionError", "") for test in tests]
+    commits = bench.workspace.commits(run, good, tree.sha)
+    return find_regressions(run, good, commits, tree, failures, bench)
+
+
+def _begin(
+    tmp_path: Path, runner: Any, kind: type[LocalWorkspace] = LocalWorkspace
+) -> tuple[Run, Tree, Bench]:
     run, _ = quiet_run()
     repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
     workspace = kind(repository, tmp_path / "trees", tmp_path / "cache")
-    bench = Bench(workspace, runner or ReadingRunner(), ENVIRONMENT, RunHints(), 1.0)
-    tree = workspace.checkout(run, repository.head)
-    failures = [Failure(test, "AssertionError", "") for test in tests]
-    return find_regressions(run, good, tree, failures, bench)
+    bench = Bench(workspace, runner, ENVIRONMENT, RunHints(), 1.0)
+    return run, workspace.checkout(run, repository.head), bench
 
 
 @pytest.mark.parametrize("place", [1, 2, 9, 20])
@@ -212,6 +222,32 @@ def test_after_a_force_push_the_commits_since_both_parted_are_asked(
     _commit(git, tmp_path, "a=failed\n# x", "Later")
     assert _search(tmp_path, shas[1]).regressions[0].bad_sha == broken
     assert _search(tmp_path, "e" * 40).regressions[0].bad_sha == broken
+
+
+@dataclass(frozen=True)
+class Counting(LocalWorkspace):
+    """Keeps which commits were asked for."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def commits(self, run: Run, good: str, bad: str) -> Any:
+        self.asked.append(good)
+        return super().commits(run, good, bad)
+
+
+@pytest.mark.parametrize("place", [0, 3, None], ids=["it was green", "the red one was", "unknown"])
+def test_a_culprit_is_found_whatever_is_known_to_have_been_green(
+    git: Git, tmp_path: Path, place: int | None
+) -> None:
+    shas = _grow(git, tmp_path, ["a=passed", "a=passed\n# x", "a=failed", "a=failed\n# x"])
+    run, tree, bench = _begin(tmp_path, ReadingRunner(), Counting)
+    item = Reproduced(Failure(A, "AssertionError", ""), "confirmed")
+    baseline = Baseline((item,), suite(failed(A)), 3)
+    good = shas[place] if place is not None else ""
+    found = find_changes(run, good, 0.0, tree, baseline, bench)
+    assert [one.bad_sha for one in found.regressions] == [shas[2]]
+    assert isinstance(bench.workspace, Counting)
+    assert bench.workspace.asked == [good]
 
 
 def test_a_test_that_a_commit_changes_itself_is_not_broken_by_it(git: Git, tmp_path: Path) -> None:

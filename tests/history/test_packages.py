@@ -242,11 +242,12 @@ def test_a_bump_changes_what_names_packages_and_no_code(
 
 
 @pytest.mark.parametrize(
-    ("trigger", "status"),
-    [("workflow_run:schedule", "explained"), ("workflow_run:push", "not_healed")],
+    ("good", "status"),
+    [(SHA, "explained"), ("", "not_healed")],
+    ids=["the very commit was green", "none is known to have been"],
 )
-def test_what_a_schedule_ran_was_green_when_its_commit_was_made(
-    tmp_path: Path, trigger: str, status: str
+def test_where_the_very_commit_was_green_its_packages_of_then_are_asked(
+    tmp_path: Path, good: str, status: str
 ) -> None:
     @dataclass
     class Dated(FolderWorkspace):
@@ -257,7 +258,7 @@ def test_what_a_schedule_ran_was_green_when_its_commit_was_made(
             return Sourced(FolderTree.of(self.folder, texts).root)
 
         def former_versions(self, *arguments: Any) -> tuple[Bump, ...]:
-            assert arguments[-2:] == (SHA, 0.0)
+            assert arguments[-2:] == (SHA, 1.7e9)
             return bumps(2)
 
         def with_former(self, run: Any, env: Environment, bumps: Sequence[Bump]) -> Environment:
@@ -271,7 +272,7 @@ def test_what_a_schedule_ran_was_green_when_its_commit_was_made(
     run, _ = quiet_run()
     runner = Suites({T: lambda former: "p1" in former})
     edges = Edges(Dated(tmp_path), runner, (), Saved())  # type: ignore[arg-type]
-    request = HealRequest("octo/shop", SHA, trigger=trigger)
+    request = HealRequest("octo/shop", SHA, good=good, green=1.7e9)
     outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
     assert outcome.status == status, outcome.reason
     assert ("pin `p1<1.1`" in outcome.reason) is (status == "explained")
