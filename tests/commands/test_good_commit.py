@@ -101,7 +101,8 @@ def test_the_last_green_run_of_the_workflow_says_what_was_good_and_when(
 
 @pytest.mark.parametrize(
     ("name", "changes", "good"),
-    [("push", {"before": BASE}, BASE), ("repository_dispatch", {"function": "shop/pricing.py::total"}, "")],
+    [("push", {"before": BASE}, BASE),
+     ("repository_dispatch", {"function": "shop/pricing.py::total"}, "")],
     ids=["a push names it", "the run of a dispatch is not the red one"],
 )  # fmt: skip
 def test_where_an_event_says_it_or_no_run_is_known_no_run_is_asked_for(
