@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.errors import HealBotError, ProvisionError
-from heal_bot.events import Run, SuiteFinished
+from heal_bot.events import Run
+from heal_bot.history.trial import report_trial, state_of
 from heal_bot.model import Commit, Environment, Failure, History, Regression, RunHints, SuiteRun
 from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source.reversal import brought_tests
@@ -16,8 +17,6 @@ from heal_bot.text import count
 # What bisection may take of the time left, and a single run beyond what the suite took.
 _SHARE = 0.25
 _SECONDS = 60.0
-_RED = frozenset({"failed", "error"})
-_GREEN = frozenset({"passed", "xfailed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +146,13 @@ class _Search:
         found = []
         for tree, ask, first in zip(trees, asks, done, strict=True):
             self.tell(tree, first)
-            states = {test: _state(test, self.tests[test], first) for test in tests}
+            states = {test: state_of(test, first, self.tests[test]) for test in tests}
             if (env := self.environment(tree, first)) is not None:
                 bench.runner.preflight(run, env)
                 (suite,) = bench.runner.run_many(run, env, [ask])
                 bench.runner.preflight(run, bench.env)
                 self.tell(tree, suite)
-                own = {test: _state(test, self.tests[test], suite) for test in tests}
+                own = {test: state_of(test, suite, self.tests[test]) for test in tests}
                 states = {test: state or own[test] for test, state in states.items()}
             found.append(states)
         return found
@@ -161,16 +160,7 @@ class _Search:
     def tell(self, tree: Tree, suite: SuiteRun) -> None:
         """Count a run and say what came of it."""
         self.runs += 1
-        self.run.emit(
-            SuiteFinished(
-                stage="history",
-                purpose=f"failing tests at {tree.sha[:7]}",
-                passed=sum(r.outcome in _GREEN for r in suite.results),
-                failed=sum(r.outcome in _RED for r in suite.results),
-                seconds=suite.seconds,
-                ended=suite.ended,
-            )
-        )
+        report_trial(self.run, f"failing tests at {tree.sha[:7]}", suite)
 
     def confirmed(self) -> tuple[Regression, ...]:
         """A regression for each commit that nothing lies between and its parent, seen again."""
@@ -222,16 +212,3 @@ class _Search:
 def _function(test: str) -> str:
     """The test function, without the parameters of one of its cases."""
     return test.partition("[")[0]
-
-
-def _state(test: str, kind: str, suite: SuiteRun) -> str:
-    """What a run says of a test, or of the tests of a file, class or function.
-
-    One that is red for another kind of exception says nothing of the fault that is looked for.
-    """
-    starts = (f"{test}::", f"{test}[")
-    found = [r for r in suite.results if r.test == test or r.test.startswith(starts)]
-    red = [result.kind for result in found if result.outcome in _RED]
-    if red:
-        return "failed" if not kind or kind in red else ""
-    return "passed" if any(result.outcome in _GREEN for result in found) else ""

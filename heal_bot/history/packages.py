@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from packaging.version import Version
 
 from heal_bot.errors import BudgetError, HealBotError
-from heal_bot.events import Noted, Run, SuiteFinished
+from heal_bot.events import Noted, Run
+from heal_bot.history.trial import report_trial, state_of
 from heal_bot.model import (
     Baseline,
     Bump,
@@ -20,7 +21,6 @@ from heal_bot.model import (
     PackageChange,
     Reproduced,
     RunHints,
-    SuiteRun,
     Verdict,
 )
 from heal_bot.ports import Ask, Runner, Tree, Workspace
@@ -39,7 +39,6 @@ _NO_CODE = re.compile(
 )
 # What all of it may take of the time left.
 _SHARE = 0.25
-_GREEN = frozenset({"passed", "xfailed"})
 # How many packages of a set a sentence names.
 _NAMED = 6
 
@@ -145,19 +144,10 @@ class _Trials:
             if self.run.over():
                 raise BudgetError("its share of the time is over; raise --max-minutes")
             self.runs += 1
-            found = frozenset(test for test in self.tests if _passes(test, done))
+            found = frozenset(test for test in self.tests if state_of(test, done) == "passed")
             of = count(len(self.bumps), "package")
             purpose = f"failing tests with {len(chosen)} of {of} in an older version"
-            self.run.emit(
-                SuiteFinished(
-                    stage="history",
-                    purpose=purpose,
-                    passed=len(found),
-                    failed=len(self.tests) - len(found),
-                    seconds=done.seconds,
-                    ended=done.ended,
-                )
-            )
+            report_trial(self.run, purpose, done)
             self._seen[key] = found & self._seen.get(key, found)
         return self._seen[key]
 
@@ -170,17 +160,6 @@ class _Trials:
             found.update(dict.fromkeys(more))
             waiting += more
         return tuple(found)
-
-
-def _passes(test: str, done: SuiteRun) -> bool:
-    """Whether a test, or each test of a file, ran and passed."""
-    if done.ended != "finished":
-        return False
-    beneath = (f"{test}::", f"{test}[")
-    results = [r for r in done.results if r.test == test]
-    results = results or [r for r in done.results if r.test.startswith(beneath)]
-    outcomes = {result.outcome for result in results}
-    return bool(outcomes & _GREEN) and outcomes <= _GREEN | {"skipped"}
 
 
 def sentence(change: PackageChange) -> str:
@@ -278,7 +257,7 @@ def held(
         done = runner.run_many(run, former, [ask])[0]
         runner.preflight(run, env)
         version = f"{change.bumps[0].name} {change.bumps[0].good}"
-        if left := [test for test in tests if not _passes(test, done)]:
+        if left := [test for test in tests if state_of(test, done) != "passed"]:
             detail = (
                 f"{left[0]} fails with {version}, with which it passed: it has to hold for both"
             )

@@ -1,0 +1,38 @@
+"""A run of the failing tests in another state of code or packages: what it says of each."""
+
+from __future__ import annotations
+
+from heal_bot.events import Run, SuiteFinished
+from heal_bot.model import SuiteRun
+
+_RED = frozenset({"failed", "error"})
+_GREEN = frozenset({"passed", "xfailed"})
+
+
+def state_of(test: str, suite: SuiteRun, kind: str = "") -> str:
+    """What a run says of a test, or of the tests of a file, class or function.
+
+    passed | failed, or '' where nobody can say: one that is red for another `kind` of exception
+    says nothing of the fault that is looked for, and a run that did not finish of what passes.
+    """
+    beneath = (f"{test}::", f"{test}[")
+    found = [r for r in suite.results if r.test == test or r.test.startswith(beneath)]
+    red = [result.kind for result in found if result.outcome in _RED]
+    if red:
+        return "failed" if not kind or kind in red else ""
+    green = any(result.outcome in _GREEN for result in found)
+    return "passed" if green and suite.ended == "finished" else ""
+
+
+def report_trial(run: Run, purpose: str, suite: SuiteRun) -> None:
+    """Say what came of a run."""
+    run.emit(
+        SuiteFinished(
+            stage="history",
+            purpose=purpose,
+            passed=sum(r.outcome in _GREEN for r in suite.results),
+            failed=sum(r.outcome in _RED for r in suite.results),
+            seconds=suite.seconds,
+            ended=suite.ended,
+        )
+    )
