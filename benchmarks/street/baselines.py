@@ -7,6 +7,7 @@ executed, and the files of the commit. They lie in `--data`, for they hold other
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import pickle
 import subprocess
@@ -25,6 +26,7 @@ from benchmarks.street.staged import Stage, record, staged
 from heal_bot import pipeline, settings, wiring
 from heal_bot.errors import HealBotError
 from heal_bot.model import Baseline, Outcome
+from heal_bot.ports import Tree
 
 _FAILED = (CloneError, ConflictError, HealBotError, OSError, PlainError, subprocess.SubprocessError)
 _COMMITS = 300
@@ -121,8 +123,15 @@ def _begun(
         begun = pipeline._begun(run, request, report, tree, reached)
         if isinstance(begun, Outcome):
             raise PlainError(begun.reason)
-        files = {path: tree.read(path) for path in tree.paths() if path.endswith(".py")}
-        return begun.baseline, files, tree.changed_lines()
+        return begun.baseline, dict(_sources(tree)), tree.changed_lines()
+
+
+def _sources(tree: Tree) -> Iterator[tuple[str, bytes]]:
+    """The Python files of a tree that are regular files."""
+    for path in tree.paths():
+        if path.endswith(".py"):
+            with contextlib.suppress(KeyError):
+                yield path, tree.read(path)
 
 
 if __name__ == "__main__":
