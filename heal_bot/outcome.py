@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from heal_bot.model import NOT_MEASURED
-from heal_bot.model.history import tell_regression
 
 SCHEMA = 2
 MAX_CONTENT = 2 << 20
+MAX_SENTENCES = 50
 
 Name = Annotated[str, StringConstraints(max_length=1_000)]
 Text = Annotated[str, StringConstraints(max_length=20_000)]
@@ -24,6 +24,8 @@ Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
 Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$")]
 Names = Annotated[tuple[Name, ...], Field(max_length=20_000)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=1_000)]
+Sentence = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$")]
+Sentences = Annotated[tuple[Sentence, ...], Field(max_length=MAX_SENTENCES)]
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
@@ -277,19 +279,6 @@ class RegressionRecord(Record):
             raise ValueError("a regression names a commit or a package")
         return self
 
-    @property
-    def said(self) -> str:
-        """All of it in one sentence, without a full stop."""
-        return self.tell(self.title)
-
-    def tell(self, title: str) -> str:
-        """The same with the title as it is written where the sentence goes."""
-        if (found := self.package) is None:
-            return tell_regression(self.bad_sha, title, len(self.tests))
-        tests = "this test; it passes" if len(self.tests) == 1 else "these tests; they pass"
-        moved = f"{found.name} {found.good} → {found.bad or 'not installed'}"
-        return f"`{moved}` broke {tests} with {found.good}"
-
 
 class ReportRecord(Record):
     """What was odd about the reports."""
@@ -343,3 +332,15 @@ class OutcomeRecord(Record):
     notes: Texts
     suggestion: SuggestionRecord | None = None
     regression: RegressionRecord | None = None
+    proved: Sentences = ()
+    inferred: Sentences = ()
+    not_shown: Sentences = ()
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What each check said, and which layers were missing, as far as `not_shown` does not."""
+        if (found := self.certificate) is None:
+            return ()
+        said = [f"check {gate.name}: {gate.result}" for gate in found.gates]
+        said += [f"isolation layer missing: {layer}" for layer in found.isolation.missing]
+        return tuple(line for line in said if line not in self.not_shown)

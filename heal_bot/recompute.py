@@ -128,7 +128,8 @@ def recompute(
     except (recheck.RecheckError, guard.SourceRejected, edit.EditError) as error:
         raise Refused(str(error)) from error
     edits = [e for each in changed for e in each[0]]
-    if refusal := rails.check(Candidate(tuple(edits), "bundle", "bundle"), tree):
+    undoes = record.certificate.undoes if record.certificate else None
+    if refusal := rails.check(Candidate(tuple(edits), "bundle", "bundle", undoes=undoes), tree):
         raise Refused(refusal)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)

@@ -39,11 +39,11 @@ def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_bundle_of_the_first_schema_is_read_and_has_no_suggestion() -> None:
-    added = ["suggestion", "regression"]
+    added = ["suggestion", "regression", "proved", "inferred", "not_shown"]
     data = {key: value for key, value in _data().items() if key not in added}
     record = bundle.parse(json.dumps({**data, "schema": 1}).encode(), Path("outcome.json"))
-    assert (record.schema_version, record.suggestion) == (1, None)
-    assert list(_data())[-2:] == added
+    assert (record.schema_version, record.suggestion, record.proved) == (1, None, ())
+    assert list(_data())[-5:] == added
 
 
 def test_what_a_test_says_after_an_attempt_begins_with_the_exception() -> None:

@@ -243,6 +243,25 @@ def test_a_doubt_makes_the_pull_request_a_draft(scene: Scene) -> None:
     assert scene.github.world.pulls[1].draft
 
 
+@pytest.mark.parametrize(("functions", "undoes"), [(9, "c" * 40), (9, ""), (51, "c" * 40)])
+def test_what_takes_a_commit_back_may_be_large_and_is_a_draft(
+    scene: Scene, functions: int, undoes: str
+) -> None:
+    before = "".join(f"def f{n}():\n    return 1000 + {n}\n\n\n" for n in range(functions))
+    after = before.replace("1000 + ", "")
+    scene.base = scene.commit("main", "shop/pricing.py", before)
+    values = records.data(scene.base, before, after)
+    names = [f"f{n}" for n in range(functions)]
+    values["patch"]["functions"] = [{"path": "shop/pricing.py", "qualname": n} for n in names]
+    values["certificate"]["undoes"] = undoes
+    done = scene.publish(values)
+    if not undoes or functions > 50:
+        assert (done.status, "edits; at most" in done.reason) == ("refused", True)
+        return
+    pull = scene.github.world.pulls[1]
+    assert (pull.title, pull.draft) == ("Revert ccccccc", True)
+
+
 def doubtful(scene: Scene) -> dict[str, Any]:
     values = records.data(scene.base)
     values["certificate"]["doubts"] = ["total changes its signature"]

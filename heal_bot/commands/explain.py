@@ -33,7 +33,7 @@ def explained(record: OutcomeRecord) -> list[str]:
     from heal_bot.report import console
 
     lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
-    lines += [one_line(record.regression.said, 400), ""] if record.regression else []
+    lines += [*console.findings(record), ""]
     told: dict[tuple[str, ...], str] = {}
     for failure in record.failures:
         if failure.status == "collection_error" and failure.cluster_ids in told:
@@ -76,11 +76,11 @@ def _certificate(record: OutcomeRecord) -> list[str]:
     assert certificate is not None
     suite, isolation = certificate.full_suite, certificate.isolation
     lines = [
-        f"verified {certificate.verify_runs} times in a fresh checkout of"
-        f" {certificate.base_sha[:12]} with Python {certificate.environment.python}:"
-        f" {suite.passed} passed, {suite.failed} failed, {suite.skipped} skipped",
+        f"suite after the change, on {certificate.base_sha[:12]} with Python"
+        f" {certificate.environment.python}: {suite.passed} passed, {suite.failed} failed,"
+        f" {suite.skipped} skipped",
         f"isolation {isolation.mode}: {', '.join(isolation.layers)}",
     ]
-    lines += [f"missing: {layer}" for layer in isolation.missing]
+    lines += [one_line(said, 400) for said in record.checks]
     lines += [f"doubt: {one_line(doubt, 400)}" for doubt in certificate.doubts]
     return [*lines, ""]

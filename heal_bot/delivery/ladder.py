@@ -114,7 +114,8 @@ def _turned(
 
 def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
     """Whether the pull request is to be a draft."""
-    return options.draft or bool(record.certificate and record.certificate.doubts)
+    certificate = record.certificate
+    return options.draft or bool(certificate and (certificate.doubts or certificate.undoes))
 
 
 def _crowd(run: Run, forge: Forge, options: Options) -> str:

@@ -45,13 +45,10 @@ class Regression:
     @property
     def said(self) -> str:
         """All of it in one sentence, without a full stop."""
-        return tell_regression(self.bad_sha, self.title, len(self.tests))
-
-
-def tell_regression(sha: str, title: str, tests: int) -> str:
-    """Which commit broke how many tests, in one sentence without a full stop."""
-    broke = "this test; it passes" if tests == 1 else f"these {tests} tests; they pass"
-    return f"`{sha[:7]}`{f' ({title})' if title else ''} broke {broke} at its parent"
+        title = f" ({self.title})" if self.title else ""
+        tests = len(self.tests)
+        broke = "this test; it passes" if tests == 1 else f"these {tests} tests; they pass"
+        return f"`{self.bad_sha[:7]}`{title} broke {broke} at its parent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,3 +30,15 @@ class PackageChange:
     tests: tuple[str, ...]
     runs: int
     single: bool = True
+
+    @property
+    def said(self) -> str:
+        """All of it in one sentence, without a full stop."""
+        bumps = self.bumps[:1] if self.single else self.bumps
+        moved = ", ".join(f"`{b.name} {b.good} → {b.bad or 'not installed'}`" for b in bumps)
+        tests, pass_ = "this test", "it passes"
+        if len(self.tests) > 1:
+            tests, pass_ = f"these {len(self.tests)} tests", "they pass"
+        if self.single:
+            return f"{moved} broke {tests}; {pass_} with {bumps[0].good}"
+        return f"{moved} broke {tests} together; {pass_} with the former versions"

@@ -46,7 +46,8 @@ def find_reversals(
             continue
         change = survey_change(ledger.tree, regression.files)
         search = _Search(run, cluster, session, ledger, regression, change)
-        found = sorted(search.reduce(change.places), key=_size)
+        fewest = search.reduce(change.places)
+        found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
         run.emit(
             SearchProgressed(
                 cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
@@ -138,11 +139,20 @@ class _Search:
                 return self.refine(passing[0])
         return pieces
 
+    def allowed(self, pieces: Pieces) -> Iterator[Pieces]:
+        """The set, or where it is more than a small change may be the whole commit."""
+        for one in (pieces, self.change.places):
+            if self.passing([one]) and not rails.check(self.candidate(one), self.ledger.tree):
+                yield one
+                break
+
     def passing(self, sets: Sequence[Pieces]) -> list[Pieces]:
         """Those of the sets with which all failing tests pass and none breaks."""
         new = [one for one in dict.fromkeys(sets) if one not in self.judged]
         candidates = [(one, self.candidate(one)) for one in new]
-        asked = [(one, c) for one, c in candidates if not rails.check(c, self.ledger.tree)]
+        # On the way to the fewest a set may be as large as the whole commit.
+        whole = [(one, replace(c, undoes=self.regression.bad_sha)) for one, c in candidates]
+        asked = [(one, c) for one, c in whole if not rails.check(c, self.ledger.tree)]
         verdicts = self.session.judge([candidate for _, candidate in asked])
         for (one, candidate), verdict in zip(asked, verdicts, strict=False):
             self.tried += 1

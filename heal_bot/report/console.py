@@ -24,7 +24,8 @@ from heal_bot.text import for_log, one_line, printable
 if TYPE_CHECKING:
     from heal_bot.outcome import OutcomeRecord
 
-# Lines of a suggestion's diff in a terminal.
+# Sentences of a kind, and lines of a suggestion's diff in a terminal.
+_TOLD = 10
 _SUGGESTED = 40
 _QUIET_STEPS = frozenset({"delta", "candidate"})
 
@@ -87,7 +88,7 @@ def json_line(event: Event) -> str:
 def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     """The last lines of a run: what it came to, and the next step."""
     lines = [f"{record.status}: {one_line(record.reason, 500)}"]
-    lines += [one_line(record.regression.said, 400)] if record.regression else []
+    lines += findings(record)
     lines += [f"  collection_error: {one_line(said, 800)}" for said in uncollected(record)]
     for failure in record.failures:
         if failure.status == "collection_error":
@@ -101,12 +102,18 @@ def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     return tuple(for_log(text) for text in lines)
 
 
+def findings(record: OutcomeRecord) -> list[str]:
+    """What is proved, what is inferred, what is not shown; a line each."""
+    lists = {"proved": record.proved, "inferred": record.inferred, "not shown": record.not_shown}
+    return [f"{how}: {one_line(one, 400)}" for how, said in lists.items() for one in said[:_TOLD]]
+
+
 def suggested(record: OutcomeRecord) -> list[str]:
     """A change that passes and is not called the repair, with why not."""
     if (found := record.suggestion) is None:
         return []
     names = ", ".join(one_line(f"{f.path}::{f.qualname}", 160) for f in found.functions[:3])
-    lines = [f"suggestion, no repair (by {found.proposer}): a change of {names} passes; but"]
+    lines = [f"suggestion, no repair (by {found.proposer}): a change of {names}; but"]
     lines += [f"  {one_line(reason, 400)}" for reason in found.why]
     return [*lines, *(f"  {text}" for text in printable(found.diff).splitlines()[:_SUGGESTED])]
 

@@ -96,9 +96,12 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         mode="json", by_alias=True,
         include={"schema_version", "heal_bot", "status", "stopped", "reason", "cost"},
     )  # fmt: skip
-    culprit = [record.regression.said] if record.regression else []
+    findings = {"Proved": record.proved, "Inferred": record.inferred,
+                "Not shown": record.not_shown}  # fmt: skip
     return whole | {
-        "notes": [*culprit, *record.notes],
+        "notes": record.notes,
+        "findings": [[how, [clip(one, 400) for one in said]] for how, said in findings.items()
+                     if said],
         "base_sha": record.request.base_sha,
         "tests": list(places),
         "failures": [
@@ -114,7 +117,8 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "diff": clip(printable(record.patch.diff), _DIFFS // part) if record.patch else "",
         "suggestion": _suggestion(record, part),
         "certificate": record.certificate
-        and record.certificate.model_dump(mode="json", exclude={"before_after"}),
+        and record.certificate.model_dump(mode="json", exclude={"before_after", "gates"}),
+        "checks": record.checks,
     }  # fmt: skip
 
 

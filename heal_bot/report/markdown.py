@@ -130,7 +130,7 @@ Levels = tuple[Callable[[], str], ...]
 _ORDER = ("attempts", "suspects", "attempts", "before_after", "failing", "causes", "attempts",
           "suggestion", "suggestion",
           "doubts", "suspects", "before_after", "failing", "change", "change", "causes",
-          "verification", "reproduce", "memory")  # fmt: skip
+          "findings", "verification", "reproduce", "memory")  # fmt: skip
 _WAITING = (
     "Checks on this pull request wait until a maintainer approves them, because `GITHUB_TOKEN`"
     " made it."
@@ -142,6 +142,8 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
     diff, drawn = shown.diff, partial(sections.change, shown.diff)
     log, tests = partial(sections.attempts, record), partial(sections.still_failing, record)
 
+    found = partial(sections.findings, record, claimed=shown.claimed)
+
     def gone() -> str:
         return ""
 
@@ -151,7 +153,7 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
 
     return {
         "head": (partial(_head, record, shown),),
-        "culprit": (partial(sections.culprit, record, claimed=shown.claimed),),
+        "findings": (found, partial(found, rows=3, limit=200)),
         "causes": (partial(sections.causes, record), gone),
         "change": (drawn, partial(drawn, limit=8_000), long_diff),
         "before_after": (
@@ -160,8 +162,8 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
             gone,
         ),
         "suggestion": (
-            partial(sections.suggestion, record, claimed=shown.claimed),
-            partial(sections.suggestion, record, 2_000, claimed=shown.claimed),
+            partial(sections.suggestion, record),
+            partial(sections.suggestion, record, 2_000),
             gone,
         ),
         "failing": (tests, partial(tests, message=0), partial(tests, rows=8, message=0)),

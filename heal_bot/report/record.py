@@ -25,8 +25,9 @@ from heal_bot.model import (
     Suspect,
     identity,
 )
-from heal_bot.outcome import SCHEMA, OutcomeRecord
+from heal_bot.outcome import MAX_SENTENCES, SCHEMA, OutcomeRecord
 from heal_bot.report.fates import Fate, fates
+from heal_bot.report.findings import findings
 from heal_bot.source import edit, guard, paths
 from heal_bot.text import Secret, clip, hide_values, printable, redact
 
@@ -83,6 +84,10 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "notes": tuple(text(note) for note in outcome.notes),
             "suggestion": _suggestion(outcome.suggestion, text, names),
             "regression": _regression(outcome.history, text),
+            **{
+                name: tuple(" ".join(text(one, _NAME).split()) for one in said[:MAX_SENTENCES])
+                for name, said in findings(outcome).items()
+            },
         }
     )
 

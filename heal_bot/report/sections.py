@@ -38,25 +38,27 @@ def verdict(record: OutcomeRecord, changed: int, *, claimed: bool) -> str:
     elif certificate is None:
         how = "not verified"
     else:
-        runs = count(certificate.verify_runs, "cold run")
-        how = f"verified by {runs} of the suite in a fresh checkout"
-        how += f" of `{certificate.base_sha[:12]}`"
+        how = f"verified in a fresh checkout of `{certificate.base_sha[:12]}`"
     undoes = f"**undoes {certificate.undoes}.** " if certificate and certificate.undoes else ""
     return f"{undoes}**{head}.** {count(changed, 'function')} changed: {told}; {how}."
 
 
-def culprit(record: OutcomeRecord, *, claimed: bool = False) -> str:
-    """What is proved of the change that broke the tests, apart from what is inferred from it."""
-    if (found := record.regression) is None or not found.confirmed:
-        return ""
+def findings(
+    record: OutcomeRecord, rows: int = 10, limit: int = 400, *, claimed: bool = False
+) -> str:
+    """What is proved, what is inferred, what is not shown; without a patch the guilty commit."""
     how = "Claimed by an unprivileged run" if claimed else "Proved"
-    told = f"**{how}:** {found.tell(for_markdown(found.title, 200))}."
-    if record.patch is not None:
-        return f"{told} **Inferred:** that what the patch changes is the fault."
-    if not found.diff:
-        return told
-    shown = fence(found.diff, "diff", 4_000)
-    return f"{told}\n\n<details><summary>What it changed</summary>\n\n{shown}\n\n</details>"
+    lists = {how: record.proved, "Inferred": record.inferred, "Not shown": record.not_shown}
+    parts = []
+    for head, said in lists.items():
+        lines = [f"- {_prose(one, limit)}" for one in said[:rows]]
+        if lines:
+            parts.append("\n".join([f"**{head}:**\n", *lines, *_more(len(said) - rows)]))
+    if record.patch is None and record.regression and record.regression.diff:
+        shown = fence(record.regression.diff, "diff", 4_000)
+        head = "<details><summary>What the commit changed</summary>"
+        parts.append(f"{head}\n\n{shown}\n\n</details>")
+    return "\n\n".join(parts)
 
 
 def causes(record: OutcomeRecord) -> str:
@@ -78,17 +80,12 @@ def change(diff: str, limit: int = 40_000) -> str:
     return "" if not diff else _section("The change", fence(diff, "diff", limit))
 
 
-def suggestion(record: OutcomeRecord, limit: int = 20_000, *, claimed: bool = False) -> str:
+def suggestion(record: OutcomeRecord, limit: int = 20_000) -> str:
     """A change that passes and is not called the repair: why not, and the change."""
     if (found := record.suggestion) is None:
         return ""
-    tests = count(len(found.fixed), "failing test")
-    how = "by the word of an unprivileged run" if claimed else "in cold runs of the suite"
-    head = (
-        f"{tests} {'passes' if len(found.fixed) == 1 else 'pass'} with this change of"
-        f" {for_markdown(found.proposer, 60)}, {how}, and no other test breaks. It is not called"
-        " the repair, and nothing is proposed:"
-    )
+    who = for_markdown(found.proposer, 60)
+    head = f"This change of {who} is not called the repair, and nothing is proposed:"
     why = [f"- {for_markdown(reason, 400)}" for reason in found.why[:_LAYERS]]
     shown = fence(found.diff, "diff", limit)
     return _section("A suggestion, no repair", "\n\n".join([head, "\n".join(why), shown]))
@@ -210,29 +207,21 @@ def verification(record: OutcomeRecord, *, claimed: bool) -> str:
     if certificate is None:
         return ""
     suite, isolation = certificate.full_suite, certificate.isolation
-    whole = "whole suite" if suite.complete else "suite, not complete"
     hashed = f" (hash {code_span(certificate.tests_hash[:16])})" if certificate.tests_hash else ""
     layers = for_markdown(", ".join(isolation.layers[:_LAYERS]), 400)
     kept = "unchanged" if certificate.tests_unchanged else "CHANGED"
     lines = [
-        f"- {count(certificate.baseline_runs, 'baseline run')} before and"
-        f" {count(certificate.verify_runs, 'cold run')} after the change, Python"
-        f" {for_markdown(certificate.environment.python, 60)}",
-        f"- {whole} after the change: {suite.passed} passed, {suite.failed} failed,"
+        f"- suite after the change: {suite.passed} passed, {suite.failed} failed,"
         f" {suite.skipped} skipped in {suite.seconds:.1f} s",
         f"- tests and test configuration {kept}{hashed}",
-        f"- isolation {isolation.mode}: {layers or 'none'}",
+        f"- Python {for_markdown(certificate.environment.python, 60)}, isolation"
+        f" {isolation.mode}: {layers or 'none'}",
     ]
     added = ", ".join(certificate.environment.added[:_LAYERS])
     lines += [f"- added to the environment: {for_markdown(added, 400)}"] if added else []
     hosts = ", ".join(certificate.environment.network[:_LAYERS])
     lines += [f"- packages were built with network to: {for_markdown(hosts, 400)}"] if hosts else []
-    missing = isolation.missing[:_LAYERS]
-    lines += [f"- isolation layer missing: {for_markdown(layer)}" for layer in missing]
-    lines += [
-        f"- check {for_markdown(gate.name, 80)}: {for_markdown(gate.result)}"
-        for gate in certificate.gates[:_LAYERS]
-    ]
+    lines += [f"- {for_markdown(said, 400)}" for said in record.checks[:_LAYERS]]
     title = "What the unprivileged run says it did" if claimed else "How this was verified"
     return _section(title, "\n".join(lines))
 

@@ -66,10 +66,8 @@ def reply(
     if shown is not None:
         said += [_take(url), fence(shown.diff, "diff", _DIFF)]
     if record.patch is None:
-        if record.suggestion is not None:
-            said += ["", sections.suggestion(record, _DIFF, claimed=claimed), ""]
-        if record.regression is not None:
-            said += ["", sections.culprit(record, claimed=claimed), ""]
+        told = (sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
+        said += [f"\n{part}\n" for part in told if part]
         said += [f"- {sections.failure_line(f)}" for f in record.failures[:20]]
     return clip("\n".join(said), _LIMIT)
 
@@ -87,8 +85,9 @@ def stacked(mark: str, record: OutcomeRecord, shown: markdown.Shown, url: str) -
 
 def suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
     """The comment on a red pull request where there is no more than a suggestion."""
-    told = f"**heal-bot: {record.status.replace('_', ' ')}.**"
-    return clip(f"{mark}\n{told}\n\n{sections.suggestion(record, _DIFF, claimed=claimed)}", _LIMIT)
+    told = f"{mark}\n**heal-bot: {record.status.replace('_', ' ')}.**"
+    parts = (told, sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
+    return clip("\n\n".join(part for part in parts if part), _LIMIT)
 
 
 def not_pushed(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:

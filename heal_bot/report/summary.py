@@ -26,7 +26,7 @@ def step(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
         said.append(markdown.pull_request(record)[1])
     else:
         parts = (
-            sections.culprit(record),
+            sections.findings(record),
             sections.suggestion(record),
             sections.still_failing(record),
             sections.suspects(record),

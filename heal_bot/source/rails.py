@@ -14,6 +14,8 @@ from heal_bot.source import characters, functions, guard, imports, lines, lowest
 from heal_bot.source import edit as editing
 
 MAX_EDITS = 8
+# What takes a commit back whole is as large as the commit, and never more than a draft.
+MAX_UNDONE = 50
 _WORD = re.compile(r"\w+")
 MAX_SOURCE = 32_000
 is_test = paths.is_test
@@ -24,8 +26,9 @@ def check(candidate: Candidate, tree: Tree) -> str:
     """Why the candidate is refused, or '' when it may run."""
     if not candidate.edits:
         return "the candidate changes nothing"
-    if len(candidate.edits) > MAX_EDITS:
-        return f"the candidate has {len(candidate.edits)} edits; at most {MAX_EDITS} are allowed"
+    most = MAX_UNDONE if candidate.undoes else MAX_EDITS
+    if len(candidate.edits) > most:
+        return f"the candidate has {len(candidate.edits)} edits; at most {most} are allowed"
     plugins = paths.plugins(tree)
     for edit in candidate.edits:
         path = edit.target.path

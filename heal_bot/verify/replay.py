@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from heal_bot.errors import UsageError
@@ -59,7 +59,7 @@ def replay(
     if patch is None or claimed is None:
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
-    if reason := rails.check(candidate, tree):
+    if reason := rails.check(replace(candidate, undoes=claimed.undoes), tree):
         return (Row("patch", "allowed", f"refused: {reason}"),)
     failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
     baseline = reproduce(run, failures, tree, env, runner)

@@ -78,7 +78,7 @@ def data(base_sha: str, before: str = BROKEN, after: str = FIXED) -> dict[str, A
         "still_failing": [], "messages": {}, "rationale": "sums every price",
     }  # fmt: skip
     return {
-        "schema": 1, "heal_bot": "0.1.0", "status": "partly_healed", "stopped": "exhausted",
+        "schema": 2, "heal_bot": "0.1.0", "status": "partly_healed", "stopped": "exhausted",
         "reason": "1 of 2 failing tests was repaired", "fingerprint": "0123456789ab",
         "request": {
             "repo": "octo/shop", "base_sha": base_sha, "base_ref": "main", "tested_sha": "",
@@ -123,6 +123,11 @@ def data(base_sha: str, before: str = BROKEN, after: str = FIXED) -> dict[str, A
         "report": {"flags": [], "skipped": []}, "memory": {"tried": [], "lessons": []},
         "cost": {"usd": 0.0, "input_tokens": 0, "output_tokens": 0, "seconds": 12.5},
         "notes": ["no model key is set; the rules worked alone"],
+        "proved": ["1 failing test passes with the patch in 2 cold runs of the suite, in which no"
+                   " other test breaks; it failed in 3 runs without it"],
+        "inferred": ["the fault is where the patch changes code: ranking located it, and the tests"
+                     " pass"],
+        "not_shown": ["isolation layer missing: landlock: the kernel has none"],
     }  # fmt: skip
 
 
@@ -134,7 +139,7 @@ def suggested(base_sha: str, *, beside: bool = False) -> dict[str, Any]:
         "proposer": "rules", "why": ["one failing test alone vouches for it"], "attempt": 2,
         "fixed": values["patch"]["fixed"],
     }  # fmt: skip
-    values |= {"schema": 2, "suggestion": found}
+    values["suggestion"] = found
     if beside:
         return values
     return values | {"status": "not_healed", "patch": None, "certificate": None}

@@ -37,6 +37,7 @@ from heal_bot.model import (
 from heal_bot.pipeline import Edges, heal
 from heal_bot.ports import Ask
 from heal_bot.repair.hunt import Limits
+from heal_bot.report.record import flatten
 from heal_bot.sandbox.builder import SandboxBuilder
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.sandbox.suite import SuiteRunner
@@ -422,6 +423,6 @@ def test_a_repair_of_the_call_has_to_hold_with_both_versions(
     outcome = healed(READING, READ, f"def read(text):\n    return near.cents({call})\n")
     assert outcome.status == status, (outcome.reason, outcome.attempts)
     assert said in outcome.attempts[0].verdict.detail
-    assert any("`near 1.0 → 2.0` broke 2 tests" in note for note in outcome.notes)
+    assert flatten(outcome).proved[0] == "`near 1.0 → 2.0` broke these 2 tests; they pass with 1.0"
     gates = dict(outcome.certificate.gates) if outcome.certificate else {}
     assert (packages.GATE in gates) is (status == "healed")

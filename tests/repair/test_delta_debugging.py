@@ -152,6 +152,33 @@ def test_a_commit_of_many_hunks_is_reduced_in_few_runs(tmp_path: Path) -> None:
     assert judged <= 70
 
 
+@pytest.mark.parametrize(
+    ("needed", "put_back", "undoes"),
+    [(12, 12, "b" * 40), (9, 12, "b" * 40), (3, 3, "")],
+    ids=["all of it", "more than a small change", "a small part"],
+)
+def test_more_functions_than_a_small_change_may_have_are_put_back_as_the_whole_commit(
+    tmp_path: Path, needed: int, put_back: int, undoes: str
+) -> None:
+    many = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(12))
+    after = many.replace("return ", "return 1000 + ")
+    (attempt,), texts, _, _ = _reversals(
+        tmp_path, after, lambda m: all(m[f"f{n}"]() == n for n in range(needed)), before=many
+    )
+    assert (len(attempt.candidate.edits), attempt.candidate.undoes) == (put_back, undoes)
+    assert texts[0].count("1000") == 12 - put_back
+
+
+def test_what_is_neither_small_nor_a_whole_commit_is_not_put_back(tmp_path: Path) -> None:
+    many = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(12))
+    after = many.replace("return ", "return LIMIT + ") + "LIMIT = 1000\nSHOWN = LIMIT\n"
+    found, *_ = _reversals(
+        tmp_path, after, lambda m: all(m[f"f{n}"]() == n for n in range(12)),
+        before=f"{many}SHOWN = 0\n", now=after.replace("SHOWN = LIMIT", "SHOWN = 2 * LIMIT"),
+    )  # fmt: skip
+    assert found == []
+
+
 def test_tests_that_are_newer_than_the_commit_may_fail_for_the_same_cause(tmp_path: Path) -> None:
     tree = FolderTree.of(tmp_path, {"m.py": BEFORE.replace("n < low", "n > low")})
     files = (ChangedFile("m.py", BEFORE.encode(), tree.read("m.py")),)

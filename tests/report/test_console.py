@@ -24,11 +24,17 @@ def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
     assert told[-1].startswith("next: heal-bot apply --bundle out")
 
 
+def test_what_is_proved_is_told_apart_from_what_is_inferred_and_what_is_not_shown() -> None:
+    data = records.data(BASE) | {"proved": [f"{n}\u202e" for n in range(40)]}
+    told = console.closing(records.record(data), "out")
+    assert told[1:11] == tuple(f"proved: {n}<U+202E>" for n in range(10))
+    assert told[11].startswith("inferred: the fault is where the patch changes code")
+    assert told[12] == "not shown: isolation layer missing: landlock: the kernel has none"
+
+
 def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
     told = console.closing(records.record(records.suggested(BASE)), "out")
-    at = told.index(
-        "suggestion, no repair (by rules): a change of shop/pricing.py::total passes; but"
-    )
+    at = told.index("suggestion, no repair (by rules): a change of shop/pricing.py::total; but")
     assert told[at + 1] == "  one failing test alone vouches for it"
     assert "  +    return sum(prices)" in told
     assert told[-1].startswith("next: read out/suggestion.diff")

@@ -51,7 +51,7 @@ def test_hostile_data_cannot_leave_its_block() -> None:
     text = page(_hostile())
     data = text.split('id="data">', 1)[1].split("</script>", 1)[0]
     assert not set(data) & set("<>&\u2028\u2029")
-    assert json.loads(data)["schema"] == 1
+    assert json.loads(data)["schema"] == 2
 
 
 @pytest.mark.parametrize("text", ["x" * 2_000, "<" * 2_000, "&\u2028" * 1_000])

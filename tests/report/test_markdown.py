@@ -23,7 +23,8 @@ def hostile(values: Any) -> Any:
             "family", "before", "after", "signature", "heal_bot"}  # fmt: skip
     if isinstance(values, dict):
         return {
-            key: ({HOSTILE[:900]: HOSTILE} if key == "messages" else
+            key: ([" ".join(HOSTILE.split())] if key in FINDINGS else
+                  {HOSTILE[:900]: HOSTILE} if key == "messages" else
                   HOSTILE[:900] if key in free and isinstance(value, str) else
                   [HOSTILE[:900]] * len(value) if key in free and isinstance(value, list)
                   and all(isinstance(v, str) for v in value) else hostile(value))
@@ -83,13 +84,18 @@ def _large_diff(values: dict[str, Any]) -> None:
     values["patch"]["diff"] = "+ line of a large change\n" * 20_000
 
 
+def _many_findings(values: dict[str, Any]) -> None:
+    values["regression"] = COMMIT
+    values |= dict.fromkeys(FINDINGS, ["&" * 1_000] * 50)
+
+
 def _many_doubts(values: dict[str, Any]) -> None:
     values["certificate"]["doubts"] = ["| " * 4_000] * 500
     values["certificate"]["isolation"]["missing"] = ["| " * 400] * 5_000
     values["certificate"]["gates"] = [{"name": "x" * 900, "result": "&" * 900}] * 50
 
 
-LARGE = [_many_attempts, _many_failures, _large_diff, _many_doubts]
+LARGE = [_many_attempts, _many_failures, _large_diff, _many_doubts, _many_findings]
 
 
 @pytest.mark.parametrize("grow", [*LARGE, None])
@@ -112,7 +118,9 @@ def test_an_unprivileged_run_is_only_claimed() -> None:
     shown = markdown.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
     _, body = markdown.pull_request(record, shown)
     assert "claimed by an unprivileged run" in body
-    assert "verified by" not in body
+    assert "**Claimed by an unprivileged run:**" in body
+    assert "verified in" not in body
+    assert "Proved" not in body
 
 
 def test_the_command_to_reproduce_quotes_names_for_the_shell() -> None:
@@ -164,27 +172,26 @@ def test_an_answer_and_a_refusal_are_tame() -> None:
 COMMIT = {"good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify total", "confirmed": True,
           "tests": ["tests/test_a.py::test_x"] * 2, "runs": 3,
           "diff": "diff --git a/m.py b/m.py\n-a\n+b\n"}  # fmt: skip
-PACKAGE = {"confirmed": True, "tests": ["tests/test_a.py::test_x"],
-           "package": {"name": "lib", "good": "2.3", "bad": "2.4"}}  # fmt: skip
+FINDINGS = {"proved": ["`bbbbbbb` (Simplify total) broke this test; it passes at its parent"],
+            "inferred": [], "not_shown": ["1 test was not attempted"]}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("regression", "said"),
-    [
-        (COMMIT, "`bbbbbbb` (Simplify total) broke these 2 tests; they pass at its parent."),
-        (PACKAGE, "`lib 2.3 → 2.4` broke this test; it passes with 2.3."),
-    ],
-)
-def test_what_broke_the_tests_is_proved_and_what_follows_is_inferred(
-    regression: dict[str, Any], said: str
-) -> None:
-    values = records.data(BASE) | {"regression": regression}
-    _, body = markdown.pull_request(records.record(values))
-    assert f"**Proved:** {said} **Inferred:** that what the patch changes is the fault." in body
+def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_the_commit() -> None:
+    values = records.data(BASE) | FINDINGS | {"regression": COMMIT}
+    text = (
+        "**Proved:**\n\n- `bbbbbbb` (Simplify total) broke this test; it passes at its parent\n\n"
+        "**Not shown:**\n\n- 1 test was not attempted"
+    )
+    record = records.record(values)
+    assert sections.findings(record) == text
+    assert f"\n\n{text}\n\n" in markdown.pull_request(record)[1]
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
-    told = sections.culprit(unhealed)
-    assert told.startswith(f"**Proved:** {said}")
-    assert ("What it changed" in told) == ("diff" in regression)
+    told = sections.findings(unhealed)
+    assert told.startswith(f"{text}\n\n<details><summary>What the commit changed</summary>")
+    for said in (summary.step(unhealed, "nothing", "x", ""),
+                 status.reply("<!-- -->", unhealed, "nothing", "x", ""),
+                 status.suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
+        assert said.count(text) == 1
 
 
 def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
@@ -209,10 +216,11 @@ def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
 
 def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     hostile_commit = COMMIT | {"title": HOSTILE[:900], "diff": HOSTILE}
-    values = records.data(BASE) | {"regression": hostile_commit}
+    said = [f"`bbbbbbb` ({' '.join(HOSTILE.split())[:n]}) broke this test" for n in (60, 170, 900)]
+    values = records.data(BASE) | {"regression": hostile_commit, "proved": said}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
     title, body = markdown.pull_request(record)
     assert_tame(body)
     assert not set("@#\n") & set(title)
-    assert_tame(sections.culprit(records.record(values | {"patch": None})))
+    assert_tame(sections.findings(records.record(values | {"patch": None})))

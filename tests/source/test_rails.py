@@ -184,6 +184,14 @@ def test_unknown_and_empty_candidates_are_refused(tree) -> None:
     assert "at most 8" in rails.check(Candidate(many, "m", "x"), made)
 
 
+def test_what_takes_a_commit_back_whole_may_be_as_large_as_a_commit(tree) -> None:
+    made = tree(m=TEXT)
+    edit = _candidate(*_f("return 1")).edits
+    assert rails.check(Candidate(edit * 50, "history", "x", undoes="b" * 40), made) == ""
+    assert "at most 50" in rails.check(Candidate(edit * 51, "history", "x", undoes="b" * 40), made)
+    assert "at most 8" in rails.check(Candidate(edit * 9, "history", "x", undoes=""), made)
+
+
 def test_doubts_name_what_a_reviewer_should_look_at(tree) -> None:
     new = "def f(a, *, b=2):\n    try:\n        return 1\n    except Exception:\n        return 2\n"
     candidate = _candidate("f", new, "function", "import re")

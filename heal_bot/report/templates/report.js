@@ -125,6 +125,11 @@ function head() {
   add(main, verdict, commit, cards);
   for (const note of outcome.notes) main.append(make("p", note, "soft"));
 }
+function findings() {
+  if (!outcome.findings.length) return;
+  const node = section("What is shown", "findings");
+  for (const [how, said] of outcome.findings) add(node, make("h3", how), add(make("ul"), ...said.map((one) => prose("li", one))));
+}
 function causes() {
   if (!outcome.causes.length) return;
   section("What was wrong", "causes").append(add(make("ul"), ...outcome.causes.map((c) => {
@@ -140,7 +145,7 @@ function suggestion() {
   const s = outcome.suggestion;
   if (!s) return;
   const node = section("A suggestion, no repair", "suggestion");
-  add(node, make("p", "Attempt " + s.attempt + " passes in cold runs and breaks no other test. Why it is not called the repair:"),
+  add(node, make("p", "Why attempt " + s.attempt + " is not called the repair:"),
     add(make("ul"), ...s.why.map((reason) => make("li", reason))), split(s.diff));
 }
 function doubts() {
@@ -212,14 +217,12 @@ function certificate() {
   const node = section("How it was verified", "verified");
   const s = c.full_suite;
   const lines = [
-    c.baseline_runs + " baseline runs, " + c.verify_runs + " cold runs in a fresh checkout of " + c.base_sha.slice(0, 12) + ", Python " + c.environment.python,
-    "whole suite " + (s.complete ? "" : "(incomplete) ") + "after the change: " + s.passed + " passed, " + s.failed + " failed, " + s.skipped + " skipped",
+    "suite after the change: " + s.passed + " passed, " + s.failed + " failed, " + s.skipped + " skipped",
     "tests and configuration " + (c.tests_unchanged ? "unchanged" : "CHANGED") + " (hash " + c.tests_hash.slice(0, 16) + ")",
-    "isolation " + c.isolation.mode + ": " + c.isolation.layers.join(", "),
-    ...c.isolation.missing.map((layer) => "missing: " + layer),
+    "Python " + c.environment.python + ", isolation " + c.isolation.mode + ": " + c.isolation.layers.join(", "),
     ...Object.entries(c.methods).map(([name, method]) => name + ": " + method),
-    ...c.gates.map((gate) => gate.name + ": " + gate.result),
+    ...outcome.checks,
   ];
   node.append(add(make("ul"), ...lines.map((line) => make("li", line))));
 }
-for (const part of [head, causes, change, suggestion, doubts, tests, matrix, attempts, suspects, certificate]) part();
+for (const part of [head, findings, causes, change, suggestion, doubts, tests, matrix, attempts, suspects, certificate]) part();

@@ -1,0 +1,96 @@
+"""What a run proved by runs in the sandbox, what follows without proof, what it did not show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from heal_bot.model import Certificate, Outcome, PackageChange, Regression
+from heal_bot.report.fates import Fate, fates
+from heal_bot.text import count
+
+# What a check says that could not be made.
+_OPEN = ("in-process", "not measured", "could not", "configured, not installed")
+_NAMED = 3
+_CAUSES = 5
+
+
+def findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
+    """Plain sentences by the field of `outcome.json`; those of `checks` as that tells them."""
+    suggestion = outcome.suggestion.confirmed.certificate if outcome.suggestion else None
+    certificate, ends = outcome.certificate or suggestion, fates(outcome)
+    return {
+        "proved": tuple(_proved(outcome)),
+        "inferred": tuple(_inferred(outcome, ends)),
+        "not_shown": tuple(_not_shown(outcome, certificate, ends)),
+    }
+
+
+def _proved(outcome: Outcome) -> Iterator[str]:
+    regressions = (one for one in outcome.history.regressions if one.confirmed)
+    culprits: tuple[Regression | PackageChange, ...] = (*regressions, *outcome.history.packages)
+    for one in culprits:
+        yield one.said if len(culprits) == 1 else f"{one.said}: {_tests(one.tests)}"
+    if outcome.patch and outcome.certificate:
+        yield _held("the patch", outcome.patch.fixed, outcome.certificate)
+    if found := outcome.suggestion:
+        yield _held("the suggested change", found.fixed, found.confirmed.certificate)
+
+
+def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
+    one = len(fixed) == 1
+    return (
+        f"{count(len(fixed), 'failing test')} {'passes' if one else 'pass'} with {change} in"
+        f" {count(certificate.verify_runs, 'cold run')} of the suite, in which no other test"
+        f" breaks; {'it' if one else 'they'} failed in {count(certificate.baseline_runs, 'run')}"
+        " without it"
+    )
+
+
+def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
+    edits = set(outcome.patch.edits if outcome.patch else ())
+    found = (a.candidate.edits for a in outcome.attempts if a.candidate.proposer == "history")
+    back = {edit for taken in found if edits.issuperset(taken) for edit in taken}
+    if back:
+        yield "the fault is what the patch takes back of the commit: without it the tests pass"
+    if edits - back:
+        yield "the fault is where the patch changes code: ranking located it, and the tests pass"
+    left = {end.failure.test for end in ends if end.status in {"still_failing", "not_attempted"}}
+    open_ = [c for c in outcome.clusters if c.suspects and left & {f.test for f in c.failures}]
+    for cluster in open_[:_CAUSES]:
+        target, tests = cluster.suspects[0].target, count(len(cluster.failures), "test")
+        yield f"the fault behind {tests} is in `{target.path}::{target.qualname}`, by ranking"
+    known = {test for change in outcome.history.packages for test in change.tests}
+    told = Counter(end.status for end in ends if end.failure.test not in known)
+    if outside := told["explained"] + told["environment"]:
+        is_ = "is" if outside == 1 else "are"
+        reason = "red for a reason outside of the code, which is named for each"
+        yield f"{count(outside, 'test')} {is_} {reason}"
+    if stale := told["stale_test"]:
+        is_ = "is" if stale == 1 else "are"
+        yield f"{count(stale, 'test')} {is_} out of date, and the code is right"
+
+
+def _not_shown(
+    outcome: Outcome, certificate: Certificate | None, ends: Sequence[Fate]
+) -> Iterator[str]:
+    if outcome.history.reason:
+        yield outcome.history.reason
+    if late := sum(end.status == "not_attempted" for end in ends):
+        yield f"{count(late, 'test')} {'was' if late == 1 else 'were'} not attempted"
+    if certificate is None:
+        missing = outcome.baseline.suite.isolation.missing if outcome.baseline else ()
+    else:
+        missing = certificate.isolation.missing
+        if not certificate.full_suite.complete:
+            yield "the whole suite did not run with the patch"
+        for name, result in certificate.gates:
+            if result.startswith(_OPEN):
+                yield f"check {name}: {result}"
+    for layer in missing:
+        yield f"isolation layer missing: {layer}"
+
+
+def _tests(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(f"`{name}`" for name in names[:_NAMED]) + more
