@@ -24,6 +24,7 @@ from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
 from heal_bot.source.reversal import brought_tests
 from heal_bot.text import clip, one_line
+from heal_bot.verify import interface
 
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 CLAIMS = frozenset({"AssertionError", "Failed"})
@@ -39,7 +40,8 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     The commit is shown to have broken the test, left it alone, and says in words that the change is
     meant: in the docstring of what it changed, or where a project tells its users, it shows what
     the test got, whole or a part of it in quotes. All that fails is what the test asserts, or a
-    `raise` that the commit wrote.
+    `raise` that the commit wrote. Or the test uses an interface in its old form, whose other
+    callers the commit adapted.
     """
     reasons: dict[str, str] = {}
     for regression in history.regressions:
@@ -47,6 +49,7 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
         left = [f for f in broken if _is_left_behind(f, regression, tree)]
         if any(_tells(f, regression, tree) for f in left):
             reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
+        reasons |= dict(_of_interfaces(broken, regression, tree))
     reproduced = tuple(
         replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
         if item.status == "confirmed" and (reason := reasons.get(item.failure.test))
@@ -54,6 +57,23 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
         for item in baseline.reproduced
     )
     return replace(baseline, reproduced=reproduced)
+
+
+def _of_interfaces(
+    broken: Sequence[Failure], regression: Regression, tree: Tree
+) -> Iterator[tuple[str, str]]:
+    """The tests that use what the commit changed together with its other callers, and why."""
+    brought = brought_tests(regression.files)
+    for failure in broken:
+        name = failure.test.partition("[")[0]
+        path, _, inner = name.partition("::")
+        test = functions.find(_targets(tree, path), inner.replace("::", "."))
+        if test is None or name in brought:
+            continue
+        if used := interface.find_left_behind(failure, test, regression.files):
+            said = one_line(failure.message, 200)
+            claim = f"changed `{used}` together with what calls it, and left this test alone"
+            yield failure.test, f"{regression.said}, {claim}: {said}"
 
 
 def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> bool:
