@@ -44,7 +44,7 @@ def find_regressions(
     if not commits:
         return History(reason="no earlier commit is at hand: nothing is said of what changed")
     limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
-    tests = {failure.test: failure.kind for failure in failures}
+    tests = {failure.test: failure for failure in failures}
     search = _Search(limited, commits, tests, bench)
     try:
         search.narrow(len(commits) if good else 1)
@@ -64,13 +64,13 @@ def find_regressions(
 class _Search:
     """Per test the newest place where it passes and the oldest where it fails.
 
-    `tests` are known by the kind of exception that they end with; another one is another fault.
+    `tests` are known by how they fail, by kind of exception; another one is another fault.
     Place 0 is the parent of the first commit, place n the n-th commit; the last one is red.
     """
 
     run: Run
     commits: Sequence[Commit]
-    tests: Mapping[str, str]
+    tests: Mapping[str, Failure]
     bench: Bench
     runs: int = 0
     passes: dict[str, int] = field(default_factory=dict)
@@ -143,13 +143,13 @@ class _Search:
         found = []
         for tree, ask, first in zip(trees, asks, done, strict=True):
             self.tell(tree, first)
-            states = {test: _state(test, self.tests[test], first) for test in tests}
+            states = {test: _state(self.tests[test], first) for test in tests}
             if (env := self.environment(tree, first)) is not None:
                 bench.runner.preflight(run, env)
                 (suite,) = bench.runner.run_many(run, env, [ask])
                 bench.runner.preflight(run, bench.env)
                 self.tell(tree, suite)
-                own = {test: _state(test, self.tests[test], suite) for test in tests}
+                own = {test: _state(self.tests[test], suite) for test in tests}
                 states = {test: state or own[test] for test, state in states.items()}
             found.append(states)
         return found
@@ -220,14 +220,20 @@ def _function(test: str) -> str:
     return test.partition("[")[0]
 
 
-def _state(test: str, kind: str, suite: SuiteRun) -> str:
-    """What a run says of a test, or of the tests of a file, class or function.
+def _state(failure: Failure, suite: SuiteRun) -> str:
+    """What a run says of a failing test, or of the tests of a file, class or function.
 
-    One that is red for another kind of exception says nothing of the fault that is looked for.
+    One that is red for another kind of exception says nothing of the fault that is looked for, and
+    a file that cannot be collected only where it says the same.
     """
+    test = failure.test
     starts = (f"{test}::", f"{test}[")
     found = [r for r in suite.results if r.test == test or r.test.startswith(starts)]
     red = [result.kind for result in found if result.outcome in _RED]
     if red:
-        return "failed" if not kind or kind in red else ""
-    return "passed" if any(result.outcome in _GREEN for result in found) else ""
+        return "failed" if not failure.kind or failure.kind in red else ""
+    if any(result.outcome in _GREEN for result in found):
+        return "passed"
+    said = f"{failure.kind}: {failure.message}"
+    stopped = dict(suite.errors).get(test.partition("::")[0], "")
+    return "failed" if failure.message and said in stopped else ""
