@@ -80,10 +80,14 @@ class Shelf:
 
 @dataclass
 class Suites:
-    """Each test passes where packages are as they were, by a rule; `runs` counts."""
+    """Each test passes where packages are as they were, by a rule; `runs` counts.
+
+    Where those that are `too_old` are as they were, no test runs.
+    """
 
     rules: dict[str, Passes]
     runs: int = 0
+    too_old: frozenset[str] = frozenset()
 
     def preflight(self, run: Any, env: Any) -> Isolation:
         return ISOLATION
@@ -94,6 +98,8 @@ class Suites:
     def run_many(self, run: Any, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         self.runs += len(asks)
         former = frozenset(env.notes)
+        if former & self.too_old:
+            return (replace(suite(), ended="crashed"),) * len(asks)
         results = (passed(t) if rule(former) else failed(t) for t, rule in self.rules.items())
         return (suite(*results),) * len(asks)
 
@@ -104,10 +110,11 @@ def bumps(number: int, **needs: tuple[str, ...]) -> tuple[Bump, ...]:
 
 
 def found(
-    shelf: tuple[Bump, ...], tmp_path: Path, **rules: Passes
+    shelf: tuple[Bump, ...], tmp_path: Path, too_old: Sequence[str] = (), **rules: Passes
 ) -> tuple[tuple[PackageChange, ...], int]:
     run, _ = quiet_run()
-    runner = Suites({{"one": T, "two": U}[name]: rule for name, rule in rules.items()})
+    named = {{"one": T, "two": U}[name]: rule for name, rule in rules.items()}
+    runner = Suites(named, too_old=frozenset(too_old))
     failures = [Failure(test, "AssertionError", "") for test in runner.rules]
     changes = packages.find_culprits(
         run, FolderTree(tmp_path), ENVIRONMENT, failures, Shelf(shelf), runner, RunHints()  # type: ignore[arg-type]
@@ -138,6 +145,21 @@ def test_where_only_several_together_do_it_these_are_the_set(tmp_path: Path) -> 
     assert not change.single
     assert runs <= 6
     assert "no single one alone" in packages.sentence(change)
+
+
+@pytest.mark.parametrize(("number", "at"), [(9, 0), (9, 3), (2, 0)])
+def test_where_nothing_runs_with_all_of_them_the_first_ones_are_asked(
+    tmp_path: Path, number: int, at: int
+) -> None:
+    last = f"p{number - 1}"
+    (change,), runs = found(bumps(number), tmp_path, [last], one=lambda f: f"p{at}" in f)
+    assert change.bumps == (Bump(f"p{at}", "1.0", "2.0"),)
+    assert runs <= math.ceil(math.log2(number)) + 4
+
+
+def test_where_nothing_runs_with_any_of_them_nothing_is_blamed(tmp_path: Path) -> None:
+    every = [f"p{at}" for at in range(8)]
+    assert found(bumps(8), tmp_path, every, one=lambda f: True) == ((), 4)
 
 
 def test_two_packages_that_broke_a_test_each_are_told_apart(tmp_path: Path) -> None:
