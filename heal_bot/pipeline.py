@@ -37,7 +37,7 @@ from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import command, intent, interpreter, legs, merged, plugins, scope
+from heal_bot.verify import cause, command, intent, interpreter, legs, merged, plugins, scope
 from heal_bot.verify.baseline import on_ids, reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import Panel, SandboxLab
@@ -173,7 +173,10 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     # A run on a schedule was green when its commit was made, others before their commits.
     scheduled = request.trigger == "workflow_run:schedule"
     good = request.base_sha if scheduled else request.good
-    history = find_changes(run, good, tree, baseline, bench, scheduled=scheduled)
+    versions = cause.of_versions(baseline, tree, env)
+    history = find_changes(
+        run, good, tree, baseline, bench, scheduled=scheduled, versions=versions
+    )  # fmt: skip
     baseline = intent.find_outdated(packages.explained(baseline, history.packages), history, tree)
     if not history.regressions:
         baseline = interpreter.compared(run, baseline, tree, env, hints, workspace, runner)

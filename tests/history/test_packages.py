@@ -17,11 +17,14 @@ import pytest
 
 from heal_bot.errors import ProvisionError
 from heal_bot.history import packages
+from heal_bot.history.bisection import Bench
+from heal_bot.history.changes import find_changes
 from heal_bot.model import (
     Baseline,
     Bump,
     Candidate,
     Collection,
+    Commit,
     Edit,
     Environment,
     Failure,
@@ -297,6 +300,34 @@ def test_what_a_schedule_ran_was_green_when_its_commit_was_made(
     outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
     assert outcome.status == status, outcome.reason
     assert ("pin `p1<1.1`" in outcome.reason) is (status == "explained")
+
+
+@pytest.mark.parametrize(("words", "blamed"), [(True, True), (False, False)])
+def test_what_words_lay_on_a_version_is_compared_where_older_commits_are_red_too(
+    tmp_path: Path, words: bool, blamed: bool
+) -> None:
+    @dataclass
+    class Older(Shelf):
+        def commits(self, *arguments: Any) -> tuple[Commit, ...]:
+            return (Commit("b" * 40, "a" * 40, "Call it otherwise"),)
+
+        def since(self, tree: FolderTree, sha: str) -> FolderTree:
+            return tree
+
+        def checkout(self, run: Any, sha: str) -> FolderTree:
+            return FolderTree(tmp_path)
+
+    run, _ = quiet_run()
+    failure = Failure(T, "AssertionError", "")
+    baseline = Baseline((Reproduced(failure, "explained"),), suite(failed(T)), 1)
+    runner = Suites({T: lambda former: "p1" in former})
+    bench = Bench(Older(bumps(2)), runner, ENVIRONMENT, RunHints(), 1.0)  # type: ignore[arg-type]
+    versions = (failure,) if words else ()
+    history = find_changes(
+        run, "a" * 40, FolderTree(tmp_path), baseline, bench, versions=versions
+    )  # fmt: skip
+    assert [change.bumps[0].name for change in history.packages] == ["p1"] * blamed
+    assert bool(runner.runs) is blamed
 
 
 # From here on with an index, environments, a sandbox and pytest itself.
