@@ -114,7 +114,10 @@ def heal(
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
-    while (suggestion := ledger.suggestion) and (why := panel.refusal(suggestion.confirmed)):
+    while (suggestion := ledger.suggestion) and (
+        why := packages.outweighs(suggestion, history.packages)
+        or panel.refusal(suggestion.confirmed)
+    ):
         ledger.withdraw(suggestion, why)
     return conclude()
 

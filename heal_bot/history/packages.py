@@ -20,6 +20,7 @@ from heal_bot.model import (
     PackageChange,
     Reproduced,
     RunHints,
+    Suggestion,
     SuiteRun,
     Verdict,
 )
@@ -293,3 +294,11 @@ def held(
         gates = (*found.certificate.gates, (GATE, f"what is fixed passes with {version} too"))
         found = replace(found, certificate=replace(found.certificate, gates=gates))
     return found
+
+
+def outweighs(suggestion: Suggestion, changes: Sequence[PackageChange]) -> str:
+    """Why a guess is not shown: packages are proved to have broken all it fixes; '' elsewhere."""
+    proved = {test for change in changes for test in change.tests}
+    if any(not proved & {test, test.partition("::")[0]} for test in suggestion.fixed):
+        return ""
+    return f"{suggestion.why[0]}, and packages are shown to be the cause"

@@ -460,6 +460,17 @@ def test_where_the_former_packages_do_not_help_the_code_is_searched(
 
 
 @pytest.mark.long
+def test_what_is_not_called_the_repair_is_not_shown_beside_the_package(
+    healed: Callable[..., Outcome],
+) -> None:
+    one = READ.partition("def test_another")[0]
+    outcome = healed(READING, one, "def read(text):\n    return near.cents(text.strip())\n")
+    assert "one failing test alone" in outcome.attempts[0].verdict.detail
+    assert (outcome.status, outcome.suggestion) == ("explained", None), outcome.reason
+    assert "pin `near<1.1`" in outcome.reason
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "status", "said"),
     [
