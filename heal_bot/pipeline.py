@@ -37,7 +37,7 @@ from heal_bot.repair import loop
 from heal_bot.repair.hunt import Limits
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import command, intent, interpreter, legs, merged, plugins, scope
+from heal_bot.verify import cause, command, intent, interpreter, legs, merged, plugins, scope
 from heal_bot.verify.baseline import on_ids, reproduce
 from heal_bot.verify.confirm import confirm
 from heal_bot.verify.lab import Panel, SandboxLab
@@ -112,7 +112,10 @@ def heal(
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
-    while (suggestion := ledger.suggestion) and (why := panel.refusal(suggestion.confirmed)):
+    while (suggestion := ledger.suggestion) and (
+        why := packages.outweighs(suggestion, history.packages)
+        or panel.refusal(suggestion.confirmed)
+    ):
         ledger.withdraw(suggestion, why)
     return conclude()
 
@@ -168,7 +171,9 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     added = tuple(name.partition(" ")[0] for name in env.added)
     known = replace(hints, plugins=(*hints.plugins, *added))
     bench = Bench(workspace, runner, env, known, baseline.suite.seconds)
-    history = find_changes(run, request.good, request.green, tree, baseline, bench)
+    versions = cause.of_versions(baseline, tree, env)
+    good, green = request.good, request.green
+    history = find_changes(run, good, green, tree, baseline, bench, versions)
     baseline = intent.find_outdated(packages.explained(baseline, history.packages), history, tree)
     if not history.regressions:
         baseline = interpreter.compared(run, baseline, tree, env, hints, workspace, runner)

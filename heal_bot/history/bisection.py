@@ -47,7 +47,7 @@ def find_regressions(
     if not commits:
         return History(reason="no earlier commit is at hand: nothing is said of what changed")
     limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
-    tests = {failure.test: failure.kind for failure in failures}
+    tests = {failure.test: failure for failure in failures}
     search = _Search(limited, commits, tests, bench)
     try:
         search.narrow(len(commits) if good else 1)
@@ -67,13 +67,13 @@ def find_regressions(
 class _Search:
     """Per test the newest place where it passes and the oldest where it fails.
 
-    `tests` are known by the kind of exception that they end with; another one is another fault.
+    `tests` are known by how they fail, by kind of exception; another one is another fault.
     Place 0 is the parent of the first commit, place n the n-th commit; the last one is red.
     """
 
     run: Run
     commits: Sequence[Commit]
-    tests: Mapping[str, str]
+    tests: Mapping[str, Failure]
     bench: Bench
     runs: int = 0
     passes: dict[str, int] = field(default_factory=dict)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from heal_bot.events import Noted, Run
 from heal_bot.history import packages
 from heal_bot.history.bisection import Bench, find_regressions
-from heal_bot.model import Baseline, History, PackageChange
+from heal_bot.model import Baseline, Failure, History, PackageChange
 from heal_bot.ports import Tree
 
 
 def find_changes(
-    run: Run, good: str, green: float, tree: Tree, baseline: Baseline, bench: Bench
+    run: Run,
+    good: str,
+    green: float,
+    tree: Tree,
+    baseline: Baseline,
+    bench: Bench,
+    versions: Sequence[Failure] = (),
 ) -> History:
     """The commits that broke the tests, or the packages that did.
 
     Packages, as they were when `good` was `green`, are asked first where nothing else changed (it
     is the commit under test itself), after the commits where the tests fail on all older ones too.
+    `versions` are the failures that words alone lay on the version of a package.
     """
     red = [r.failure for r in baseline.reproduced if r.status in {"confirmed", "explained"}]
     if not red:
@@ -35,8 +43,9 @@ def find_changes(
     bumped = good == tree.sha or packages.is_bump(pushed)
     if bumped:
         found = ask()
-    if not found and baseline.confirmed:
-        history = find_regressions(run, before, commits, tree, baseline.confirmed, bench)
+    dated = (*baseline.confirmed, *versions)
+    if not found and dated:
+        history = find_regressions(run, before, commits, tree, dated, bench)
         for said in (*(one.said for one in history.regressions), *filter(None, [history.reason])):
             run.emit(Noted(stage="history", message=said, level="info"))
         found = ask() if history.always_red and not bumped else ()

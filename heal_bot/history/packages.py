@@ -21,6 +21,7 @@ from heal_bot.model import (
     PackageChange,
     Reproduced,
     RunHints,
+    Suggestion,
     Verdict,
 )
 from heal_bot.ports import Ask, Runner, Tree, Workspace
@@ -86,7 +87,10 @@ def find_culprits(
 
 @dataclass(slots=True)
 class _Trials:
-    """The tests in environments that differ in the versions of some packages alone."""
+    """The tests in environments that differ in the versions of some packages alone.
+
+    `_stuck`: in the last of them not all tests could be run.
+    """
 
     run: Run
     tree: Tree
@@ -96,12 +100,15 @@ class _Trials:
     tests: tuple[str, ...]
     bumps: dict[str, Bump]
     runs: int = 0
+    _stuck: bool = False
     _seen: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
     def changes(self) -> Iterable[PackageChange]:
         """One package, or one set, at a time, each with the tests that it explains."""
         names = list(self.bumps)
-        waiting = self._passing(names)
+        # What runs the tests comes last: too old for what runs it here, it says nothing of others.
+        while not (waiting := self._passing(names)) and self._stuck and len(names) > 1:
+            names = names[: len(names) // 2]
         today: frozenset[str] | None = None
         while waiting:
             test = next(test for test in self.tests if test in waiting)
@@ -144,6 +151,7 @@ class _Trials:
             if self.run.over():
                 raise BudgetError("its share of the time is over; raise --max-minutes")
             self.runs += 1
+            self._stuck = done.ended != "finished" or bool(done.errors)
             found = frozenset(test for test in self.tests if state_of(test, done) == "passed")
             of = count(len(self.bumps), "package")
             purpose = f"failing tests with {len(chosen)} of {of} in an older version"
@@ -265,3 +273,11 @@ def held(
         gates = (*found.certificate.gates, (GATE, f"what is fixed passes with {version} too"))
         found = replace(found, certificate=replace(found.certificate, gates=gates))
     return found
+
+
+def outweighs(suggestion: Suggestion, changes: Sequence[PackageChange]) -> str:
+    """Why a guess is not shown: packages are proved to have broken all it fixes; '' elsewhere."""
+    proved = {test for change in changes for test in change.tests}
+    if any(not proved & {test, test.partition("::")[0]} for test in suggestion.fixed):
+        return ""
+    return f"{suggestion.why[0]}, and packages are shown to be the cause"

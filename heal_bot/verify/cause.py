@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from heal_bot.model import COMMAND, CaseResult, Environment, Failure, Origin
+from heal_bot.model import COMMAND, Baseline, CaseResult, Environment, Failure, Origin
 from heal_bot.ports import Tree
 from heal_bot.source import rails
 from heal_bot.verify import dependency, expiry, plugins, where
@@ -129,6 +129,12 @@ def known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> 
 def is_alike(reported: Failure, seen: CaseResult) -> bool:
     """Whether the report names the exception that was seen here, or none."""
     return reported.kind.rpartition(".")[2] in {"", seen.kind.rpartition(".")[2]}
+
+
+def of_versions(baseline: Baseline, tree: Tree, env: Environment) -> tuple[Failure, ...]:
+    """The failures that are explained by words about a package's version, which can be proved."""
+    told = (item.failure for item in baseline.reproduced if item.status == "explained")
+    return tuple(failure for failure in told if dependency.of(case(failure), tree, env))
 
 
 def case(failure: Failure) -> CaseResult:

@@ -38,17 +38,20 @@ def bumps(
     run: Run, env: Environment, lock: Sequence[Locked], declared: Iterable[str], wheels: Wheels,
     scratch: Path,
 ) -> tuple[Bump, ...]:  # fmt: skip
-    """What a resolution has in another version than the environment, fetched; declared ones first.
+    """What a resolution has in another version than the environment, fetched.
 
-    What the environment has from elsewhere than an index, or without a list of its files, stays.
+    Declared ones come first, what runs the tests last. What the environment has from elsewhere than
+    an index, or without a list of its files, stays.
     """
     python = find(Path(env.prefix))
     today = pins.installed(python.packages)
     lists = _infos(python.packages)
-    first = set(declared)
+    first, last = set(declared), LAST.match
     changed = [
         each
-        for each in sorted(lock, key=lambda each: (each.package.name not in first, str(each)))
+        for each in sorted(
+            lock, key=lambda e: (bool(last(e.package.name)), e.package.name not in first, str(e))
+        )
         if _differs(each.version, today.get(each.package.name))
         and (each.package.name not in today or (lists[each.package.name] / "RECORD").is_file())
     ]

@@ -348,6 +348,39 @@ class NoPackages(LocalWorkspace):
         raise ProvisionError("no such Python")
 
 
+class CannotCollect(ReadingRunner):
+    """Says why no test of the file is collected, with the words of m.py."""
+
+    def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        found = []
+        for one, ask in zip(super().run_many(run, env, asks), asks, strict=True):
+            _, _, said = ask.tree.read("m.py").decode().partition("stop ")
+            errors = (("tests/test_m.py", f"m.py:1: in <module>\nE   {said}"),) if said else ()
+            found.append(replace(one, results=() if said else one.results, errors=errors))
+        return tuple(found)
+
+
+@pytest.mark.parametrize(
+    ("older", "red"),
+    [("stop ImportError: no x", True), ("stop ImportError: no y", False), ("m.py=passed", None)],
+    ids=["the same words", "other words", "collected"],
+)
+def test_a_file_that_could_not_be_collected_before_for_the_same_reason_was_red(
+    git: Git, tmp_path: Path, older: str, red: bool | None
+) -> None:
+    _grow(git, tmp_path, [older, "stop ImportError: no x"])
+    run, _ = quiet_run()
+    repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
+    workspace = LocalWorkspace(repository, tmp_path / "trees", tmp_path / "cache")
+    bench = Bench(workspace, CannotCollect(), ENVIRONMENT, RunHints(), 1.0)
+    file = [Failure("tests/test_m.py", "ImportError", "no x")]
+    tree = workspace.checkout(run, repository.head)
+    commits = workspace.commits(run, "", tree.sha)
+    found = find_regressions(run, "", commits, tree, file, bench)
+    assert found.always_red is (red is True), found
+    assert bool(found.regressions) is (red is None)
+
+
 class StumblesOnce(ReadingRunner):
     """Cannot collect the tests of the tree that says so."""
 

@@ -17,11 +17,14 @@ import pytest
 
 from heal_bot.errors import ProvisionError
 from heal_bot.history import packages
+from heal_bot.history.bisection import Bench
+from heal_bot.history.changes import find_changes
 from heal_bot.model import (
     Baseline,
     Bump,
     Candidate,
     Collection,
+    Commit,
     Edit,
     Environment,
     Failure,
@@ -81,10 +84,14 @@ class Shelf:
 
 @dataclass
 class Suites:
-    """Each test passes where packages are as they were, by a rule; `runs` counts."""
+    """Each test passes where packages are as they were, by a rule; `runs` counts.
+
+    Where those that are `too_old` are as they were, no test runs.
+    """
 
     rules: dict[str, Passes]
     runs: int = 0
+    too_old: frozenset[str] = frozenset()
 
     def preflight(self, run: Any, env: Any) -> Isolation:
         return ISOLATION
@@ -95,6 +102,8 @@ class Suites:
     def run_many(self, run: Any, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         self.runs += len(asks)
         former = frozenset(env.notes)
+        if former & self.too_old:
+            return (replace(suite(), ended="crashed"),) * len(asks)
         results = (passed(t) if rule(former) else failed(t) for t, rule in self.rules.items())
         return (suite(*results),) * len(asks)
 
@@ -105,10 +114,11 @@ def bumps(number: int, **needs: tuple[str, ...]) -> tuple[Bump, ...]:
 
 
 def found(
-    shelf: tuple[Bump, ...], tmp_path: Path, **rules: Passes
+    shelf: tuple[Bump, ...], tmp_path: Path, too_old: Sequence[str] = (), **rules: Passes
 ) -> tuple[tuple[PackageChange, ...], int]:
     run, _ = quiet_run()
-    runner = Suites({{"one": T, "two": U}[name]: rule for name, rule in rules.items()})
+    named = {{"one": T, "two": U}[name]: rule for name, rule in rules.items()}
+    runner = Suites(named, too_old=frozenset(too_old))
     failures = [Failure(test, "AssertionError", "") for test in runner.rules]
     changes = packages.find_culprits(
         run, FolderTree(tmp_path), ENVIRONMENT, failures, Shelf(shelf), runner, RunHints()  # type: ignore[arg-type]
@@ -139,6 +149,21 @@ def test_where_only_several_together_do_it_these_are_the_set(tmp_path: Path) -> 
     assert not change.single
     assert runs <= 6
     assert "no single one alone" in packages.sentence(change)
+
+
+@pytest.mark.parametrize(("number", "at"), [(9, 0), (9, 3), (2, 0)])
+def test_where_nothing_runs_with_all_of_them_the_first_ones_are_asked(
+    tmp_path: Path, number: int, at: int
+) -> None:
+    last = f"p{number - 1}"
+    (change,), runs = found(bumps(number), tmp_path, [last], one=lambda f: f"p{at}" in f)
+    assert change.bumps == (Bump(f"p{at}", "1.0", "2.0"),)
+    assert runs <= math.ceil(math.log2(number)) + 4
+
+
+def test_where_nothing_runs_with_any_of_them_nothing_is_blamed(tmp_path: Path) -> None:
+    every = [f"p{at}" for at in range(8)]
+    assert found(bumps(8), tmp_path, every, one=lambda f: True) == ((), 4)
 
 
 def test_two_packages_that_broke_a_test_each_are_told_apart(tmp_path: Path) -> None:
@@ -279,6 +304,34 @@ def test_where_the_very_commit_was_green_its_packages_of_then_are_asked(
     assert ("pin `p1<1.1`" in outcome.reason) is (status == "explained")
 
 
+@pytest.mark.parametrize(("words", "blamed"), [(True, True), (False, False)])
+def test_what_words_lay_on_a_version_is_compared_where_older_commits_are_red_too(
+    tmp_path: Path, words: bool, blamed: bool
+) -> None:
+    @dataclass
+    class Older(Shelf):
+        def commits(self, *arguments: Any) -> tuple[Commit, ...]:
+            return (Commit("b" * 40, "a" * 40, "Call it otherwise"),)
+
+        def since(self, tree: FolderTree, sha: str) -> FolderTree:
+            return tree
+
+        def checkout(self, run: Any, sha: str) -> FolderTree:
+            return FolderTree(tmp_path)
+
+    run, _ = quiet_run()
+    failure = Failure(T, "AssertionError", "")
+    baseline = Baseline((Reproduced(failure, "explained"),), suite(failed(T)), 1)
+    runner = Suites({T: lambda former: "p1" in former})
+    bench = Bench(Older(bumps(2)), runner, ENVIRONMENT, RunHints(), 1.0)  # type: ignore[arg-type]
+    versions = (failure,) if words else ()
+    history = find_changes(
+        run, "a" * 40, 0.0, FolderTree(tmp_path), baseline, bench, versions
+    )  # fmt: skip
+    assert [change.bumps[0].name for change in history.packages] == ["p1"] * blamed
+    assert bool(runner.runs) is blamed
+
+
 # From here on with an index, environments, a sandbox and pytest itself.
 SHOP = "import money\n\n\ndef price(cents):\n    return money.shown(cents)\n"
 TESTS = "from shop import price\n\n\ndef test_price():\n    assert price(150) == '1.50'\n"
@@ -406,6 +459,17 @@ def test_where_the_former_packages_do_not_help_the_code_is_searched(
     outcome = healed(SHOP, f"{TESTS}    assert price(0) == 'free'\n")
     assert outcome.status == "not_healed", outcome.reason
     assert "pin" not in outcome.reason
+
+
+@pytest.mark.long
+def test_what_is_not_called_the_repair_is_not_shown_beside_the_package(
+    healed: Callable[..., Outcome],
+) -> None:
+    one = READ.partition("def test_another")[0]
+    outcome = healed(READING, one, "def read(text):\n    return near.cents(text.strip())\n")
+    assert "one failing test alone" in outcome.attempts[0].verdict.detail
+    assert (outcome.status, outcome.suggestion) == ("explained", None), outcome.reason
+    assert "pin `near<1.1`" in outcome.reason
 
 
 @pytest.mark.long

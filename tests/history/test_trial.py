@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.history.trial import report_trial, state_of
-from heal_bot.model import CaseResult
+from heal_bot.model import CaseResult, Failure
 from tests.fakes import failed, passed, quiet_run, suite
 
 ONE, TWO = "tests/test_a.py::test_one", "tests/test_a.py::test_two"
@@ -35,8 +35,8 @@ def test_a_run_says_of_a_test_or_of_those_beneath_whether_they_pass(
 
 
 def test_what_is_red_for_another_exception_says_nothing() -> None:
-    assert state_of(ONE, suite(RED), "ValueError") == "failed"
-    assert state_of(ONE, suite(RED), "AssertionError") == ""
+    assert state_of(ONE, suite(RED), Failure(ONE, "ValueError", "")) == "failed"
+    assert state_of(ONE, suite(RED), Failure(ONE, "AssertionError", "")) == ""
 
 
 def test_a_run_that_did_not_finish_says_only_what_fails() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,20 @@ def test_a_test_is_found_again_by_function_and_position(
     right, wrong = (tree.candidate("add", SOURCE.replace("-", new)) for new in "+*")
     with runner.warm(run, tree, env, failing, guards) as session:
         assert [v.status for v in session.judge([wrong, right])] == ["unchanged", "fixed"]
+
+
+def test_a_test_keeps_its_name_in_an_environment_that_names_it_otherwise(
+    project: Callable[[Mapping[str, str]], object],
+    runner: SuiteRunner,
+    run: Run,
+    env: Environment,
+) -> None:
+    ids = "[str(n + 9 * any(p.endswith('new') for p in os.sys.path)) for n in range(3)]"
+    tree = project({"m.py": SOURCE, "test_m.py": SUITE.replace("{expression}", ids)})
+    first = runner.run(run, tree, replace(env, paths=(*env.paths, "new")))
+    (red,) = (result.test for result in first.results if result.outcome == "failed")
+    again = runner.run(run, tree, env, tests=(red,))
+    assert [(r.test, r.outcome) for r in again.results] == [(red, "failed")]
 
 
 def test_steady_ids_are_not_called_unsteady(
