@@ -19,6 +19,7 @@ from heal_bot.model import (
     Origin,
     Regression,
     Target,
+    bitmaps,
 )
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
@@ -26,6 +27,7 @@ from heal_bot.source.reversal import brought_tests
 from heal_bot.text import clip, one_line
 from heal_bot.verify import interface
 
+Place = tuple[str, int]
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
@@ -47,7 +49,7 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     for regression in history.regressions:
         broken = [f for f in baseline.confirmed if f.test in regression.tests]
         left = [f for f in broken if _is_left_behind(f, regression, tree)]
-        if any(_tells(f, regression, tree) for f in left):
+        if any(_tells(f, regression, tree, _executed(baseline, f)) for f in left):
             reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
         reasons |= dict(_of_interfaces(broken, regression, tree))
     reproduced = tuple(
@@ -84,24 +86,48 @@ def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> boo
     return failure.kind in CLAIMS or _is_written_raise(failure, regression, tree)
 
 
-def _tells(failure: Failure, regression: Regression, tree: Tree) -> bool:
-    """Whether the commit says in words that what the test got is meant."""
+def _tells(
+    failure: Failure, regression: Regression, tree: Tree, executed: frozenset[Place] | None
+) -> bool:
+    """Whether the commit says in words, and was the first to, that what the test got is meant."""
     got = _results(failure, tree)
-    return any(map(_tells_in_docstring, regression.files)) or any(
-        any(text in line for text in got) or any(part in text for part in _QUOTED.findall(line)
-                                                 for text in got)
+    return any(_tells_in_docstring(file, tree, executed) for file in regression.files) or any(
+        any(text in line and text not in before for text in got)
+        or any(part in text for part in _QUOTED.findall(line) if part not in before for text in got)
         for file in regression.files
         if paths.tells_users(file.path)
+        for before in [file.before.decode(errors="replace")]
         for line in _added(file)
-    )  # fmt: skip
-
-
-def _tells_in_docstring(file: ChangedFile) -> bool:
-    """Whether a function is another than before, and its docstring too."""
-    return any(
-        before is not None and _docstring(before.source) != _docstring(now.source)
-        for before, now in _changed(file)
     )
+
+
+def _tells_in_docstring(file: ChangedFile, tree: Tree, executed: frozenset[Place] | None) -> bool:
+    """Whether a function that the test executes is another than before, and tells more of itself.
+
+    Without a record of what was executed every function may have been.
+    """
+    for before, now in _changed(file):
+        if before is not None and _told(now) - _told(before):
+            here = functions.find(_targets(tree, file.path), now.qualname, now.kind, now.nth)
+            if executed is None or (
+                here is not None
+                and any((file.path, n) in executed
+                        for n in range(here.first_line, here.last_line + 1))
+            ):  # fmt: skip
+                return True
+    return False
+
+
+def _told(target: Target) -> frozenset[str]:
+    return frozenset(_docstring(target.source).split())
+
+
+def _executed(baseline: Baseline, failure: Failure) -> frozenset[Place] | None:
+    """The lines that a failing test executed; None without a record."""
+    seen = baseline.suite.spectrum
+    if seen is None or failure.test not in seen.hits:
+        return None
+    return frozenset(seen.locations[at] for at in bitmaps.indices(seen.hits[failure.test]))
 
 
 def _is_written_raise(failure: Failure, regression: Regression, tree: Tree) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from heal_bot.model import (
     Origin,
     Regression,
     Reproduced,
+    Spectrum,
 )
 from heal_bot.source import functions
 from heal_bot.verify import intent
@@ -49,15 +50,21 @@ def _tree(tmp_path: Path) -> Tree:
 
 
 def _judged(
-    tmp_path: Path, told: dict[str, tuple[str, str]], *failures: Failure, code: str = NEW
+    tmp_path: Path,
+    told: dict[str, tuple[str, str]],
+    *failures: Failure,
+    code: str = NEW,
+    seen: Spectrum | None = None,
+    was: str = OLD,
 ) -> list[tuple[str, str]]:
     """What becomes of failures that a commit broke which changed m.py and these files."""
     tree = FolderTree.of(tmp_path, {"m.py": code, "tests/test_m.py": TESTS})
-    changes = {"m.py": (OLD, code), **told}
+    changes = {"m.py": (was, code), **told}
     files = tuple(ChangedFile(p, a.encode(), b.encode()) for p, (a, b) in changes.items())
     red = failures or (Failure(A, "AssertionError", GOT),)
     broke = Regression("a" * 40, "b" * 40, "Raise it", tuple(f.test for f in red), True, files)
-    before = Baseline(tuple(Reproduced(f, "confirmed") for f in red), suite(), 3)
+    ran = replace(suite(), spectrum=seen)
+    before = Baseline(tuple(Reproduced(f, "confirmed") for f in red), ran, 3)
     found = intent.find_outdated(before, History((broke,)), tree)
     return [(item.status, item.failure.reason) for item in found.reproduced]
 
@@ -84,8 +91,20 @@ def test_a_test_that_a_documented_change_left_behind_is_stale_and_both_claims_ar
         ({"CHANGELOG.md": ("- net 21\n", "- net 21\n- more\n")}, "confirmed"),
         ({"CHANGELOG.md": ("", "- no more 'net 20'\n")}, "confirmed"),
         ({"notes.md": ("", "net 21\n")}, "confirmed"),
+        ({"README.md": ("It shows net 21.\n", "It mostly shows net 21.\n")}, "confirmed"),
+        ({"README.md": ("A 'net 2' thing.\n", "Any 'net 2' thing.\n")}, "confirmed"),
     ],
-    ids=["nothing", "docs", "a part in quotes", "another thing", "before", "the old text", "notes"],
+    ids=[
+        "nothing",
+        "docs",
+        "a part in quotes",
+        "another thing",
+        "before",
+        "the old text",
+        "notes",
+        "said before",
+        "quoted before",
+    ],
 )
 def test_a_change_is_meant_where_its_commit_shows_what_the_test_got(
     tmp_path: Path, told: dict[str, tuple[str, str]], status: str
@@ -96,6 +115,23 @@ def test_a_change_is_meant_where_its_commit_shows_what_the_test_got(
 def test_a_new_docstring_says_that_a_change_is_meant(tmp_path: Path) -> None:
     code = 'def price(n):\n    "With 20 more."\n    return n + 20\n'
     assert _judged(tmp_path, {}, code=code)[0][0] == "stale_test"
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "status"),
+    [
+        ('def price(n):\n    "With 20 more."\n    return n + 20\n', 3, "stale_test"),
+        ('def price(n):\n    "With 20 more."\n    return n + 20\n', 9, "confirmed"),
+        (NEW, 2, "confirmed"),
+    ],
+    ids=["of a function that ran", "of another one", "a docstring that went"],
+)
+def test_a_docstring_counts_where_it_says_more_of_what_the_test_executes(
+    tmp_path: Path, code: str, line: int, status: str
+) -> None:
+    seen = Spectrum((("m.py", line),), {A: 1})
+    was = OLD if code != NEW else OLD.replace("    # net", '    "With tax."')
+    assert _judged(tmp_path, {}, code=code, seen=seen, was=was)[0][0] == status
 
 
 @pytest.mark.parametrize(
