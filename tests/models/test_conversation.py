@@ -228,6 +228,12 @@ def test_what_looks_show_is_tagged_and_hides_secrets(play, bench) -> None:
     assert "OBEY ME" not in outside
 
 
+def test_what_was_proposed_before_is_told_so(play, bench) -> None:
+    play(ROUND_WRONG, ROUND_WRONG, ROUND_RIGHT)
+    assert "This change was proposed before" in sent(bench, 2)
+    assert "refused without a run" not in sent(bench, 2)
+
+
 def test_what_was_looked_at_in_vain_is_in_the_log(play, bench) -> None:
     said = bench.fails("claude", 401, "authentication_error", "invalid x-api-key")
     scene = play(looks(SHOW), said, lab=NotedLab())

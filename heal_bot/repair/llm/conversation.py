@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from heal_bot.events import Run
-from heal_bot.model import Attempt, Target
-from heal_bot.ports import Brief
+from heal_bot.model import Attempt, Candidate, Target
+from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm.looks import Asked, Seen, implicated, looked
 from heal_bot.repair.llm.prompting import Prompt, Prompter, Turn
 from heal_bot.repair.llm.reply import Reading, ReplyError
 from heal_bot.repair.llm.rewriting import read
 from heal_bot.repair.llm.structured import taken
-from heal_bot.source import edit
+from heal_bot.source import edit, rails
 from heal_bot.text import hide_values, one_line, printable
 
 _TURNS = 30
@@ -21,7 +21,6 @@ _TURNS = 30
 _LOOKS = 8
 _LOGGED = 500
 _TRANSCRIPT = 6_000
-_UNJUDGED = frozenset({"timeout", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +91,17 @@ class Conversation:
         shown = self.prompter.looked("What was found", seen, max(0, _LOOKS - self._looks))
         self._add(reply, shown, f"looked at: {'; '.join(one_line(s.asked, 120) for s in seen)}\n")
 
-    def judge(self, run: Run, reply: str, answer: Answer, attempt: Attempt, brief: Brief) -> None:
+    def judge(
+        self, run: Run, reply: str, answer: Answer, candidate: Candidate, brief: Brief
+    ) -> None:
         """Add what came of an answer that became an attempt, and what that points at."""
+        # In a tournament it was told its place.
+        (attempt, *_) = (
+            one for one in reversed(brief.attempts) if replace(one.candidate, rivals=0) == candidate
+        )
         verdict = attempt.verdict
         self._looks = 0
-        facts, task = self.prompter.judged(attempt, _how(attempt))
+        facts, task = self.prompter.judged(attempt, _how(attempt, brief.tree))
         seen = implicated((*verdict.newly_failing, *verdict.still_failing), brief, self.targets)
         if attempt.candidate.edits and verdict.status != "rejected":
             seen += looked(run, answer.asked.looks, brief, attempt.candidate.edits)
@@ -126,13 +131,11 @@ class Conversation:
                     self.texts[target.path] = edit.text_of(brief.tree, target.path)
 
 
-def _how(attempt: Attempt) -> str:
+def _how(attempt: Attempt, tree: Tree) -> str:
     """What an attempt shows of the change: refuted, not measured, refused and unread differ."""
     verdict = attempt.verdict
-    if verdict.status == "rejected":
-        return "refused" if attempt.candidate.edits else "unread"
-    if not verdict.measured:
-        return "unmeasured"
-    if verdict.status in _UNJUDGED:
-        return "late"
-    return "part" if verdict.status == "improved" else "refuted"
+    if verdict.status != "rejected":
+        return verdict.status if verdict.measured else "unmeasured"
+    if not attempt.candidate.edits:
+        return "unread"
+    return "refused" if rails.check(attempt.candidate, tree) else "repeated"

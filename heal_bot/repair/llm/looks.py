@@ -227,7 +227,10 @@ def _is_open(target: Target, brief: Brief) -> bool:
 
 
 def _may_change(path: str, brief: Brief) -> bool:
-    return not (paths.is_test(path) or paths.is_protected(path)) and permits(brief.paths, path)
+    """Whether a piece of that file may change; source that does not parse changes by lines."""
+    lines = any(failure.broken for failure in brief.cluster.failures)
+    never = lines or paths.is_test(path) or paths.is_protected(path)
+    return not never and permits(brief.paths, path)
 
 
 def implicated(failures: Sequence[Failure], brief: Brief, known: Sequence[Target]) -> list[Seen]:

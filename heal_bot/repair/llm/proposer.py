@@ -95,7 +95,7 @@ class ModelProposer:
             recall.end("stuck")
             said = f"attempt {unmeasured.number} may be right, but was not measured again"
             self._note(run, f"{said}: {unmeasured.verdict.detail}")
-        elif self._stuck:
+        elif self._stuck or talk.over:
             recall.end("stuck")
             where = f"{brief.cluster.id}: {len(recall().attempts)} attempts"
             self._note(run, f"the models are stuck at cluster {where}")
@@ -139,11 +139,7 @@ class ModelProposer:
                     judged.append((reply.text, answer, candidate))
             yield from self._offered(recall, heat, key)
             for text, answer, candidate in judged:
-                brief = recall()
-                attempt = next(
-                    a for a in reversed(brief.attempts) if _is_of(a.candidate, candidate)
-                )
-                talk.judge(run, text, answer, attempt, brief)
+                talk.judge(run, text, answer, candidate, recall())
             if place in self._resting:
                 return
             if judged:
@@ -293,8 +289,3 @@ class ModelProposer:
 def _joined(reason: str, transcript: str) -> str:
     """Why something is proposed, and after it what was looked at before."""
     return "\n\n".join(filter(None, [reason, transcript]))
-
-
-def _is_of(judged: Candidate, proposed: Candidate) -> bool:
-    """Whether a candidate is the one that was proposed, whatever its place in a tournament."""
-    return replace(judged, rivals=0) == proposed
