@@ -65,15 +65,13 @@ class Conversation:
 
         Raises ReplyError with a reason for the model.
         """
+        asked, code, flaw = Asked.model_construct(), reply, ""
         try:
             asked, code = taken(reply, Asked)
         except ReplyError as error:
-            asked, code, flaw = Asked.model_construct(), reply, str(error)
-        else:
-            flaw = ""
+            flaw = str(error)
         try:
-            reading = read(code, self.targets, self.texts, self.prompter.secrets)
-            return Answer(reading, asked)
+            return Answer(read(code, self.targets, self.texts, self.prompter.secrets), asked)
         except ReplyError:
             if flaw and not ('"looks"' in reply or '"no_fault"' in reply):
                 raise
@@ -89,7 +87,8 @@ class Conversation:
         seen = tuple(looked(run, asked.looks, brief))
         self._open(seen, brief)
         shown = self.prompter.looked("What was found", seen, max(0, _LOOKS - self._looks))
-        self._add(reply, shown, f"looked at: {'; '.join(one_line(s.asked, 120) for s in seen)}\n")
+        short = [Seen(one_line(one.asked, 160), "(left out for space)") for one in seen]
+        self._add(reply, shown, self.prompter.looked("What was looked at", short, None))
 
     def judge(
         self, run: Run, reply: str, answer: Answer, candidate: Candidate, brief: Brief

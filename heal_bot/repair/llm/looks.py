@@ -6,7 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -104,9 +104,9 @@ def looked(
 
 
 def _seen(look: Look, brief: Brief, edits: Sequence[Edit]) -> Seen:
-    outside = PurePosixPath(look.path).is_absolute() or ".." in PurePosixPath(look.path).parts
+    path = PurePosixPath(look.path)
     known = [failure.test for failure in brief.cluster.failures]
-    if outside:
+    if path.is_absolute() or ".." in path.parts:
         return Seen(f"{look.tool} {look.path}", "this path lies outside of the project")
     if look.tool == "show":
         return show(look.path, brief, look.name, look.first or look.line, look.last)
@@ -143,12 +143,11 @@ def _ran(look: Look, asked: str, code: str, brief: Brief, edits: Sequence[Edit])
         seen = brief.lab.snippet(code, tuple(made.values()))
     except HealBotError as error:
         return Seen(asked, f"could not be run: {error}")
-    output = seen.output.strip()
-    ended = ""
+    output, ended = seen.output.strip(), ""
     if (seen.how, seen.code) != ("exited", 0):
         # The last line says most of a program that failed.
-        said = output.rpartition("\n")[2][:_NEAR] if len(output) > _PRINTED else ""
-        ended = f"\n({' '.join(filter(None, [seen.how, f'with code {seen.code}', said]))})"
+        said = f": {output.rpartition(chr(10))[2][:_NEAR]}" if len(output) > _PRINTED else ""
+        ended = f"\n({seen.how} with code {seen.code}{said})"
     return Seen(asked, f"printed:\n{cut(output, _PRINTED) or 'nothing'}{ended}")
 
 
@@ -183,14 +182,10 @@ def show(path: str, brief: Brief, name: str = "", first: int = 0, last: int = 0)
     shown = cut("".join(rows[first - 1 : last]), _CODE)
     if "[cut here" in shown.rpartition("\n")[2]:
         last = first + shown.count("\n") - 1
-    whole = tuple(
-        target
-        for target in targets
-        if first <= target.first_line and target.last_line <= last
-        if target.kind != "default" and _is_open(target, brief)
-    )
+    whole = (t for t in targets if first <= t.first_line and t.last_line <= last)
+    may = tuple(t for t in whole if t.kind != "default" and _is_open(t, brief))
     where = f"{path}::{name}, " if name else f"{path}, "
-    return Seen(f"show {where}lines {first}-{last} of {len(rows)}", shown.rstrip("\n"), whole)
+    return Seen(f"show {where}lines {first}-{last} of {len(rows)}", shown.rstrip("\n"), may)
 
 
 def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | None:
@@ -213,12 +208,9 @@ def _is_open(target: Target, brief: Brief) -> bool:
         return False
     failures = brief.cluster.failures
     lines = {f.line for one in failures for f in one.frames if f.path == path}
-    if brief.spectrum is not None:
-        hit = 0
-        for failure in failures:
-            hit |= brief.spectrum.hits.get(failure.test, 0)
-        places = brief.spectrum.locations
-        lines.update(places[at][1] for at in indices(hit) if places[at][0] == path)
+    if (ran := brief.spectrum) is not None:
+        hit = {at for one in failures for at in indices(ran.hits.get(one.test, 0))}
+        lines.update(ran.locations[at][1] for at in hit if ran.locations[at][0] == path)
     if target.kind != "function":
         return bool(lines)
     text = edit.text_of(brief.tree, path)
@@ -237,14 +229,13 @@ def implicated(failures: Sequence[Failure], brief: Brief, known: Sequence[Target
     """The functions that failures after an attempt newly name, as a look would show them."""
     seen: dict[Target, Seen] = {}
     before = {(f.path, f.function) for one in brief.cluster.failures for f in one.frames}
-    for failure in failures:
-        fresh = [f for f in failure.frames if f.origin is not Origin.LIBRARY]
-        for frame in reversed([f for f in fresh if (f.path, f.function) not in before]):
-            target = _function(frame, brief)
-            if target is not None and target not in known:
-                shown = show(frame.path, brief, target.qualname)
-                may = (target,) if _may_change(frame.path, brief) else ()
-                seen[target] = Seen(shown.asked, shown.shown, may)
+    for frame in (frame for failure in failures for frame in reversed(failure.frames)):
+        if frame.origin is Origin.LIBRARY or (frame.path, frame.function) in before:
+            continue
+        target = _function(frame, brief)
+        if target is not None and target not in known:
+            may = (target,) if _may_change(frame.path, brief) else ()
+            seen[target] = replace(show(frame.path, brief, target.qualname), targets=may)
     return list(seen.values())[:2]
 
 

@@ -88,7 +88,8 @@ class ModelProposer:
         talk = Conversation.on(prompter, recall())
         yield from self._rounds(run, recall, talk)
         if said := talk.transcript():
-            recall.reject(Candidate((), self.name, _FAMILY, said), "looked, and proposed nothing")
+            candidate = Candidate((), self.name, _FAMILY, _joined("", said))
+            recall.reject(candidate, "looked, and proposed nothing")
         if self._spent:
             recall.end("budget")
         elif unmeasured := self._given_up(recall()):
@@ -288,4 +289,4 @@ class ModelProposer:
 
 def _joined(reason: str, transcript: str) -> str:
     """Why something is proposed, and after it what was looked at before."""
-    return "\n\n".join(filter(None, [reason, transcript]))
+    return f"{reason}\n\n{transcript}" if transcript else reason
