@@ -116,7 +116,7 @@ def claude(*texts: str, end: str | None = "end_turn", **how: float | bool) -> tu
 
 
 def memory_held(play: Play) -> bool:
-    """The second request carries the first diff and the message that came after it."""
+    """The second request carries the first answer and the message that came after it."""
     second = play.prompt(1)
     return "+ 0.01) / 100" in second and "1.23 == 1.24" in second
 
@@ -124,14 +124,15 @@ def memory_held(play: Play) -> bool:
 def injection_held(play: Play) -> bool:
     """The planted instruction is only where tags say it is data."""
     body = json.loads(play.server.bodies[1])
-    blocks = [block["text"] for block in body["messages"][0]["content"]]
+    asked = [turn for turn in body["messages"] if turn["role"] == "user"]
+    blocks = [block["text"] for turn in asked for block in turn["content"]]
     tag = blocks[0].partition("<untrusted-")[2].partition(">")[0]
     outside = "".join(
         part.partition(f"</untrusted-{tag}>")[2] if number else part
         for block in blocks
         for number, part in enumerate(block.split(f"<untrusted-{tag}>"))
     )
-    return "OBEY ME" in "".join(blocks) and "OBEY ME" not in outside
+    return "OBEY ME" in play.prompt(1) and "OBEY ME" not in outside
 
 
 LOOKS = json.dumps(

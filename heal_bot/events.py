@@ -99,7 +99,7 @@ class ModelSpoke:
     """A step of a model call.
 
     kind: request | delta | usage | retry | candidate | salvage | reject | refusal | budget |
-    switch | kept | review.
+    switch | kept | look | review.
     """
 
     kind: str

@@ -140,6 +140,11 @@ class AttemptRecord(Record):
     cause: Literal["change", "ids", "environment", "budget", "flaky"] = "change"
 
     @property
+    def reason(self) -> str:
+        """Why it was made, without what was looked at before."""
+        return self.rationale.partition("\n\n")[0]
+
+    @property
     def word(self) -> str:
         """The verdict in a word."""
         return self.verdict if self.cause == "change" else NOT_MEASURED

@@ -32,6 +32,7 @@ from heal_bot.model import (
     Removal,
     RunHints,
     Search,
+    Spectrum,
     SuiteRun,
     Verdict,
 )
@@ -258,7 +259,8 @@ class Lab(Protocol):
 class Brief:
     """All a proposer may know about a cluster: sources, evidence, and every earlier attempt.
 
-    `base` are confirmed edits that every candidate stands on.
+    `base` are confirmed edits that every candidate stands on, `spectrum` what the tests executed,
+    `paths` the patterns of files that may change.
     """
 
     cluster: Cluster
@@ -272,6 +274,8 @@ class Brief:
     lock_hash: str = ""
     lab: Lab | None = None
     regressions: tuple[Regression, ...] = ()
+    spectrum: Spectrum | None = None
+    paths: tuple[str, ...] = ()
 
 
 class Proposer(Protocol):

@@ -45,7 +45,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A proposed change. `family` names the rule family or strategy, `rationale` says why.
+    """A proposed change. `family` names the rule family, `rationale` says why, and after
+    an empty line what was looked at before.
 
     `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic),
     `rivals` how many candidates of its tournament are still to come. `lacks` is what the evidence

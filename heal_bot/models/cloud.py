@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from heal_bot.errors import UsageError
 from heal_bot.models.claude import Claude
 from heal_bot.models.retry import Patience
+from heal_bot.models.wire import LONGEST
 from heal_bot.text import Secret, one_line
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Vertex(Claude):
 
     def __init__(
         self, key: Secret, project: str, region: str, model: str = "", base_url: str = "",
-        timeout: float = 300.0, *, proxy: str = "", ca_file: str = "",
+        timeout: float = LONGEST, *, proxy: str = "", ca_file: str = "",
         patience: Patience | None = None,
     ) -> None:  # fmt: skip
         _check("vertex", "project", project, "ANTHROPIC_VERTEX_PROJECT_ID")
@@ -59,7 +60,7 @@ class Bedrock(Claude):
 
     def __init__(
         self, key: Secret, region: str, model: str = "", base_url: str = "",
-        timeout: float = 300.0, *, proxy: str = "", ca_file: str = "",
+        timeout: float = LONGEST, *, proxy: str = "", ca_file: str = "",
         patience: Patience | None = None,
     ) -> None:  # fmt: skip
         _check("bedrock", "region", region, "AWS_REGION")

@@ -12,7 +12,7 @@ from heal_bot.models.answer import Draft, check_end, total
 from heal_bot.models.fault import broke, broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
-from heal_bot.models.wire import Link, Wire, hush
+from heal_bot.models.wire import LONGEST, Link, Wire, hush
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Gemini:
         key: Secret,
         model: str = "",
         base_url: str = "",
-        timeout: float = 300.0,
+        timeout: float = LONGEST,
         *,
         proxy: str = "",
         ca_file: str = "",
@@ -124,7 +124,7 @@ class Gemini:
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
-        seconds = min(self._link.timeout, run.left())
+        seconds = self._link.seconds(run)
         try:
             self._wire.call(
                 run, seconds, lambda: self._stream(run, draft, client, messages, config)

@@ -15,7 +15,7 @@ from heal_bot.models.events import chunks, text_of
 from heal_bot.models.fault import broke, broken, failure, wait_seconds
 from heal_bot.models.price import Rates
 from heal_bot.models.retry import Patience, persist
-from heal_bot.models.wire import Link, Wire, client_options, pin, timeouts
+from heal_bot.models.wire import LONGEST, Link, Wire, client_options, pin, timeouts
 from heal_bot.text import Secret
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class OpenAICompatible:
         key: Secret,
         model: str = "",
         base_url: str = "",
-        timeout: float = 300.0,
+        timeout: float = LONGEST,
         *,
         proxy: str = "",
         ca_file: str = "",
@@ -134,7 +134,7 @@ class OpenAICompatible:
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         # What grows comes last, so that a request begins as the one before.
         body["messages"] = turns
-        seconds = min(self._link.timeout, run.left())
+        seconds = self._link.seconds(run)
         try:
             self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))
         except TimeoutError as error:

@@ -20,7 +20,10 @@ from typing import Any, Protocol
 
 from heal_bot.events import Run
 
+LONGEST = 3_600.0
 _PULSE = 0.05
+# Of the time left, what one call may take.
+_PART = 0.5
 _CONNECT = 15.0
 # What a call may take to notice that its socket was shut.
 _GRACE = 1.0
@@ -31,9 +34,13 @@ class Link:
     """Where a provider lives and how to get there; nothing of it comes from the environment."""
 
     base_url: str
-    timeout: float = 300.0
+    timeout: float = LONGEST
     proxy: str = ""
     ca_file: str = ""
+
+    def seconds(self, run: Run) -> float:
+        """What one call may take: of the time left a part, so that another can follow it."""
+        return min(self.timeout, run.left() * _PART)
 
 
 class Outgoing(Protocol):

@@ -210,7 +210,8 @@ def _tell(
 def _named(candidate: Candidate) -> str:
     """The functions that a candidate changes, and how."""
     places = dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in candidate.edits)
-    return f"{', '.join(places)}: {candidate.rationale or candidate.family}"
+    reason = candidate.rationale.partition("\n")[0]
+    return f"{', '.join(places)}: {reason or candidate.family}"
 
 
 def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:

@@ -17,6 +17,7 @@ from heal_bot.model import (
     Proposal,
     Regression,
     Search,
+    Spectrum,
     Suggestion,
     Target,
     Verdict,
@@ -41,6 +42,8 @@ class Ledger:
     lock_hash: str = ""
     lab: Lab | None = None
     regressions: tuple[Regression, ...] = ()
+    spectrum: Spectrum | None = None
+    paths: tuple[str, ...] = ()
     outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
@@ -237,6 +240,8 @@ class Recollection:
             lock_hash=ledger.lock_hash,
             lab=ledger.lab,
             regressions=ledger.regressions,
+            spectrum=ledger.spectrum,
+            paths=ledger.paths,
         )
 
     def _shown(self) -> Iterator[Attempt]:

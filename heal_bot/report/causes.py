@@ -52,4 +52,4 @@ def _is_part(attempt: AttemptRecord, diff: str) -> bool:
 
 def happened(attempt: AttemptRecord) -> str:
     """What an attempt changed and what came of it, as far as either is told."""
-    return "; ".join(text for text in (attempt.rationale, attempt.detail) if text)
+    return "; ".join(text for text in (attempt.reason, attempt.detail) if text)

@@ -161,7 +161,7 @@ def _causes(record: OutcomeRecord) -> list[dict[str, Any]]:
         {
             "attempt": cause.attempt.number, "function": cause.function,
             "test": cause.tests[0], "more": len(cause.tests) - 1,
-            "said": clip(cause.said, 300), "repair": clip(cause.attempt.rationale, 400),
+            "said": clip(cause.said, 300), "repair": clip(cause.attempt.reason, 400),
         }
         for cause in causes(record)
     ]  # fmt: skip

@@ -67,7 +67,7 @@ def causes(record: OutcomeRecord) -> str:
     for cause in causes_of(record):
         more = f" and {len(cause.tests) - 1} more" if len(cause.tests) > 1 else ""
         said = f" ({for_markdown(cause.said, 160)})" if cause.said else ""
-        why = _prose(cause.attempt.rationale, 400).rstrip(".")
+        why = _prose(cause.attempt.reason, 400).rstrip(".")
         lines.append(
             f"- {code_span(cause.function)} made {code_span(cause.tests[0])}{more} fail{said}"
             f"{f'; repair: {why}' if why else ''}."

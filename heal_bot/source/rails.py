@@ -17,6 +17,7 @@ MAX_EDITS = 8
 # What takes a commit back whole is as large as the commit, and never more than a draft.
 MAX_UNDONE = 50
 _WORD = re.compile(r"\w+")
+_OF_MODULE = re.compile(r"uses \w+\.")
 MAX_SOURCE = 32_000
 is_test = paths.is_test
 is_protected = paths.is_protected
@@ -128,12 +129,16 @@ class _Without(ast.NodeTransformer):
 
 
 def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
-    """The first thing the new code reaches for and neither the old code nor the module did."""
+    """The first thing the new code reaches for and neither the old code nor the module did.
+
+    Of the module what it uses of others counts, of the class what it defines by itself.
+    """
     added = imports.missing(text, edit.imports) if edit.imports else ()
     wanted = guard.parse("\n".join(added))
     aliases = {**risks.aliases(text), **risks.imported(wanted)}
     after = risks.facts(new, aliases) | risks.facts(wanted, {})
     fresh = after - _reached(old, text, added) if after else after
+    fresh = fresh - _customary(edit.target, text) if fresh else fresh
     return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
 
 
@@ -142,6 +147,17 @@ def _reached(old: ast.Module, text: str, added: tuple[str, ...]) -> frozenset[st
     """What the old code reaches for, by the names of its file and of the imports added to it."""
     wanted = guard.parse("\n".join(added))
     return risks.facts(old, {**risks.aliases(text), **risks.imported(wanted)})
+
+
+@lru_cache(maxsize=256)
+def _customary(target: Target, text: str) -> frozenset[str]:
+    """What the module uses of other modules, and the special methods of the target's class."""
+    module = risks.facts(guard.parse(text), risks.aliases(text))
+    used = (fact for fact in module if _OF_MODULE.match(fact))
+    owner = target.qualname.rpartition(".")[0]
+    own = (t.qualname.removeprefix(f"{owner}.") for t in functions.index(target.path, text)
+           if owner and t.qualname.startswith(f"{owner}."))  # fmt: skip
+    return frozenset((*used, *(f"uses .{name}" for name in own)))
 
 
 def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:

@@ -115,7 +115,7 @@ def test_a_prompt_holds_them_between_tags_only(outcome: tuple[Outcome, list[Even
     assert isinstance(baseline, Baseline)
     failures = tuple(item.failure for item in baseline.reproduced)
     facts = Facts((Failing(failures, 0, "", ()),), (), {}, (), (), (), (), "")
-    prompt = Prompter(Cluster("c", failures, ()), facts, NONCE).prompt((), "minimal", 40_000)
+    prompt = Prompter(Cluster("c", failures, ()), facts, NONCE).prompt((), (), 40_000)
     text = "".join(message.text for message in prompt.messages)
     assert "octocat" in text
     outside = re.sub(rf"<untrusted-{NONCE}>.*?</untrusted-{NONCE}>", "", text, flags=re.DOTALL)

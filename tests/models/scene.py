@@ -128,10 +128,16 @@ class Scene:
         targets = functions.index("shop/money.py", MONEY)
         wanted = [t for t in targets if t.kind == "function"]
         failures = tuple(Failure(test, "AssertionError", said) for test, said in tests.items())
-        suspects = tuple(Suspect(t, 0.9, ("ran in 2 failing tests",)) for t in wanted)
+        named = options.pop("suspects", [t.qualname for t in wanted])
+        suspects = tuple(
+            Suspect(t, 0.9, ("ran in 2 failing tests",))
+            for t in wanted
+            if t.qualname in named  # type: ignore[operator]
+        )
         self.cluster = Cluster("c1", failures, suspects)
         lab: Lab | None = options.pop("lab", None)  # type: ignore[assignment]
         self.ledger = Ledger(self.tree, instruction="keep it short", lab=lab)
+        self.ledger.spectrum = options.pop("spectrum", None)  # type: ignore[assignment]
         stands_on = options.pop("base", "")
         confirm = cast(
             Callable[[Proposal], Verdict | None], options.pop("confirm", lambda proposal: None)
@@ -171,8 +177,9 @@ ROUND = {"tests/test_shop.py::test_round": "got 1.23"}
 BOTH = {**ROUND, "tests/test_shop.py::test_total": "got 2.0"}
 
 
-def sent(bench, number: int) -> str:
-    """The whole prompt of a request as the model reads it."""
+def sent(bench, number: int, *, ours: bool = False) -> str:
+    """The whole prompt of a request as the model reads it; or without its own answers."""
     body = bench.server.requests[number][2]
-    blocks = [block["text"] for turn in body["messages"] for block in turn["content"]]
+    turns = [turn for turn in body["messages"] if not ours or turn["role"] == "user"]
+    blocks = [block["text"] for turn in turns for block in turn["content"]]
     return body["system"][0]["text"] + "\n".join(blocks)

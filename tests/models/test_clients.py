@@ -374,3 +374,15 @@ def test_a_server_without_schemas_is_asked_again_without_one(bench) -> None:
     reply = bench.models["openai"].ask(bench.run(), "s", [Message("user", "why")], 100, SCHEMA)
     assert reply.text == "{}"
     assert ["response_format" in body for _, _, body in bench.server.requests] == [True, False]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_call_leaves_half_of_the_time_that_is_left(bench, provider) -> None:
+    bench.ask(provider, bench.fails(provider, 401, "", "the first import takes its time"))
+    start = time.monotonic()
+    error = bench.ask(
+        provider, bench.says(provider, "word " * 400, drip=0.05), deadline=start + 4.0
+    )
+    assert isinstance(error, LLMError)
+    assert error.kind == "timeout"
+    assert 1.5 < time.monotonic() - start < 3.5

@@ -22,7 +22,7 @@ def test_of_those_that_fix_everything_the_smallest_change_is_offered(play, bench
     tasks = ("the smallest change", "Start anew", "another suspect")
     for number, task in enumerate(tasks):
         assert task in sent(bench, number)
-        assert "Attempt 1" not in sent(bench, number)
+        assert "# Attempt 1" not in sent(bench, number)
 
 
 def test_the_next_round_knows_all_of_the_last_one(play, bench) -> None:

@@ -19,9 +19,10 @@ import pytest
 from heal_bot import api, bundle, settings, wiring
 from heal_bot.errors import SandboxError, UsageError
 from heal_bot.events import Event, Run, Underway
-from heal_bot.model import Cost
+from heal_bot.model import Candidate, Cost
 from heal_bot.model_port import Message, Reply
 from heal_bot.outcome import OutcomeRecord
+from heal_bot.ports import Brief, Recall
 from heal_bot.sandbox.run import Sandbox
 from heal_bot.tiers import Own, tiers
 from tests.models.server import Scripted, fails, says, served
@@ -188,6 +189,40 @@ def test_a_programs_own_model_heals_and_tells_events_to_a_loop(
     assert sequence == list(range(1, len(sequence) + 1))
     written = (tmp_path / "out" / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["seq"] for line in written] == sequence
+
+
+class Curious:
+    """A proposer that has nothing to say and remembers what it was told."""
+
+    name, streams, notes = "curious", False, ()
+
+    def __init__(self) -> None:
+        self.briefs: list[Brief] = []
+
+    def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
+        self.briefs.append(recall())
+        yield from ()
+
+    def spent(self) -> Cost:
+        return Cost()
+
+
+def test_what_a_model_looked_at_is_in_the_log_of_attempts(
+    repo: Path, mode: str, tmp_path: Path
+) -> None:
+    asked = {"looks": [{"tool": "tests"}, {"tool": "search", "text": "def vowels"}]}
+    chosen = settings.load({}, options={"sandbox": mode, "proposers": ()})
+    curious = Curious()
+    own = Own(models=(Canned(json.dumps(asked), ANSWER),), proposers=(curious,))
+    record = api.heal(_job(repo, tmp_path / "out"), chosen, own=own)
+    assert record.status == "healed"
+    (found,) = (one for one in record.attempts if "look: " in one.rationale)
+    told = found.rationale
+    assert found.reason == ""
+    assert "look: tests tests/test_" in told
+    assert "FAILURES" in told
+    assert "words/vowels.py:1: def vowels(text):\n1 lines in all" in told
+    assert all(brief.spectrum is not None for brief in curious.briefs)
 
 
 CIRCLE = {

@@ -34,6 +34,8 @@ def test_an_attempt_tells_what_it_changed_and_what_came_of_it() -> None:
     first, second = records.record(records.data(BASE)).attempts
     assert happened(first) == "starts the slice at 0; no failing test passes"
     assert happened(second) == "sums every price"
+    looked = second.model_copy(update={"rationale": "sums every price\n\nlook: run\nprint(1)"})
+    assert happened(looked) == "sums every price"
 
 
 def test_a_fix_that_was_not_taken_is_accounted_for() -> None:

@@ -23,6 +23,9 @@ class A:
     def p(self):
         return self.x + 1
 
+    def __len__(self):
+        return 1
+
 
 def f(a, b=2):
     return os.getcwd() + a
@@ -69,6 +72,9 @@ def _f(body: str) -> tuple[str, str]:
         (*_f("try:\n    pass\nexcept BaseException:\n    pass"), "BaseException"),
         (*_f("try:\n    pass\nexcept:\n    pass"), "bare except"),
         (*_f("return a.__class__"), "__class__"),
+        (*_f("return a.__len__()"), "__len__"),
+        ("A.p", "    @property\n    def p(self):\n        return self.__dict__\n", "__dict__"),
+        ("g", "def g(obj, name):\n    return os.getpid()\n", "os.getpid"),
         (*_f("return super().__init__.__globals__"), "__globals__"),
         (*_f("return super().__getattribute__(b)"), "__getattribute__"),
         (*_f("return a.__init__(b)"), "__init__"),
@@ -138,6 +144,9 @@ def test_what_is_refused_is_refused_in_words(tree, qualname: str, new: str, reas
         ("A.p", "    @property\n    def p(self):\n        return self.x\n", "function", ()),
         ("A.p", "    @property\n    def p(self):\n        super().__init__(1)\n"
                 "        return self.x\n", "function", ()),
+        ("A.p", "    @property\n    def p(self):\n        return self.__len__()\n",
+         "function", ()),
+        ("g", "def g(obj, name):\n    return os.getcwd() + name\n", "function", ()),
         ("RATE", "RATE, KEEP = 3, 5\n", "assignment", ()),
         ("A.K", '    K = {"a": 2}\n', "class_attribute", ()),
         ("f.b", "def f(a, b=3):\n", "default", ()),

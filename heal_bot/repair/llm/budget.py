@@ -23,13 +23,12 @@ class Reservation:
     input_tokens: int
     max_tokens: int
     usd: float | None
-    since: float
     estimate: int
 
 
 @dataclass(slots=True)
 class Budget:
-    """Caps on dollars, on the tokens of calls without a known price, on calls and seconds.
+    """Caps on dollars, on the tokens of calls without a known price, on calls.
 
     A reservation holds the whole prompt uncached and a full answer, so that a call ends beyond
     the cap only where a prompt has more tokens than estimated, which the next reservations
@@ -40,11 +39,9 @@ class Budget:
     usd: float = 1.0
     tokens: int = 300_000
     calls: int = 60
-    seconds: float = math.inf
     _usd: float = 0.0
     _unpriced: int = 0
     _calls: int = 0
-    _seconds: float = 0.0
     _input: int = 0
     _output: int = 0
     _cached: int = 0
@@ -58,39 +55,37 @@ class Budget:
         """
         if self._calls >= self.calls:
             raise self._over(run, model, f"{self.calls} model calls were allowed and made")
-        if self._seconds >= self.seconds:
-            raise self._over(run, model, f"{self.seconds:g} s of model time were allowed")
         allowed, estimate = max_tokens, input_tokens
         input_tokens = math.ceil(estimate * self._denser)
         while allowed >= min(_LEAST_ANSWER, max_tokens):
             usd = model.price(input_tokens, allowed)
             if usd is None and self._unpriced + input_tokens + allowed <= self.tokens:
                 self._say_unknown(run, model)
-                return Reservation(model, input_tokens, allowed, None, run.clock(), estimate)
+                return Reservation(model, input_tokens, allowed, None, estimate)
             if usd is not None and self._usd + usd <= self.usd:
-                return Reservation(model, input_tokens, allowed, usd, run.clock(), estimate)
+                return Reservation(model, input_tokens, allowed, usd, estimate)
             allowed = allowed * 3 // 4
         if model.price(input_tokens, 1) is None:
             raise self._over(run, model, f"{self.tokens} tokens without a price were allowed")
         left = f"{max(0.0, self.usd - self._usd):.3f} of {self.usd:g} dollars are left"
         raise self._over(run, model, f"{left}, too little for another call")
 
-    def settle(self, run: Run, held: Reservation, cost: Cost | None) -> None:
+    def settle(self, held: Reservation, cost: Cost | None) -> None:
         """Count a call that was answered; None, where the provider said no usage, as reserved."""
         if cost is None:
-            self._count(run, held, held.input_tokens, held.max_tokens, held.usd)
+            self._count(held, held.input_tokens, held.max_tokens, held.usd)
             return
         seen = cost.input_tokens / max(1, held.estimate)
         self._denser = max(self._denser, min(seen, _DENSEST))
-        self._count(run, held, cost.input_tokens, cost.output_tokens, cost.usd)
+        self._count(held, cost.input_tokens, cost.output_tokens, cost.usd)
         self._cached += cost.cached_tokens
 
-    def settle_failed(self, run: Run, held: Reservation, error: LLMError) -> None:
+    def settle_failed(self, held: Reservation, error: LLMError) -> None:
         """Count a call that failed: what it was charged for, or all that was reserved."""
         if error.billed is None:
-            self._count(run, held, held.input_tokens, held.max_tokens, held.usd)
+            self._count(held, held.input_tokens, held.max_tokens, held.usd)
         else:
-            self._count(run, held, *error.billed, held.model.price(*error.billed))
+            self._count(held, *error.billed, held.model.price(*error.billed))
 
     def spent(self) -> Cost:
         """All calls so far, failed ones included; `usd` is None when a price was unknown."""
@@ -98,10 +93,9 @@ class Budget:
         return Cost(usd, self._input, self._output, self._cached)
 
     def _count(
-        self, run: Run, held: Reservation, input_tokens: int, output_tokens: int, usd: float | None
+        self, held: Reservation, input_tokens: int, output_tokens: int, usd: float | None
     ) -> None:
         self._calls += 1
-        self._seconds += run.clock() - held.since
         self._input += input_tokens
         self._output += output_tokens
         if usd is None:

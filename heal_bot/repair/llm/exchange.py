@@ -48,7 +48,7 @@ def ask(
         try:
             reply = model.ask(run, prompt.system, prompt.messages, held.max_tokens, schema)
         except LLMError as error:
-            budget.settle_failed(run, held, error)
+            budget.settle_failed(held, error)
             if not remaining or run.over():
                 raise
             if error.kind in {"context_overflow", "over_tpm"}:
@@ -58,7 +58,7 @@ def ask(
             elif error.kind not in _AGAIN or error.billed == (0, 0):
                 raise
         else:
-            budget.settle(run, held, reply.cost if reply.counted else None)
+            budget.settle(held, reply.cost if reply.counted else None)
             return reply
     raise AssertionError("unreachable: the last try returns or raises")
 

@@ -1,14 +1,14 @@
 """Prompts: reviewed templates, untrusted text in tagged blocks, fitted to the window.
 
-Blocks come in an order that lets a provider reuse its cache: what never changes first, attempts
-as they are made, the task last.
+A conversation grows at its end alone, so that a provider can reuse its cache: what never changes
+first, attempts of others, the task, then each answer with what came of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from heal_bot.errors import LLMError
 from heal_bot.model import Attempt, Cause, Cluster
 from heal_bot.model_port import Message
 from heal_bot.repair.llm.context import Facts
-from heal_bot.repair.llm.lessons import lessons
-from heal_bot.repair.llm.likeness import open_again
+from heal_bot.repair.llm.looks import Seen, cut
+from heal_bot.repair.llm.snippet import THOUGHT
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
-VERSION = "5"
+VERSION = "6"
 # What kept an attempt from being measured.
 _WHY = {
     Cause.CHANGE: "",
@@ -32,6 +32,7 @@ _WHY = {
     Cause.BUDGET: "since no time was left",
     Cause.FLAKY: "since a test failed that executes nothing of it",
 }
+_ANSWER = 24_000
 _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
 # (test functions, suspects, surroundings?, characters of a source, of a message), roomiest first.
@@ -53,6 +54,21 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """An answer and what came of it; and what is left of both where there is no room."""
+
+    answer: str
+    result: str
+    line: str
+
+    @property
+    def messages(self) -> list[Message]:
+        """The turn as it is sent."""
+        said = [Message("assistant", self.answer)] if self.answer else []
+        return [*said, Message("user", self.result)]
+
+
+@dataclass(frozen=True, slots=True)
 class Prompter:
     """Renders the prompts of one cluster; the nonce tags what is not ours."""
 
@@ -65,60 +81,83 @@ class Prompter:
     def prompt(
         self,
         attempts: Sequence[Attempt],
-        strategy: str,
+        turns: Sequence[Turn],
         limit: int,
-        lines: int = 0,
-        findings: Sequence[str] = (),
+        *,
+        lab: bool = True,
+        way: str = "",
     ) -> Prompt:
-        """The prompt for a proposal within `limit` tokens.
+        """The prompt for the next answer within `limit` tokens, after earlier attempts and turns.
 
-        The `lines` oldest attempts are shown as a line each. Raises LLMError `context_overflow`
-        when nothing fits.
+        `way` is what to do in this answer alone. Raises LLMError `context_overflow` when nothing
+        fits.
         """
-        ask = self._render(
-            "ask",
-            lessons=lessons(self.cluster, attempts),
-            strategy=strategy,
-            findings=findings,
-            again=open_again(attempts),
-        )
-        return self._fitted(attempts, ask, limit, lines)
-
-    def diagnosis(self, attempts: Sequence[Attempt], limit: int) -> Prompt:
-        """The prompt for a diagnosis, which begins like the one for a proposal."""
-        found = lessons(self.cluster, attempts)
-        ask = self._render("diagnose", lessons=found, again=open_again(attempts))
-        return self._fitted(attempts, ask, limit, 0)
+        system = self._render("system", kind="propose", lab=lab)
+        return self._fitted(system, attempts, self._render("ask"), limit, turns, way)
 
     def review(self, diff: str, limit: int) -> Prompt:
         """The prompt for a second opinion on a patch."""
-        return self._fitted((), self._render("review", diff=diff), limit, 0)
+        system = self._render("system", kind="review")
+        return self._fitted(system, (), self._render("review", diff=diff), limit)
 
     def claim(self, claim: str, code: str, limit: int) -> Prompt:
         """The prompt for a second answer on what a check asserts."""
-        return self._fitted((), self._render("claim", claim=claim, code=code), limit, 0)
+        system = self._render("system", kind="claim")
+        return self._fitted(system, (), self._render("claim", claim=claim, code=code), limit)
 
-    def _fitted(self, attempts: Sequence[Attempt], ask: str, limit: int, lines: int) -> Prompt:
-        """Context, attempts and task; attempts shrink, the oldest first, before anything else.
+    def judged(self, attempt: Attempt, how: str) -> tuple[str, str]:
+        """What came of an attempt, and what to do next."""
+        said = self._render("attempt", attempt=attempt, why=_WHY[attempt.verdict.cause], own=True)
+        return said, self._render("next", attempt=attempt, how=how)
+
+    def looked(self, title: str, seen: Sequence[Seen], left: int | None) -> str:
+        """What looks showed."""
+        opened = [target for one in seen for target in one.targets]
+        opened = [target for target in opened if target not in self.facts.targets]
+        return self._render("looked", title=title, seen=seen, opened=opened, left=left)
+
+    def line(self, attempt: Attempt) -> str:
+        """An attempt in a line."""
+        return self._attempt("attempt_line", attempt)
+
+    def answered(self, text: str) -> str:
+        """An answer as it is sent back: without thoughts, secrets and our tags."""
+        bare = _TAG.sub("", hide_values(THOUGHT.sub("", text), self.secrets))
+        return cut(bare.replace(self.nonce, ""), _ANSWER).strip() or "(nothing)"
+
+    def _fitted(
+        self,
+        system: str,
+        attempts: Sequence[Attempt],
+        task: str,
+        limit: int,
+        turns: Sequence[Turn] = (),
+        way: str = "",
+    ) -> Prompt:
+        """Context, attempts, task and turns; the oldest shrink first, before anything else.
 
         What is left out is named.
         """
-        system = self._render("system")
-        full = [self._attempt("attempt", attempt) for attempt in attempts]
-        short = [self._attempt("attempt_line", attempt) for attempt in attempts]
+        many = len(attempts) + len(turns)
         for level in range(len(_LEVELS)):
-            context = self._context(level)
-            # Beyond the roomiest level all attempts but the newest are lines already.
-            first = lines if level == 0 else max(lines, len(attempts) - 1)
-            for shrunk in range(first, len(attempts) + 1):
-                blocks = [context, *short[:shrunk], *full[shrunk:], ask]
-                tokens = estimate(system, *blocks)
+            # Beyond the roomiest level all but the newest are lines already.
+            for shrunk in range(max(0, many - 1) if level else 0, many + 1):
+                said = [Message("user", self._context(level))]
+                for number, attempt in enumerate(attempts):
+                    name = "attempt_line" if number < shrunk else "attempt"
+                    said.append(Message("user", self._attempt(name, attempt)))
+                said.append(Message("user", task))
+                for number, turn in enumerate(turns, len(attempts)):
+                    said += [Message("user", turn.line)] if number < shrunk else turn.messages
+                said[0] = replace(said[0], cached=True)
+                said[-1] = replace(said[-1], cached=True)
+                said += [Message("user", way)] if way else []
+                tokens = estimate(system, *(message.text for message in said))
                 if tokens <= limit:
-                    return Prompt(system, _messages(blocks), tokens)
-        least = estimate(system, self._context(len(_LEVELS) - 1), *short, ask)
+                    return Prompt(system, tuple(said), tokens)
         raise LLMError(
             "context_overflow",
-            f"the smallest prompt has about {least} tokens, {limit} are allowed; "
+            f"the smallest prompt has about {tokens} tokens, {limit} are allowed; "
             "use a model with a larger window",
         )
 
@@ -127,7 +166,7 @@ class Prompter:
         known, text = self._kept.get((name, attempt.number), (None, ""))
         if known is not attempt:
             why = _WHY[attempt.verdict.cause]
-            text = self._render(name, attempt=attempt, summary=summary(attempt), why=why)
+            text = self._render(name, attempt=attempt, why=why, own=False)
             self._kept[name, attempt.number] = (attempt, text)
         return text
 
@@ -179,34 +218,9 @@ class Prompter:
         return untrusted
 
 
-def summary(attempt: Attempt) -> str:
-    """An attempt in one line: what it changed, what came of it."""
-    verdict = attempt.verdict
-    changed = ", ".join(edit.target.qualname for edit in attempt.candidate.edits) or "nothing"
-    said = [f"{attempt.candidate.family} change of {changed}"]
-    if verdict.fixed:
-        said.append(f"fixed {len(verdict.fixed)}")
-    for word, failures in (
-        ("still failing", verdict.still_failing),
-        ("newly failing", verdict.newly_failing),
-    ):
-        if failures:
-            text = one_line(f"{failures[0].kind}: {failures[0].message}", 120)
-            said.append(f"{word} {len(failures)}, first with {text}")
-    if verdict.detail:
-        said.append(one_line(verdict.detail, 160))
-    return "; ".join(said)
-
-
 def estimate(*texts: str) -> int:
     """An upper estimate of tokens: a token per three bytes."""
     return sum(len(text.encode("utf-8", "replace")) for text in texts) // 3 + 50
-
-
-def _messages(blocks: Sequence[str]) -> tuple[Message, ...]:
-    """One user turn of blocks, with cache marks behind the context and the newest attempt."""
-    marked = {0, len(blocks) - 2}
-    return tuple(Message("user", text, number in marked) for number, text in enumerate(blocks))
 
 
 @lru_cache(maxsize=8)

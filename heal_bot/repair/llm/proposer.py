@@ -1,10 +1,11 @@
-"""The model tier as a proposer: a call, repairs with memory, a fresh start, the next model."""
+"""The model tier as a proposer: one conversation on a cluster, taken on by the next model."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from heal_bot.errors import LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
@@ -13,26 +14,30 @@ from heal_bot.model_port import Model, Replies, Reply
 from heal_bot.ports import Brief, Recall
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.context import gather
-from heal_bot.repair.llm.diagnosis import Diagnosis, findings
+from heal_bot.repair.llm.conversation import Answer, Conversation
 from heal_bot.repair.llm.exchange import Sizes, answer_key, ask
 from heal_bot.repair.llm.lessons import most_fixed
-from heal_bot.repair.llm.likeness import given_up, shape, twin
-from heal_bot.repair.llm.prompting import Prompt, Prompter
+from heal_bot.repair.llm.likeness import given_up, twin
+from heal_bot.repair.llm.prompting import Prompter
 from heal_bot.repair.llm.reply import ReplyError
-from heal_bot.repair.llm.rewriting import read
-from heal_bot.repair.llm.structured import parse
+from heal_bot.repair.memory import digest
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
-# How each round opens; sampling parameters are gone, so variety comes from the task.
-STRATEGIES = ("minimal", "fresh", "elsewhere")
+# What more answers to one question are asked for; sampling parameters are gone.
+_WAYS = (
+    "",
+    "Start anew: derive from the tests what the code must do, and write the faulty"
+    " function again from that, keeping its signature.\n",
+    "The cause may lie in another suspect than the first, or in several together.\n",
+)
+_ROUNDS = 3
 _PATIENCE = 2
 # How often a model is asked in one cluster whose calls end at their limit of time.
 _CALLS = 3
 _LAST = frozenset({"auth", "out_of_credit", "gone", "bad_request"})
-# Below this confidence of a diagnosis other suspects come before a fresh start.
-_SURE = 0.5
-# What another strategy may avoid; any other failure rests the model for the rest of the cluster.
+# What another request may avoid; any other failure rests the model for the rest of the cluster.
 _ITS_OWN = frozenset({"refusal", "truncated"})
+_FAMILY = "model"
 
 
 @dataclass(slots=True)
@@ -54,8 +59,7 @@ class ModelProposer:
     _lost: set[int] = field(default_factory=set)
     _resting: set[int] = field(default_factory=set)
     _late: Counter[int] = field(default_factory=Counter)
-    _set_aside: int = 0
-    _findings: tuple[str, ...] = ()
+    _spent: bool = False
     _stuck: bool = False
 
     streams = False
@@ -75,96 +79,111 @@ class ModelProposer:
         facts = gather(brief)
         if not facts.suspects:
             return
-        self._resting, self._set_aside, self._findings = set(self._lost), 0, ()
-        self._stuck, self._late = False, Counter()
+        self._resting, self._late = set(self._lost), Counter()
+        self._stuck = self._spent = False
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
-        try:
-            left: tuple[str, ...] = STRATEGIES
-            while left and not self._given_up(recall()):
-                strategy, *others = left
-                yield from self._rounds(run, recall, prompter, strategy)
-                first = strategy == STRATEGIES[0]
-                left = self._look(run, recall, prompter) if first else tuple(others)
-        except LLMError as error:
-            # Only a spent budget ends all rounds.
+        for place in range(len(self.models)):
+            yield from self._kept(run, recall, prompter, place)
+        talk = Conversation.on(prompter, recall())
+        yield from self._rounds(run, recall, talk)
+        if said := talk.transcript():
+            candidate = Candidate((), self.name, _FAMILY, _joined("", said))
+            recall.reject(candidate, "looked, and proposed nothing")
+        if self._spent:
             recall.end("budget")
-            self._note(run, str(error))
-        else:
-            if unmeasured := self._given_up(recall()):
-                recall.end("stuck")
-                said = f"attempt {unmeasured.number} may be right, but was not measured again"
-                self._note(run, f"{said}: {unmeasured.verdict.detail}")
-            elif self._stuck:
-                recall.end("stuck")
-                where = f"{brief.cluster.id}: {len(recall().attempts)} attempts"
-                self._note(run, f"the models are stuck at cluster {where}")
+        elif unmeasured := self._given_up(recall()):
+            recall.end("stuck")
+            said = f"attempt {unmeasured.number} may be right, but was not measured again"
+            self._note(run, f"{said}: {unmeasured.verdict.detail}")
+        elif self._stuck or talk.over:
+            recall.end("stuck")
+            where = f"{brief.cluster.id}: {len(recall().attempts)} attempts"
+            self._note(run, f"the models are stuck at cluster {where}")
 
-    def _rounds(
-        self, run: Run, recall: Recall, prompter: Prompter, strategy: str
-    ) -> Iterator[Candidate]:
-        """A round of each model; one whose call ended at its limit comes again after the others."""
-        waiting = deque(range(len(self.models)))
-        while waiting:
+    def _rounds(self, run: Run, recall: Recall, talk: Conversation) -> Iterator[Candidate]:
+        """Each model in its turn; one whose call ended at its limit comes once more."""
+        waiting = deque([*range(len(self.models))] * _ROUNDS)
+        first = True
+        while waiting and not self._given_up(recall()):
             place = waiting.popleft()
-            if place in self._resting or run.over():
+            if place in self._resting or run.over() or talk.over:
                 continue
-            if (place, strategy) != (0, STRATEGIES[0]):
-                self._speak(run, place, "switch", f"{self.models[place].name}: {strategy}")
-            late = self._late[place]
-            yield from self._round(run, recall, prompter, place, strategy)
+            if not first:
+                self._speak(run, place, "switch", f"{self.models[place].name} goes on")
+            first, late = False, self._late[place]
+            yield from self._round(run, recall, talk, place)
             if self._late[place] > late:
                 waiting.append(place)
 
     def _round(
-        self, run: Run, recall: Recall, prompter: Prompter, place: int, strategy: str
+        self, run: Run, recall: Recall, talk: Conversation, place: int
     ) -> Iterator[Candidate]:
-        """Ask one model until two attempts in a row brought nothing, or it fails."""
-        stuck, key = 0, answer_key(self.models[place], recall(), prompter.facts)
-        if strategy == "fresh":
-            # A new start is not to be drawn to old ideas; their outcomes stay in view.
-            self._set_aside = len(recall().attempts)
-        while stuck < _PATIENCE and not run.over() and not self._given_up(recall()):
-            brief = recall()
-            best = most_fixed(brief.attempts)
+        """Ask one model until two proposals in a row brought nothing, or it fails."""
+        stuck, key = 0, answer_key(self.models[place], recall(), talk.prompter.facts)
+        while stuck < _PATIENCE and not (talk.over or run.over() or self._given_up(recall())):
+            best = most_fixed(recall().attempts)
             try:
-                replies = self._answers(run, prompter, brief, place, strategy, key)
+                replies = self._answers(run, talk, place)
             except LLMError as error:
-                if error.kind == "budget":
-                    raise
-                if error.kind in _LAST:
-                    self._lost.add(place)
-                self._late[place] += error.kind == "timeout"
-                again = error.kind == "timeout" and self._late[place] < _CALLS
-                if error.kind not in _ITS_OWN and not again:
-                    self._resting.add(place)
-                self._note(run, str(error))
+                self._fail(run, talk, place, error)
                 return
-            heat = self._heat(run, recall, prompter, brief, replies, place)
+            heat: list[tuple[Candidate, str]] = []
+            judged: list[tuple[str, Answer, Candidate]] = []
+            for reply in replies:
+                answer, candidate = self._understood(run, recall, talk, reply, place, heat)
+                if answer.asked.no_fault and candidate is None:
+                    self._rest(run, recall, talk, place, reply, answer.asked.no_fault)
+                elif candidate is None:
+                    talk.look(run, reply.text, answer.asked, recall())
+                else:
+                    judged.append((reply.text, answer, candidate))
             yield from self._offered(recall, heat, key)
-            stuck = 0 if most_fixed(recall().attempts) > best else stuck + 1
-            strategy = "repair"
+            for text, answer, candidate in judged:
+                talk.judge(run, text, answer, candidate, recall())
+            if place in self._resting:
+                return
+            if judged:
+                stuck = 0 if most_fixed(recall().attempts) > best else stuck + 1
         self._stuck = self._stuck or stuck >= _PATIENCE
+
+    def _fail(self, run: Run, talk: Conversation, place: int, error: LLMError) -> None:
+        """Take it that a model did not answer: it rests, or is asked again after the others."""
+        self._note(run, str(error))
+        if error.kind in _LAST:
+            self._lost.add(place)
+        self._spent = self._spent or error.kind == "budget"
+        self._late[place] += error.kind == "timeout"
+        again = error.kind == "timeout" and self._late[place] < _CALLS
+        if error.kind not in _ITS_OWN and not again:
+            self._resting.add(place)
+        if error.kind == "truncated":
+            talk.remark("The last answer was cut at its limit. Be brief, and change long functions"
+                        " by search and replace alone.")  # fmt: skip
+
+    def _rest(
+        self, run: Run, recall: Recall, talk: Conversation, place: int, reply: Reply, why: str
+    ) -> None:
+        """Record that a model takes nothing in the code for the fault; it is asked no more."""
+        model = self.models[place]
+        reason = one_line(hide_values(why, self.secrets), 600)
+        said = _joined(reason, talk.transcript())
+        verdict = f"{model.name} says that this is no fault of the code: {reason}"
+        recall.reject(Candidate((), model.provider, _FAMILY, said, reply.cost), verdict)
+        self._resting.add(place)
+        self._note(run, f"{talk.prompter.cluster.id}: {verdict}")
 
     def _given_up(self, brief: Brief) -> Attempt | None:
         """The newest attempt, where one more would not be measured either."""
         return given_up(brief.attempts, {model.provider for model in self.models})
 
-    def _answers(
-        self, run: Run, prompter: Prompter, brief: Brief, place: int, strategy: str, key: str
-    ) -> list[tuple[str, Reply]]:
+    def _answers(self, run: Run, talk: Conversation, place: int) -> list[Reply]:
         """The answer to the question; of a tournament also to the same one put in other ways."""
-        if strategy == STRATEGIES[0] and (reply := self._kept(run, place, key)):
-            return [(strategy, reply)]
-        ways = tuple(dict.fromkeys((strategy, *STRATEGIES)))[: self.candidates]
-        found: list[tuple[str, Reply]] = []
-        for way in ways:
-
-            def compose(limit: int, way: str = way) -> Prompt:
-                return prompter.prompt(brief.attempts, way, limit, self._set_aside, self._findings)
-
+        found: list[Reply] = []
+        for way in _WAYS[: self.candidates]:
+            compose = partial(talk.prompt, way=way)
             try:
-                found.append((way, ask(run, self.models[place], self.budget, self.sizes, compose)))
+                found.append(ask(run, self.models[place], self.budget, self.sizes, compose))
             except LLMError as error:
                 if not found:
                     raise
@@ -173,36 +192,19 @@ class ModelProposer:
                 break
         return found
 
-    def _heat(
-        self,
-        run: Run,
-        recall: Recall,
-        prompter: Prompter,
-        brief: Brief,
-        replies: Sequence[tuple[str, Reply]],
-        place: int,
-    ) -> list[tuple[Candidate, str]]:
-        """The usable candidates of a tournament with the answers they come from."""
-        heat: list[tuple[Candidate, str]] = []
-        for way, reply in replies:
-            found = self._candidate(run, recall, prompter, brief, reply, place, way)
-            if found is None:
-                continue
-            if any(shape(found.edits) == shape(other.edits) for other, _ in heat):
-                refusal = "the same change as another candidate of this round"
-                self._speak(run, place, "reject", refusal)
-                recall.reject(found, refusal)
-            else:
-                heat.append((found, reply.text))
-        return heat
-
-    def _kept(self, run: Run, place: int, key: str) -> Reply | None:
+    def _kept(
+        self, run: Run, recall: Recall, prompter: Prompter, place: int
+    ) -> Iterator[Candidate]:
         """The answer that fixed the same thing before; it is read and judged like any other."""
+        key = answer_key(self.models[place], recall(), prompter.facts)
         text = self.replies.get(key) if self.replies is not None else None
         if text is None:
-            return None
+            return
         self._speak(run, place, "kept", "an earlier run's answer to the same question is tried")
-        return Reply(text, Cost(), self.models[place].name)
+        heat: list[tuple[Candidate, str]] = []
+        reply = Reply(text, Cost(), self.models[place].name)
+        self._understood(run, recall, Conversation.on(prompter, recall()), reply, place, heat)
+        yield from self._offered(recall, heat, key)
 
     def _offered(
         self, recall: Recall, heat: Sequence[tuple[Candidate, str]], key: str
@@ -229,66 +231,51 @@ class ModelProposer:
                 else:
                     self.replies.drop(key)
 
-    def _look(self, run: Run, recall: Recall, prompter: Prompter) -> tuple[str, ...]:
-        """Have a model say what it takes for the cause, look for it in the sandbox, and widen.
-
-        The strategies that are left, in the order that its confidence suggests.
-        """
-        brief = recall()
-        place = next((n for n in range(len(self.models)) if n not in self._resting), None)
-        if brief.lab is None or place is None or run.over() or self._given_up(brief):
-            return STRATEGIES[1:]
-        model = self.models[place]
-        self._speak(run, place, "switch", f"{model.name}: diagnosis")
-        try:
-            reply = ask(
-                run, model, self.budget, self.sizes,
-                lambda limit: prompter.diagnosis(brief.attempts, limit),
-                Diagnosis.model_json_schema(),
-            )  # fmt: skip
-            diagnosis = parse(reply.text, Diagnosis)
-        except ReplyError as error:
-            self._speak(run, place, "reject", str(error))
-            return STRATEGIES[1:]
-        except LLMError as error:
-            if error.kind == "budget":
-                raise
-            self._note(run, str(error))
-            return STRATEGIES[1:]
-        self._findings = findings(run, diagnosis, brief)
-        return STRATEGIES[1:] if diagnosis.confidence >= _SURE else STRATEGIES[:0:-1]
-
-    def _candidate(
+    def _understood(
         self,
         run: Run,
         recall: Recall,
-        prompter: Prompter,
-        brief: Brief,
+        talk: Conversation,
         reply: Reply,
         place: int,
-        strategy: str,
-    ) -> Candidate | None:
-        """The candidate of a reply; None when it is unusable or a twin, which is recorded."""
-        facts, provider = prompter.facts, self.models[place].provider
-        said = clip(printable(hide_values(reply.text, self.secrets)), 1_500)
+        heat: list[tuple[Candidate, str]],
+    ) -> tuple[Answer, Candidate | None]:
+        """What a reply holds, and its candidate, which joins the heat unless it is refused.
+
+        What cannot be read, or was proposed before, is recorded as a candidate that was refused.
+        """
+        provider = self.models[place].provider
         try:
-            reading = read(reply.text, facts.targets, facts.texts, self.secrets)
+            answer = talk.understood(reply.text)
         except ReplyError as error:
             self._speak(run, place, "reject", str(error))
-            recall.reject(Candidate((), provider, strategy, said, reply.cost), str(error))
-            return None
+            said = clip(printable(hide_values(reply.text, self.secrets)), 1_500)
+            candidate = Candidate((), provider, _FAMILY, said, reply.cost)
+            recall.reject(candidate, str(error))
+            return Answer(), candidate
+        reading = answer.reading
+        if reading is None:
+            looks = ", ".join(look.tool for look in answer.asked.looks)
+            self._speak(run, place, "look", one_line(looks, 200))
+            return answer, None
         if reading.salvaged:
             self._speak(run, place, "salvage", "the code was found outside a proper fence")
         reason = one_line(hide_values(reading.rationale, self.secrets), 300)
-        candidate = Candidate(reading.edits, provider, strategy, reason, reply.cost)
-        if (earlier := twin(reading.edits, brief.attempts)) is not None:
+        said = _joined(reason, talk.transcript())
+        candidate = Candidate(reading.edits, provider, _FAMILY, said, reply.cost)
+        refusal = ""
+        if any(digest(candidate) == digest(other) for other, _ in heat):
+            refusal = "the same change as another candidate of this round"
+        elif (earlier := twin(candidate, recall().attempts)) is not None:
             refusal = f"the same change as attempt {earlier.number}, which was not run again"
+        if refusal:
             self._speak(run, place, "reject", refusal)
             recall.reject(candidate, refusal)
-            return None
-        names = ", ".join(edit.target.qualname for edit in reading.edits)
-        self._speak(run, place, "candidate", names)
-        return candidate
+        else:
+            names = ", ".join(edit.target.qualname for edit in reading.edits)
+            self._speak(run, place, "candidate", names)
+            heat.append((candidate, reply.text))
+        return answer, candidate
 
     def _speak(self, run: Run, place: int, kind: str, detail: str) -> None:
         model = self.models[place]
@@ -298,3 +285,8 @@ class ModelProposer:
         if message not in self.notes:
             self.notes.append(message)
             run.emit(Noted(stage="repair", message=message, level="warning"))
+
+
+def _joined(reason: str, transcript: str) -> str:
+    """Why something is proposed, and after it what was looked at before."""
+    return f"{reason}\n\n{transcript}" if transcript else reason

@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from heal_bot.errors import HealBotError
 from heal_bot.model import Edit, Target
-from heal_bot.repair.llm.snippet import MAX_REPLY, Snippet, indented, prose, snippets
+from heal_bot.repair.llm import blocks
+from heal_bot.repair.llm.snippet import MAX_REPLY, Snippet, indented, prose, respaced, snippets
 from heal_bot.source import guard, imports
 from heal_bot.source.edit import minimal
 from heal_bot.text import Secret, hide_values, one_line, printable
@@ -53,51 +54,48 @@ def read(
 ) -> Reading:
     """The edits of a reply to `targets` (best first); `texts` are their files.
 
-    Later definitions of a target replace earlier ones, since models correct themselves. Raises
-    ReplyError with a reason for the model.
+    Functions may be whole or in blocks. Later definitions of a target replace earlier ones, since
+    models correct themselves. Raises ReplyError with a reason for the model.
     """
-    if len(reply) > MAX_REPLY:
-        raise ReplyError(f"the reply has {len(reply)} characters; send only changed functions")
-    parts = snippets(reply)
-    if not parts:
+    made, rest = replaced(reply, targets, secrets)
+    parts = snippets(rest)
+    if not parts and not made:
         raise ReplyError("no Python definition that parses was found in the reply")
-    shared = tuple(line for part in parts if not part.defines for line in _imports(part))
-    chosen: dict[Target, tuple[str, tuple[str, ...]]] = {}
+    shared = tuple(line for part in parts if not part.defines for line in _imports(part.tree))
+    chosen = {
+        target: (source, (*_imports(_parsed(added)), *shared))
+        for target, (source, added) in made.items()
+    }
     strangers: list[str] = []
     for found in (item for part in parts for item in _definitions(part)):
         target = _target(found, targets)
         if target is None:
             strangers.append(found.hint or found.qualname)
             continue
-        wanted = (*_imports(found.snippet), *shared)
+        wanted = (*_imports(found.snippet.tree), *shared)
         chosen[target] = (_source(found, target, secrets), wanted)
     if not chosen:
         names = one_line(", ".join(dict.fromkeys(strangers)), 200) or "nothing"
         raise ReplyError(f"the reply defines {names}, which is none of the functions shown")
-    if helper := _helper(chosen, strangers, texts):
-        raise ReplyError(
-            f"the proposed code calls {helper}, which the reply defines and the file does not;"
-            " only functions shown can change, so put its code inside"
-        )
     edits = _edits(chosen, texts)
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")
     salvaged = any(not part.fenced for part in parts) or reply.count("```") % 2 == 1
-    return Reading(edits, " ".join(prose(reply).split()), salvaged)
+    return Reading(edits, " ".join(prose(rest).split()), salvaged)
 
 
-def _helper(
-    chosen: Mapping[Target, tuple[str, tuple[str, ...]]],
-    strangers: Sequence[str],
-    texts: Mapping[str, str],
-) -> str:
-    """A function that is defined in the reply alone and that the chosen code calls; or ''."""
-    for target, (source, _) in chosen.items():
-        for name in strangers:
-            called = re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", source)
-            if called and not re.search(rf"\b{re.escape(name)}\b", texts[target.path]):
-                return name
-    return ""
+def replaced(
+    reply: str, targets: Sequence[Target], secrets: Sequence[Secret]
+) -> tuple[dict[Target, tuple[str, str]], str]:
+    """What the blocks of a reply make of their targets, with imports; and the rest of the reply."""
+    if len(reply) > MAX_REPLY:
+        raise ReplyError(f"the reply has {len(reply)} characters; send only changed functions")
+    try:
+        found, rest = blocks.split(reply)
+        made = blocks.applied(found, targets, secrets)
+    except blocks.BlockError as error:
+        raise ReplyError(str(error)) from error
+    return {t: (restored(source, t, secrets), more) for t, (source, more) in made.items()}, rest
 
 
 def _edits(
@@ -119,13 +117,20 @@ def _edits(
 
 def _missing(source: str, wanted: Sequence[str], text: str) -> tuple[str, ...]:
     """Of the imports wanted those that the source uses and the file does not have."""
-    tree = guard.parse(_at_margin(source))
+    tree = _parsed(_at_margin(source))
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needed = tuple(line for line in wanted if _binds(line) in used)
     try:
         return imports.missing(text, needed) if needed else ()
     except guard.SourceRejected as error:
         raise ReplyError(f"an import cannot be added: {error}") from error
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        return guard.parse(text)
+    except guard.SourceRejected as error:
+        raise ReplyError(f"the code does not parse with the blocks put in: {error}") from error
 
 
 def _definitions(part: Snippet) -> Iterator[_Found]:
@@ -185,7 +190,7 @@ def _likest(found: _Found, targets: Sequence[Target]) -> Target:
 
 def _source(found: _Found, target: Target, secrets: Sequence[Secret]) -> str:
     """The definition as it goes into the file: decorators kept, indented, secrets restored."""
-    text = _segment(found)
+    text = respaced(_segment(found), target.source)
     margin = _margin(target.source)
     node = found.node
     if isinstance(node, _Definition) and not node.decorator_list:
@@ -231,10 +236,10 @@ def restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
     return "".join(lines)
 
 
-def _imports(part: Snippet) -> tuple[str, ...]:
+def _imports(tree: ast.Module) -> tuple[str, ...]:
     """Module-level imports of a snippet, one name per statement."""
     found: list[str] = []
-    for node in part.tree.body:
+    for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from heal_bot.model import Edit, Target
-from heal_bot.repair.llm.reply import Reading, ReplyError, restored
+from heal_bot.repair.llm.reply import Reading, ReplyError, replaced, restored
 from heal_bot.repair.llm.reply import read as functions_of
 from heal_bot.repair.llm.snippet import prose
 from heal_bot.source import edit, functions, guard, lines
@@ -29,17 +29,19 @@ def read(
     """
     if any(target.kind != lines.KIND for target in targets):
         return functions_of(reply, targets, texts, secrets)
-    rows = reply.splitlines()
+    made, rest = replaced(reply, targets, secrets)
+    rows = rest.splitlines()
     heads = {f"# {one.path}::{one.qualname}": one for one in targets}
     found = [(at, heads[row.strip()]) for at, row in enumerate(rows) if row.strip() in heads]
     changes = [one for at, target in found if (one := _change(rows, at, target, texts, secrets))]
-    if not found:
+    changes += [one for t, (new, _) in made.items() if (one := _narrowed(texts[t.path], t, new))]
+    if not found and not made:
         raise ReplyError(f"no block begins with {' or '.join(heads)}")
     if not changes:
         raise ReplyError("the proposed lines are the same as the current ones")
     if len({change.target.path for change in changes}) > 1:
         raise ReplyError("lines of several files change; change one file")
-    return Reading((changes[-1],), " ".join(prose(reply).split()), salvaged=False)
+    return Reading((changes[-1],), " ".join(prose(rest).split()), salvaged=False)
 
 
 def _change(

@@ -15,7 +15,7 @@ MAX_REPLY = 400_000
 _MAX_FENCES = 120
 _MAX_TRIES = 300
 _FENCE = re.compile(r"^[ \t>]{0,8}(?:`{3,}|~{3,})(.*)$")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 # Comments, blank lines and imports, over several lines too.
 _HEAD = re.compile(
     r"(?:[ \t]*(?:#[^\n]*)?\n"
@@ -48,7 +48,7 @@ def snippets(reply: str) -> tuple[Snippet, ...]:
     Each fence is tried with each possible end, so that a fence inside a docstring or a missing
     last one loses nothing; where no fence defines anything the definitions in the prose are taken.
     """
-    lines = _THOUGHT.sub("", reply).splitlines()
+    lines = THOUGHT.sub("", reply).splitlines()
     fenced = tuple(_fenced(lines))
     return fenced if any(part.defines for part in fenced) else tuple(_bare(lines))
 
@@ -57,7 +57,7 @@ def prose(reply: str) -> str:
     """What a reply says outside its code, as the model wrote it."""
     kept: list[str] = []
     inside = False
-    for line in _THOUGHT.sub("", reply).splitlines():
+    for line in THOUGHT.sub("", reply).splitlines():
         if _FENCE.match(line):
             inside = not inside
         elif not inside and not _START.match(line):
@@ -151,6 +151,23 @@ def indented(text: str, margin: str) -> str:
         line if number in fixed or not line.strip() else margin + line
         for number, line in enumerate(text.splitlines(keepends=True), 1)
     )
+
+
+def respaced(text: str, source: str) -> str:
+    """Code with the tabs or blanks that another source is indented by, where it has but one."""
+    used = {line[0] for line in source.splitlines() if line[:1] in {" ", "\t"}}
+    indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in text.splitlines()]
+    if len(used) != 1 or used.issuperset("".join(indents)):
+        return text
+    fixed = _inside_strings(text)
+    unit = min((len(one.expandtabs(4)) for one in indents if one), default=4)
+    made = []
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        indent = indents[number - 1]
+        width = len(indent.expandtabs(4))
+        new = " " * width if " " in used else "\t" * (width // unit) + " " * (width % unit)
+        made.append(line if number in fixed else new + line.removeprefix(indent))
+    return "".join(made)
 
 
 def _inside_strings(text: str) -> set[int]:

@@ -11,13 +11,14 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from heal_bot.repair.llm.reply import ReplyError
+from heal_bot.repair.llm.snippet import THOUGHT
 from heal_bot.source import guard
 from heal_bot.text import one_line
 
 _LONGEST = 40_000
 _STARTS = 20
+_DEEPEST = 2
 _CLOSING = {"{": "}", "[": "]"}
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -26,12 +27,17 @@ def parse(reply: str, shape: type[Shape]) -> Shape:
     """The first object of a reply that has the shape; ReplyError telling the model what is wrong.
 
     Mended are prose and fences around it, trailing commas, raw line breaks in strings, Python's
-    spelling of an object, and an end that is missing.
+    spelling of an object, an end that is missing, and an object written as a string in another.
     """
-    problem = ""
-    for value in _objects(_THOUGHT.sub("", reply)[:_LONGEST]):
+    return taken(reply, shape)[0]
+
+
+def taken(reply: str, shape: type[Shape]) -> tuple[Shape, str]:
+    """The same, and what the reply says beside it."""
+    problem, text = "", THOUGHT.sub("", reply)
+    for value, start, end in _objects(text[:_LONGEST]):
         try:
-            return shape.model_validate(value)
+            return shape.model_validate(value), text[:start] + text[end:]
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -41,27 +47,34 @@ def parse(reply: str, shape: type[Shape]) -> Shape:
     raise ReplyError(f"the JSON object cannot be used: {problem}")
 
 
-def _objects(text: str) -> Iterator[dict[str, object]]:
+def _objects(text: str, depth: int = 0) -> Iterator[tuple[dict[str, object], int, int]]:
+    """The objects in a text, those in strings of an object after it, with where they stand."""
     starts = [match.start() for match in re.finditer(r"\{", text)][:_STARTS]
     for start in starts:
-        value = _loaded(text[start:])
-        if isinstance(value, dict):
-            yield value
+        value, end = _loaded(text[start:])
+        if not isinstance(value, dict):
+            continue
+        yield value, start, start + end
+        for inner in value.values() if depth < _DEEPEST else ():
+            if isinstance(inner, str):
+                yield from ((one, start, start + end) for one, *_ in _objects(inner, depth + 1))
 
 
-def _loaded(text: str) -> object:
-    """The value at the start of a text, mended as little as it takes; None when nothing helps."""
+def _loaded(text: str) -> tuple[object, int]:
+    """The value at the start of a text, mended as little as it takes, and its length."""
     decoder = json.JSONDecoder(strict=False)
     whole = _balanced(text)
     for candidate in (text, re.sub(r",(\s*[}\]])", r"\1", whole), whole):
         try:
-            return decoder.raw_decode(candidate)[0]
+            value, end = decoder.raw_decode(candidate)
         except (ValueError, RecursionError):
             continue
+        return value, end if candidate is text else len(whole)
     try:
-        return ast.literal_eval(guard.parse(whole).body[0].value)  # type: ignore[attr-defined]
+        value = ast.literal_eval(guard.parse(whole).body[0].value)  # type: ignore[attr-defined]
     except (guard.SourceRejected, ValueError, IndexError, AttributeError):
-        return None
+        return None, 0
+    return value, len(whole)
 
 
 def _balanced(text: str) -> str:

@@ -38,7 +38,7 @@ def test_a_call_is_reserved_at_its_dearest_and_settled_at_its_price(run) -> None
     budget = Budget(usd=1.0)
     held = budget.reserve(run, Priced(), 10_000, 16_000)
     assert held.usd == pytest.approx(0.17)
-    budget.settle(run, held, Cost(0.02, 10_000, 1_000, 8_000))
+    budget.settle(held, Cost(0.02, 10_000, 1_000, 8_000))
     assert budget.spent() == Cost(pytest.approx(0.02), 10_000, 1_000, 8_000)
 
 
@@ -48,7 +48,7 @@ def test_near_the_cap_the_answer_is_shortened_and_then_refused(run, heard) -> No
     assert 4_000 <= held.max_tokens <= 9_000
     assert held.usd is not None
     assert held.usd <= 0.1
-    budget.settle(run, held, Cost(0.08, 10_000, 7_000))
+    budget.settle(held, Cost(0.08, 10_000, 7_000))
     with pytest.raises(LLMError, match=r"0\.020 of 0\.1 dollars are left") as caught:
         budget.reserve(run, Priced(), 10_000, 16_000)
     assert caught.value.kind == "budget"
@@ -59,14 +59,14 @@ def test_near_the_cap_the_answer_is_shortened_and_then_refused(run, heard) -> No
 def test_a_failed_call_costs_what_it_was_charged_for_or_all_of_it(run, billed, usd) -> None:
     budget = Budget(usd=1.0)
     held = budget.reserve(run, Priced(), 10_000, 16_000)
-    budget.settle_failed(run, held, LLMError("transient", "cut", None, billed))
+    budget.settle_failed(held, LLMError("transient", "cut", None, billed))
     assert budget.spent().usd == pytest.approx(usd)
 
 
 def test_an_answer_without_usage_costs_all_that_was_reserved(run) -> None:
     budget = Budget(usd=1.0)
     held = budget.reserve(run, Priced(), 10_000, 16_000)
-    budget.settle(run, held, None)
+    budget.settle(held, None)
     assert budget.spent() == Cost(pytest.approx(0.17), 10_000, 16_000)
 
 
@@ -75,7 +75,7 @@ def test_without_a_price_tokens_are_the_limit(run, heard) -> None:
     held = budget.reserve(run, Priced(known=False), 10_000, 16_000)
     assert held.usd is None
     assert "price of m is unknown" in heard[0].message
-    budget.settle(run, held, Cost(None, 10_000, 12_000))
+    budget.settle(held, Cost(None, 10_000, 12_000))
     assert budget.spent().usd is None
     with pytest.raises(LLMError, match="30000 tokens without a price"):
         budget.reserve(run, Priced(known=False), 10_000, 16_000)
@@ -84,19 +84,15 @@ def test_without_a_price_tokens_are_the_limit(run, heard) -> None:
 def test_a_prompt_of_more_tokens_than_estimated_is_reserved_as_such_from_then_on(run) -> None:
     budget = Budget(usd=1.0)
     held = budget.reserve(run, Priced(), 10_000, 4_000)
-    budget.settle(run, held, Cost(0.02, 20_000, 10))
+    budget.settle(held, Cost(0.02, 20_000, 10))
     assert budget.reserve(run, Priced(), 10_000, 4_000).input_tokens == 20_000
-    budget.settle(run, held, Cost(0.02, 10**9, 10))
+    budget.settle(held, Cost(0.02, 10**9, 10))
     assert budget.reserve(run, Priced(), 10_000, 4_000).input_tokens == 30_000
 
 
-def test_calls_and_seconds_are_limits_too(run) -> None:
-    budget = Budget(calls=1, seconds=5)
+def test_calls_are_a_limit_too(run) -> None:
+    budget = Budget(calls=1)
     held = budget.reserve(run, Priced(), 1, 100)
-    budget.settle(run, held, Cost(0.0, 1, 1))
+    budget.settle(held, Cost(0.0, 1, 1))
     with pytest.raises(LLMError, match="1 model calls"):
         budget.reserve(run, Priced(), 1, 100)
-    slow = Budget(seconds=0.5)
-    slow.settle(run, slow.reserve(run, Priced(), 1, 100), Cost(0.0, 1, 1))
-    with pytest.raises(LLMError, match=r"0\.5 s of model time"):
-        slow.reserve(run, Priced(), 1, 100)

@@ -18,8 +18,7 @@ from heal_bot.model import (
     Verdict,
 )
 from heal_bot.repair.llm.context import Facts, Failing, Shown
-from heal_bot.repair.llm.lessons import lessons
-from heal_bot.repair.llm.prompting import Prompter, estimate, summary
+from heal_bot.repair.llm.prompting import Prompter, Turn, estimate
 
 TARGET = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
 FAILURE = Failure("tests/test_m.py::test_f", "AssertionError", "1 != 2")
@@ -51,16 +50,16 @@ def text(prompt) -> str:
 
 
 def test_with_room_every_attempt_is_shown_whole() -> None:
-    prompt = prompter().prompt([attempt(n) for n in (1, 2, 3)], "repair", 100_000)
+    prompt = prompter().prompt([attempt(n) for n in (1, 2, 3)], (), 100_000)
     assert all(f"+    return {n} #" in text(prompt) for n in (1, 2, 3))
-    assert [message.cached for message in prompt.messages] == [True, False, False, True, False]
+    assert [message.cached for message in prompt.messages] == [True, False, False, False, True]
     assert prompt.tokens * 3 >= len(text(prompt)) + len(prompt.system)
 
 
 def test_the_oldest_attempts_shrink_first_and_nothing_current_does() -> None:
     attempts = [attempt(n) for n in (1, 2, 3)]
-    roomy = prompter(8).prompt(attempts, "repair", 100_000)
-    tight = prompter(8).prompt(attempts, "repair", roomy.tokens - 500)
+    roomy = prompter(8).prompt(attempts, (), 100_000)
+    tight = prompter(8).prompt(attempts, (), roomy.tokens - 500)
     assert tight.tokens <= roomy.tokens - 500
     assert "+    return 1 #" not in text(tight)
     assert "got 1" in text(tight)
@@ -70,35 +69,56 @@ def test_the_oldest_attempts_shrink_first_and_nothing_current_does() -> None:
 
 
 def test_what_does_not_fit_is_named() -> None:
-    roomy = prompter(8).prompt([], "minimal", 100_000)
-    tight = prompter(8).prompt([], "minimal", roomy.tokens - 200)
+    roomy = prompter(8).prompt([], (), 100_000)
+    tight = prompter(8).prompt([], (), roomy.tokens - 200)
     assert "Left out for space: 2 less likely suspects, callers and callees." in text(tight)
     assert tight.tokens <= roomy.tokens - 200
     with pytest.raises(LLMError, match="larger window") as caught:
-        prompter(8).prompt([], "minimal", 500)
+        prompter(8).prompt([], (), 500)
     assert caught.value.kind == "context_overflow"
 
 
-def test_attempts_that_were_set_aside_are_a_line_each() -> None:
-    fresh = prompter().prompt([attempt(1), attempt(2)], "fresh", 100_000, lines=1)
-    assert "+    return 1 #" not in text(fresh)
-    assert "got 1" in text(fresh)
-    assert "+    return 2 #" in text(fresh)
+def test_the_oldest_turns_become_a_line_and_the_newest_stays() -> None:
+    turns = [Turn(f"answer {n} " * 200, f"result {n} " * 200, f"line {n}\n") for n in (1, 2, 3)]
+    roomy = prompter().prompt([], turns, 100_000)
+    roles = [message.role for message in roomy.messages]
+    assert roles == ["user", "user", *["assistant", "user"] * 3]
+    tight = prompter().prompt([], turns, roomy.tokens - 500)
+    assert tight.tokens <= roomy.tokens - 500
+    assert "line 1" in text(tight)
+    assert "answer 1" not in text(tight)
+    assert "answer 2" in text(tight)
+
+
+def test_each_kind_of_request_has_one_form_of_answer() -> None:
+    proposal = prompter().prompt([], (), 100_000).system
+    review = prompter().review("+x", 100_000).system
+    claim = prompter().claim("it holds", "assert 1", 100_000).system
+    assert "<<<<<<< SEARCH" in proposal
+    assert "Each answer is one of these" in proposal
+    for other in (review, claim):
+        assert "one JSON object and nothing else" in other
+        assert "fenced" not in other
+        assert "Propose" not in other
+
+
+def test_what_needs_a_sandbox_is_offered_where_there_is_one() -> None:
+    assert '"tool": "run"' in prompter().prompt([], (), 100_000).system
+    assert '"tool": "run"' not in prompter().prompt([], (), 100_000, lab=False).system
 
 
 def test_a_missing_variable_of_a_template_is_an_error() -> None:
     with pytest.raises(jinja2.UndefinedError):
-        prompter()._render("ask", strategy="minimal")
+        prompter()._render("system", kind="propose")
 
 
 def test_a_summary_says_what_changed_and_what_came_of_it() -> None:
     broken = replace(FAILURE, test="tests/test_m.py::test_g", message="boom\nboom")
     verdict = Verdict("regression", ("a",), (), (broken,), "one test broke")
-    said = summary(replace(attempt(1), verdict=verdict))
-    assert said == (
+    assert (
         "repair change of f; fixed 1; newly failing 1, first with AssertionError: boom boom;"
-        " one test broke"
-    )
+        " one test broke\n"
+    ) in prompter().line(replace(attempt(1), verdict=verdict))
 
 
 def test_an_estimate_is_never_below_a_token_per_four_bytes() -> None:
@@ -106,28 +126,12 @@ def test_an_estimate_is_never_below_a_token_per_four_bytes() -> None:
     assert estimate("\u4e2d" * 1000) >= 1000
 
 
-def test_lessons_come_from_outcomes_and_are_five_at_most() -> None:
-    cluster = Cluster("c", (FAILURE, replace(FAILURE, test="t2")), ())
-    broke = replace(
-        attempt(2), verdict=Verdict("regression", newly_failing=(replace(FAILURE, test="t9"),))
-    )
-    better = replace(attempt(3), verdict=Verdict("improved", ("t2",), (FAILURE,)))
-    said = lessons(cluster, [attempt(1), broke, better, attempt(4)])
-    assert said == (
-        "Attempt 3 came closest: it fixes 1 of 2 tests and breaks none.",
-        "1 of 4 attempts broke t9, which passes without them.",
-        "No attempt has fixed tests/test_m.py::test_f.",
-        "2 attempts changed no test's failure at all: look for another cause.",
-    )
-    assert lessons(cluster, []) == ()
-
-
 def test_an_attempt_is_rendered_anew_when_its_verdict_changes() -> None:
     one, many = attempt(1), prompter()
-    before = text(many.prompt([one], "repair", 100_000))
-    assert text(many.prompt([one], "repair", 100_000)) == before
+    before = text(many.prompt([one], (), 100_000))
+    assert text(many.prompt([one], (), 100_000)) == before
     doubted = replace(one, verdict=Verdict("unconfirmed", detail="fails cold"))
-    assert "fails cold" in text(many.prompt([doubted], "repair", 100_000))
+    assert "fails cold" in text(many.prompt([doubted], (), 100_000))
 
 
 def test_where_it_failed_and_the_values_there_are_shown() -> None:
@@ -136,7 +140,7 @@ def test_where_it_failed_and_the_values_there_are_shown() -> None:
     bare = prompter()
     failing = replace(bare.facts.failing[0], failures=(replace(FAILURE, frames=frames),))
     facts = replace(bare.facts, failing=(failing,), values="m.py:8 in f8\ntime 1 : a = 'seen'")
-    said = text(replace(bare, facts=facts, _kept={}).prompt([], "minimal", 100_000))
+    said = text(replace(bare, facts=facts, _kept={}).prompt([], (), 100_000))
     assert "at m.py:8 in f8" in said
     assert "m.py:2 in f2" not in said
     assert "json.py" not in said

@@ -290,13 +290,6 @@ def test_the_reason_is_whole_for_who_hides_secrets_in_it() -> None:
     assert reading.rationale == said
 
 
-def test_a_call_of_a_function_that_is_only_in_the_reply_is_refused() -> None:
-    helper = "def _positive(items):\n    return [i for i in items if i > 0]\n"
-    body = "def count(items):\n    return len(_positive(items))\n"
-    with pytest.raises(ReplyError, match="calls _positive, which the reply defines"):
-        read(f"```python\n{helper}\n\n{body}```", TARGETS, {PATH: SOURCE})
-
-
 def test_a_function_of_the_reply_that_nothing_calls_is_left_out() -> None:
     helper = "def test_count():\n    assert count([]) == 0\n"
     assert "def test_count" not in patched(f"```python\n{COUNT}\n\n{helper}```")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.repair.llm.diagnosis import Diagnosis
+from heal_bot.repair.llm.looks import Asked
 from heal_bot.repair.llm.reply import ReplyError
-from heal_bot.repair.llm.structured import parse
+from heal_bot.repair.llm.structured import parse, taken
 
-GOOD = '{"cause": "off by one", "confidence": 0.4, "suspects": [2], "looks": []}'
+GOOD = '{"looks": [{"tool": "search", "text": "off by one"}]}'
 
 
 @pytest.mark.parametrize(
@@ -18,17 +18,22 @@ GOOD = '{"cause": "off by one", "confidence": 0.4, "suspects": [2], "looks": []}
         f"Here it is:\n```json\n{GOOD}\n```\nHope that helps.",
         f"<think>{{not this}}</think>{GOOD}",
         '{"note": 1} ' + GOOD,
-        '{"cause": "off\nby one", "confidence": 0.4, "suspects": [2,], "looks": [],}',
-        "{'cause': 'off by one', 'confidence': 0.4, 'suspects': (2,), 'looks': []}",
-        '{"cause": "off by one", "confidence": 0.4, "suspects": [2',
-        '{"cause": "off by one", "confidence": 0.4, "suspects": [2], "looks": [',
+        '{"looks": [{"tool": "search", "text": "off\nby one",},],}',
+        "{'looks': ({'tool': 'search', 'text': 'off by one'},)}",
+        '{"looks": [{"tool": "search", "text": "off by one"',
+        '```json\n{"answer": "```json\\n{\\"looks\\": [{\\"tool\\": \\"search\\",'
+        ' \\"text\\": \\"off by one\\"}]}\\n```"}\n```',
     ],
-    ids=["clean", "fenced", "thought", "second", "sloppy", "python", "cut", "cut deeper"],
+    ids=["clean", "fenced", "thought", "second", "sloppy", "python", "cut", "in another"],
 )
 def test_a_reply_is_mended_as_far_as_it_can_be_read(reply: str) -> None:
-    found = parse(reply, Diagnosis)
-    assert found.cause.split() == ["off", "by", "one"]
-    assert (found.confidence, found.suspects, found.looks) == (0.4, (2,), ())
+    (look,) = parse(reply, Asked).looks
+    assert (look.tool, look.text.split()) == ("search", ["off", "by", "one"])
+
+
+def test_what_stands_beside_an_object_is_left() -> None:
+    asked, rest = taken(f"Here:\n{GOOD}\nThanks.", Asked)
+    assert (len(asked.looks), rest) == (1, "Here:\n\nThanks.")
 
 
 @pytest.mark.parametrize(
@@ -38,13 +43,13 @@ def test_a_reply_is_mended_as_far_as_it_can_be_read(reply: str) -> None:
         ("I am sure it is the loop.", "no JSON object"),
         ("{" * 5000, "no JSON object"),
         ('{"a": ' + "[" * 30_000, ""),
-        ('{"cause": "x", "confidence": "very"}', "confidence"),
-        ('{"cause": "x", "confidence": 7}', "confidence"),
-        ('{"cause": "x", "confidence": 1, "looks": [{"tool": "shell", "code": "rm"}]}', "tool"),
+        ('{"looks": [{"text": "x"}]}', "looks.0.tool"),
+        ('{"looks": [{"tool": "show", "line": "some"}]}', "looks.0.line"),
+        ('{"looks": []}', "neither looks nor no_fault"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line(reply: str, said: str) -> None:
     with pytest.raises(ReplyError) as caught:
-        parse(reply, Diagnosis)
+        parse(reply, Asked)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)

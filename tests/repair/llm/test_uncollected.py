@@ -58,7 +58,7 @@ def _brief(
 
 
 def _prompt(brief: Brief, facts: Facts) -> str:
-    prompt = Prompter(brief.cluster, facts, "0123456789abcdef").prompt((), "minimal", 40_000)
+    prompt = Prompter(brief.cluster, facts, "0123456789abcdef").prompt((), (), 40_000)
     return prompt.messages[0].text
 
 
