@@ -38,6 +38,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--limit", type=int, help=f"so many cases a part ({_LIMIT})")
     parser.add_argument("--engine", default=sys.executable, help="the Python with heal-bot in it")
     parser.add_argument("--minutes", default="", help="a limit of time in the place of the default")
+    parser.add_argument(
+        "--model",
+        default="",
+        metavar="URL",
+        help="a model to ask as well, behind an OpenAI-compatible endpoint",
+    )
     parser.add_argument("--against", default="", metavar="COMMIT", help="compare case by case")
     parser.add_argument("--write", action="store_true", help="write all rows into the repository")
     asked = parser.parse_args(argv)
@@ -46,6 +52,10 @@ def main(argv: list[str]) -> int:
     if asked.minutes:
         inputs["max-minutes"] = asked.minutes
         version += f"-{asked.minutes}-minutes"
+    if asked.model:
+        # A reader who writes the answers takes longer than a model does.
+        inputs |= {"openai-base-url": asked.model, "model": "live", "max-minutes": "60"}
+        version += "-model"
     engine = Engine(asked.engine, version, inputs)
     results = Results(data / "results", version)
     begin, parts = time.monotonic(), tuple(asked.part or PARTS)

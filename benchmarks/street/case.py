@@ -69,9 +69,19 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
         ids_refused=_ids_refused(ended.outcome), rank=_rank(ended.outcome, right_places),
         offered=kind, judgement=judgement,
         said=said(ended, why) if recipe.split == "tune" else "",
-        hunks=hunks(right, broken), honest=honesty,
+        hunks=hunks(right, broken), honest=honesty, **asked(ended),
         **blamed(ended, stage, innocent=recipe.part == "fixes"),
     )  # fmt: skip
+
+
+def asked(ended: Ended) -> dict[str, int]:
+    """How often a model proposed, and what it was told, in tokens."""
+    proposers = (attempt.get("proposer") for attempt in ended.outcome.get("attempts", ()))
+    cost = ended.outcome.get("cost") or {}
+    return {
+        "proposals": sum(proposer == "openai" for proposer in proposers),
+        "input_tokens": int(cost.get("input_tokens") or 0),
+    }
 
 
 def status(ended: Ended) -> str:

@@ -23,7 +23,7 @@ class Row(BaseModel):
     `red` counts the failing tests of the job's report, `drifted` says that they are not those of
     the recipe. `rank` is the first place of a guilty function among the suspects, 0 for none.
     `culprit` judges the commit that is blamed, after so many `runs` among the pushed `commits`;
-    `hunks` counts the places of the right change, `honest` tells of the rest of the commit that
+    `proposals` counts what models proposed, with so many tokens of prompts. `hunks` counts the places of the right change, `honest` tells of the rest of the commit that
     brought the fault. `undone` is a change that was meant, taken back without a word.
     """
 
@@ -53,6 +53,8 @@ class Row(BaseModel):
     runs: int = 0
     commits: int = 0
     hunks: int = 1
+    proposals: int = 0
+    input_tokens: int = 0
     honest: Honest = ""
     has_package: bool = False
     package: Literal["", "right", "false"] = ""
@@ -123,7 +125,18 @@ def half(rows: Sequence[Row]) -> dict[str, Any]:
         "suggested": share_of(sum(row.offered == "suggested" for row in offered), len(counted)),
         "healed": share_of(sum(row.offered == "healed" for row in offered), len(counted)),
         **{name: _judged(offered, name) for name in ("right", "wrong", "unknown")},
-        "median_seconds": median(counted),
+        "median_seconds": median(counted), **_asked([row for row in counted if row.input_tokens]),
+    }  # fmt: skip
+
+
+def _asked(rows: Sequence[Row]) -> dict[str, Any]:
+    """What models had to be told and to propose, where any was asked."""
+    if not rows:
+        return {}
+    healed = [row.proposals for row in rows if row.offered == "healed" and row.proposals]
+    return {
+        "asked": len(rows), "median_input_tokens": statistics.median(r.input_tokens for r in rows),
+        "proposals_per_healed": round(statistics.mean(healed), 2) if healed else None,
     }  # fmt: skip
 
 
