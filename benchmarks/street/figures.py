@@ -20,11 +20,12 @@ Offered = Literal["", "suggested", "healed"]
 class Row(BaseModel):
     """What came of a case; `said` is for cases of `tune` alone.
 
-    `red` counts the failing tests of the job's report, `drifted` says that they are not those of
-    the recipe. `rank` is the first place of a guilty function among the suspects, 0 for none.
-    `culprit` judges the commit that is blamed, after so many `runs` among the pushed `commits`;
-    `proposals` counts what models proposed, with so many tokens of prompts. `hunks` counts the places of the right change, `honest` tells of the rest of the commit that
-    brought the fault. `undone` is a change that was meant, taken back without a word.
+    `red` counts the failing tests of the job's report, `drifted` says that they are not those
+    of the recipe. `rank` is the first place of a guilty function among the suspects, 0 for
+    none. `culprit` judges the commit that is blamed, after so many `runs` among the pushed
+    `commits`; `proposals` counts what models proposed, with so many tokens of prompts. `hunks`
+    counts the places of the right change, `honest` tells of the rest of the commit that brought
+    the fault. `undone` is a change that was meant, taken back without a word.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
