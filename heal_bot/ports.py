@@ -258,7 +258,7 @@ class Lab(Protocol):
 class Brief:
     """All a proposer may know about a cluster: sources, evidence, and every earlier attempt.
 
-    `base` are confirmed edits that every candidate stands on.
+    `base` are confirmed edits that every candidate stands on, `python` is the version that runs.
     """
 
     cluster: Cluster
@@ -272,6 +272,7 @@ class Brief:
     lock_hash: str = ""
     lab: Lab | None = None
     regressions: tuple[Regression, ...] = ()
+    python: str = ""
 
 
 class Proposer(Protocol):

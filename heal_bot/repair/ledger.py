@@ -41,6 +41,7 @@ class Ledger:
     lock_hash: str = ""
     lab: Lab | None = None
     regressions: tuple[Regression, ...] = ()
+    python: str = ""
     outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
@@ -237,6 +238,7 @@ class Recollection:
             lock_hash=ledger.lock_hash,
             lab=ledger.lab,
             regressions=ledger.regressions,
+            python=ledger.python,
         )
 
     def _shown(self) -> Iterator[Attempt]:

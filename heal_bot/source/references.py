@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from heal_bot.model import Target
 from heal_bot.ports import Tree
-from heal_bot.source import functions
+from heal_bot.source import functions, guard
 from heal_bot.source.definitions import Function
 from heal_bot.source.names import Names, Scope, Symbol
 
@@ -85,6 +85,13 @@ class References:
             found.append(Target(path, qualname, len(found), kind, first, last, source))
         return tuple(found)
 
+    def targets(self, path: str) -> tuple[Target, ...]:
+        """What a patch could change in a file; nothing where it cannot be read."""
+        try:
+            return functions.index(path, self.names.text(path))
+        except guard.SourceRejected:
+            return ()
+
     def overridden(self, target: Target) -> Symbol | None:
         """The method of a base class that a method takes the place of."""
         owner, _, name = target.qualname.rpartition(".")
@@ -105,7 +112,7 @@ class References:
                     continue
                 scope = self.names.around(path, qualname)
                 for symbol, line, called in dict.fromkeys(self._within(node, scope)):
-                    around = functions.at(functions.index(path, self.names.text(path)), line)
+                    around = functions.at(self.targets(path), line)
                     yield symbol, Call(path, line, lines[line - 1].strip(), around), called
 
     def _within(self, node: ast.AST, scope: Scope, called: bool = False) -> Iterator[_Use]:
