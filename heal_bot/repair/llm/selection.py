@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from heal_bot.model import Failure
 from heal_bot.repair.llm.context import FOLLOWED, Facts, Shown
@@ -11,7 +11,7 @@ from heal_bot.repair.llm.surroundings import Related
 from heal_bot.repair.llm.testcode import Failing, holds
 from heal_bot.text import cut_end, one_line
 
-_SUSPECTS = 8
+_SUSPECTS, _MORE = 8, 16
 _TESTS = 6
 _OTHERS = 20
 _NAMED = 12
@@ -20,6 +20,8 @@ _PART = 4_000
 _MESSAGE = 800
 # How full a prompt may be for what is of less and less use, as parts of its size.
 _NEAR, _FAR, _LAST = 0.7, 0.85, 0.95
+# For suspects behind the likely ones.
+_SPARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,78 +61,99 @@ class _Room:
         return found
 
 
+@dataclass(slots=True)
+class _Draft:
+    """A selection as it is filled."""
+
+    facts: Facts
+    room: _Room
+    suspects: dict[int, Shown] = field(default_factory=dict)
+    related: list[Related] = field(default_factory=list)
+    failing: list[Failing] = field(default_factory=list)
+    outlined: set[int] = field(default_factory=set)
+
+    def suspect(self, number: int, share: float) -> None:
+        """Take a suspect, unless it is within one that is taken."""
+        one = self.facts.suspects[number]
+        known = any(holds(other.target, one.target) for other in self.suspects.values())
+        if not known and self.room.fits(one.target.source, share):
+            self.suspects[number] = one
+
+    def uses(self, near: Iterable[int], likely: list[int], share: float) -> None:
+        """Take what these suspects use; what is a suspect too, or the class of one, as that."""
+        for one in self.facts.related:
+            inside = [n for n in likely if holds(one.target, self.facts.suspects[n].target)]
+            if one.near in near and inside:
+                for number in inside:
+                    self.suspect(number, share)
+            elif one.near in near and self.room.fits(text := cut_end(one.source, _PART), share):
+                self.related.append(replace(one, source=text))
+
+    def outline(self, near: Iterable[int], share: float) -> None:
+        """Take the outlines of these suspects' classes."""
+        for number in sorted(self.suspects.keys() & set(near)):
+            if self.room.fits("\n".join(self.facts.suspects[number].outline), share):
+                self.outlined.add(number)
+
+    def tests(self, first: int, last: int, share: float) -> None:
+        """Take failing tests, without what is a suspect."""
+        own = {one.target.source for one in self.facts.suspects[:_SUSPECTS]}
+        for group in self.facts.failing[first:last]:
+            parts = tuple(part for part in group.fixtures if part not in own)
+            self.failing.append(_test(replace(group, fixtures=parts), self.room, share))
+
+    def shown(self) -> tuple[tuple[int, Shown], ...]:
+        """The suspects with their numbers."""
+        return tuple(
+            (number + 1, one if number in self.outlined else replace(one, outline=()))
+            for number, one in sorted(self.suspects.items())
+        )
+
+
 def select(facts: Facts, size: int) -> Selection:
     """About `size` characters of the facts, more where what must not be cut is longer.
 
     That is the likeliest suspect and, where source does not parse or import, each of them.
     """
     room = _Room(size)
-    suspects = {n: facts.suspects[n] for n in range(len(facts.suspects) if facts.broken else 1)
-                if n < len(facts.suspects)}  # fmt: skip
-    room.used += sum(len(one.target.source) for one in suspects.values())
+    must = facts.suspects if facts.broken else facts.suspects[:1]
+    draft = _Draft(facts, room, dict(enumerate(must)))
+    room.used += sum(len(one.target.source) for one in must)
     broken = tuple(room.cut(line, 0.2) for line in facts.broken)
-    failing = [_test(group, room, 1) for group in facts.failing[:1]]
+    draft.tests(0, 1, 1)
     values, history = room.cut(facts.values, 0.15), room.cut(facts.history, 0.2)
     base = room.cut(facts.base, 0.2)
-    outlines: set[int] = set()
-    related = []
-
-    def suspect(number: int, share: float) -> None:
-        one = facts.suspects[number]
-        if number not in suspects and room.fits(one.target.source, share):
-            suspects[number] = one
-
-    def uses(near: Iterable[int], share: float) -> None:
-        for one in facts.related:
-            inside = [n for n, other in _likely(facts) if holds(one.target, other.target)]
-            if one.near in near and inside:
-                # A suspect, or the class of some.
-                for number in inside:
-                    suspect(number, share)
-            elif one.near in near and room.fits(text := cut_end(one.source, _PART), share):
-                related.append(replace(one, source=text))
-
-    def outline(near: Iterable[int], share: float) -> None:
-        for number in sorted(suspects.keys() & set(near)):
-            if room.fits("\n".join(facts.suspects[number].outline), share):
-                outlines.add(number)
-
-    likely = [number for number, _ in _likely(facts)]
+    found = [n for n, one in enumerate(facts.suspects[:_MORE]) if not one.minor]
+    likely, behind = found[:_SUSPECTS], found[_SUSPECTS:]
     for number in likely[1:FOLLOWED]:
-        suspect(number, _NEAR)
-    uses([0], _NEAR)
-    outline([0], _NEAR)
-    failing += [_test(group, room, _NEAR) for group in facts.failing[1:FOLLOWED]]
+        draft.suspect(number, _NEAR)
+    draft.uses([0], likely, _NEAR)
+    draft.outline([0], _NEAR)
+    draft.tests(1, FOLLOWED, _NEAR)
     for number in likely[FOLLOWED:]:
-        suspect(number, _FAR)
-    uses(range(1, FOLLOWED), _FAR)
+        draft.suspect(number, _FAR)
+    draft.uses(range(1, FOLLOWED), likely, _FAR)
+    for number in behind:
+        draft.suspect(number, _SPARE)
     neighbours = tuple(line for line in facts.neighbours if room.fits(line, _LAST))
-    files = tuple((path, cut_end(text, 2_000)) for path, text in facts.files
-                  if room.fits(text[:2_000], _LAST))  # fmt: skip
-    outline(likely[1:], _LAST)
-    failing += [_test(group, room, _LAST) for group in facts.failing[FOLLOWED:_TESTS]]
-    shown = [
-        (number + 1, one if number in outlines else replace(one, outline=()))
-        for number, one in sorted(suspects.items())
-    ]
+    at = {one.target.path for one in draft.suspects.values()}
+    imports = [(path, cut_end(text, 2_000)) for path, text in facts.files if path in at]
+    files = tuple((path, text) for path, text in imports if room.fits(text, _LAST))
+    draft.outline(likely[1:], _LAST)
+    draft.tests(FOLLOWED, _TESTS, _LAST)
     return Selection(
-        failing=tuple(failing),
+        failing=tuple(draft.failing),
         others=tuple(group.failures[0] for group in facts.failing[_TESTS : _TESTS + _OTHERS]),
-        suspects=tuple(shown),
-        related=tuple(related),
+        suspects=draft.shown(),
+        related=tuple(draft.related),
         files=files,
         neighbours=neighbours,
         values=values,
         history=history,
         base=base,
         broken=broken,
-        missing=tuple(_missing(facts, suspects, related, failing)),
+        missing=tuple(_missing(draft)),
     )
-
-
-def _likely(facts: Facts) -> list[tuple[int, Shown]]:
-    """The suspects that are shown where there is room, with their places in the list."""
-    return [(n, one) for n, one in enumerate(facts.suspects[:_SUSPECTS]) if not one.minor]
 
 
 def _test(group: Failing, room: _Room, share: float) -> Failing:
@@ -149,18 +172,19 @@ def _test(group: Failing, room: _Room, share: float) -> Failing:
     return replace(group, failures=tuple(failures), source=source, fixtures=kept)
 
 
-def _missing(
-    facts: Facts, suspects: dict[int, Shown], related: list[Related], failing: list[Failing]
-) -> Iterator[str]:
+def _missing(draft: _Draft) -> Iterator[str]:
     """What is not shown, by name."""
-    hidden = [(one.minor, n, one.target) for n, one in enumerate(facts.suspects)]
-    names = [f"{t.path}::{t.qualname}" for _, n, t in sorted(hidden) if n not in suspects]
+    facts, shown = draft.facts, [one.target for one in draft.suspects.values()]
+    names = [
+        f"{one.target.path}::{one.target.qualname}"
+        for one in facts.suspects
+        if not one.minor and not any(holds(other, one.target) for other in shown)
+    ]
     yield from _named("less likely suspects", names)
-    known = {one.name for one in related} | {f"{s.target.path}::{s.target.qualname}"
-                                            for s in suspects.values()}  # fmt: skip
+    known = {one.name for one in draft.related} | {f"{one.path}::{one.qualname}" for one in shown}
     used = dict.fromkeys(one.name for one in facts.related if one.name not in known)
     yield from _named("used by the suspects", [name for name in used if name not in names])
-    bare = {old.failures[0].test for old, new in zip(facts.failing, failing, strict=False)
+    bare = {old.failures[0].test for old, new in zip(facts.failing, draft.failing, strict=False)
             if old.source and not new.source}  # fmt: skip
     yield from _named("the source of failing tests", sorted(bare))
 

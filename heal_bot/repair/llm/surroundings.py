@@ -83,14 +83,16 @@ def owner(target: Target, references: References) -> Target | None:
 
 
 def callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
-    """Lines outside the tests that call the suspects, but for what their own source shows."""
+    """Where the suspects are called outside the tests and their own source, a line each."""
     for target in (one for one in chosen if one.kind == "function"):
-        told = 0
+        told: set[Target] = set()
         for call in references.calls(target):
             around = call.around
-            if around is None or any(holds(one, around) for one in chosen) or told == _CALLS:
+            if around is None or around in told or any(holds(one, around) for one in chosen):
                 continue
-            told += 1
+            if len(told) == _CALLS:
+                break
+            told.add(around)
             where = f"{call.path}:{call.line} in {around.qualname}"
             yield f"{where} calls {target.qualname}: {call.text[:200]}"
 

@@ -37,7 +37,13 @@ def attempt(number: int, status: str = "unchanged") -> Attempt:
 def prompter(suspects: int = 1) -> Prompter:
     shown = tuple(
         Shown(
-            replace(TARGET, qualname=f"f{n}", source=f"def f{n}(a):\n    'suspect {n}'\n" * 40),
+            replace(
+                TARGET,
+                qualname=f"f{n}",
+                first_line=100 * n + 1,
+                last_line=100 * n + 80,
+                source=f"def f{n}(a):\n    'suspect {n}'\n" * 40,
+            ),
             (),
             (),
         )
@@ -72,8 +78,8 @@ def test_the_oldest_attempts_shrink_first_and_nothing_current_does() -> None:
 
 
 def test_what_does_not_fit_is_named() -> None:
-    roomy = prompter(12).prompt([], "minimal", 100_000)
-    assert "less likely suspects: m.py::f8, m.py::f9, m.py::f10, m.py::f11" in text(roomy)
+    roomy = prompter(20).prompt([], "minimal", 100_000)
+    assert "less likely suspects: m.py::f16, m.py::f17, m.py::f18, m.py::f19" in text(roomy)
     tight = prompter(12).prompt([], "minimal", 3_500)
     assert "less likely suspects: m.py::f7, m.py::f8" in text(tight)
     assert tight.tokens <= 3_500

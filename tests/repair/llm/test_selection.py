@@ -26,14 +26,14 @@ def facts(*suspects: Shown, **fields: object) -> Facts:
 
 def shown(*sizes: int) -> list[Shown]:
     return [
-        Shown(target(f"f{n}", size, 1_000 * n), (), ("class A:", f"    def f{n}(self)"))
+        Shown(target(f"f{n}", size, 10_000 * n), (), ("class A:", f"    def f{n}(self)"))
         for n, size in enumerate(sizes)
     ]
 
 
 def test_with_room_all_that_speaks_is_shown() -> None:
-    used = Related(target("g", first=9_000), "def g(): ...", 0)
-    far = Related(target("h", first=9_900), "def h(): ...", 2)
+    used = Related(target("g", first=90_000), "def g(): ...", 0)
+    far = Related(target("h", first=99_000), "def h(): ...", 2)
     known = facts(
         *shown(100, 100, 100, 100),
         related=(used, far),
@@ -68,16 +68,24 @@ def test_where_source_does_not_parse_all_of_its_lines_are_shown() -> None:
     assert [number for number, _ in found.suspects] == [1, 2]
 
 
-def test_a_minor_suspect_is_named_behind_the_others() -> None:
+def test_a_minor_suspect_is_neither_shown_nor_named() -> None:
     one, two, three = shown(100, 100, 100)
     found = select(facts(one, replace(two, minor=True), three), 20_000)
     assert [number for number, _ in found.suspects] == [1, 3]
-    assert found.missing == ("less likely suspects: m.py::f1",)
+    assert found.missing == ()
+
+
+def test_a_fixture_that_is_a_suspect_is_shown_once() -> None:
+    known = facts(*shown(100))
+    (group,) = known.failing
+    support = (known.suspects[0].target.source, "LIMIT = 3\n")
+    found = select(replace(known, failing=(replace(group, fixtures=support),)), 9_000)
+    assert found.failing[0].fixtures == ("LIMIT = 3\n",)
 
 
 def test_what_is_a_suspect_as_well_or_the_class_of_one_is_shown_once() -> None:
-    home = Target("m.py", "A", 0, "class", 1, 5_000, "class A: ...")
-    same = Related(target("f1", first=1_000), "def f1(): ...", 0)
+    home = Target("m.py", "A", 0, "class", 1, 50_000, "class A: ...")
+    same = Related(target("f1", first=10_000), "def f1(): ...", 0)
     found = select(facts(*shown(100, 100), related=(Related(home, "class A: ...", 0), same)), 9_000)
     assert found.related == ()
     assert len(found.suspects) == 2
@@ -95,15 +103,20 @@ def test_long_texts_end_early_and_say_so(size: int) -> None:
     assert group.failures[0].message.startswith("first line\n")
 
 
+def test_what_stands_inside_of_a_shown_suspect_is_not_shown_again_or_named() -> None:
+    outer, inner, other = target("f", 900, 1), target("f.<locals>.g", 90, 3), target("h", 90, 500)
+    found = select(facts(*(Shown(one, (), ()) for one in (outer, inner, other))), 9_000)
+    assert [number for number, _ in found.suspects] == [1, 3]
+    assert found.missing == ()
+
+
 def test_tests_beyond_the_room_are_named_and_the_failure_stays() -> None:
     groups = tuple(
         Failing((Failure(f"t{n}", "E", "boom"),), 0, "def test():\n" + "    pass\n" * 300, ())
         for n in range(9)
     )
     found = select(facts(*shown(100), failing=groups), 6_000)
-    assert [bool(group.source) for group in found.failing] == [True, False, False, True][:1] + [
-        bool(group.source) for group in found.failing[1:]
-    ]
+    assert [bool(group.source) for group in found.failing][:2] == [True, False]
     assert len(found.failing) == 6
     assert [failure.test for failure in found.others] == ["t6", "t7", "t8"]
     assert any(line.startswith("the source of failing tests: t") for line in found.missing)
