@@ -98,8 +98,10 @@ def heal(
     located = collecting.locate(run, baseline, tree, request.targets, history.regressions)
     clusters = _permitted(request, located)
     lab = SandboxLab(run, runner, workspace, tree, env)
-    ledger = Ledger(tree, remembered, request.instruction, env.lock_hash, lab, history.regressions,
-                    baseline.suite.spectrum, request.paths)  # fmt: skip
+    ledger = Ledger(
+        tree, remembered, request.instruction, env.lock_hash, lab, history.regressions,
+        baseline.suite.spectrum, request.paths, env.version,
+    )  # fmt: skip
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])

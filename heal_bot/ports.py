@@ -260,7 +260,7 @@ class Brief:
     """All a proposer may know about a cluster: sources, evidence, and every earlier attempt.
 
     `base` are confirmed edits that every candidate stands on, `spectrum` what the tests executed,
-    `paths` the patterns of files that may change.
+    `paths` the patterns of files that may change, `python` the version that runs.
     """
 
     cluster: Cluster
@@ -276,6 +276,7 @@ class Brief:
     regressions: tuple[Regression, ...] = ()
     spectrum: Spectrum | None = None
     paths: tuple[str, ...] = ()
+    python: str = ""
 
 
 class Proposer(Protocol):

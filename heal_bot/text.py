@@ -92,6 +92,17 @@ def clip(text: str, limit: int) -> str:
     return text[:head] + mark + text[len(text) - tail :] if tail else text[:limit]
 
 
+def cut_end(text: str, limit: int) -> str:
+    """The first lines of a text within `limit` characters, and how much more there is."""
+    if len(text) <= limit:
+        return text
+    head = text[:limit].rpartition("\n")[0] or text[:limit]
+    rest = text[len(head) :]
+    more = rest.strip("\n").count("\n") + 1
+    many = count(len(rest), "character") if more == 1 else f"{more} lines"
+    return f"{head}\n[… {many} more, cut here]"
+
+
 def printable(text: str) -> str:
     """Without escape sequences; what cannot be seen as its code point, CR as a newline."""
     bare = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

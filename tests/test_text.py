@@ -15,6 +15,7 @@ from heal_bot.text import (
     Secret,
     clip,
     code_span,
+    cut_end,
     fence,
     for_command,
     for_log,
@@ -220,3 +221,15 @@ def test_redacting_a_megabyte_of_near_misses_takes_no_time() -> None:
 
 def test_one_line_folds_white_space() -> None:
     assert one_line(" a\n\tb\r\nc ") == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("a\nb\n", "a\nb\n"),
+        ("one\ntwo\nthree\nfour\n", "one\ntwo\n[… 2 lines more, cut here]"),
+        ("x" * 30, "xxxxxxxxxx\n[… 20 characters more, cut here]"),
+    ],
+)
+def test_a_text_is_cut_at_its_end_with_what_is_missing(text: str, cut: str) -> None:
+    assert cut_end(text, 10) == cut

@@ -44,6 +44,7 @@ class Ledger:
     regressions: tuple[Regression, ...] = ()
     spectrum: Spectrum | None = None
     paths: tuple[str, ...] = ()
+    python: str = ""
     outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
@@ -242,6 +243,7 @@ class Recollection:
             regressions=ledger.regressions,
             spectrum=ledger.spectrum,
             paths=ledger.paths,
+            python=ledger.python,
         )
 
     def _shown(self) -> Iterator[Attempt]:

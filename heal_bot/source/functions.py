@@ -63,7 +63,7 @@ class _Walk:
             elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 yield from self.assignment(node, scope)
             elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                yield from self.statements(_inner(node), scope)
+                yield from self.statements(inner(node), scope)
 
     def function(self, node: _Function, scope: _Scope) -> Iterator[Entry]:
         qualname = _qualified(scope, node.name)
@@ -153,7 +153,7 @@ def _qualified(scope: _Scope, name: str) -> str:
     return name if name in scope.globals else f"{scope.prefix}{name}"
 
 
-def _inner(node: ast.AST) -> list[ast.AST]:
+def inner(node: ast.AST) -> list[ast.AST]:
     """Statements, handlers and cases directly inside a compound statement."""
     parts = ("body", "handlers", "orelse", "finalbody", "cases")
     return [child for part in parts for child in getattr(node, part, ())]

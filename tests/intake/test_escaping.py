@@ -14,8 +14,9 @@ from heal_bot.errors import UsageError
 from heal_bot.events import Event
 from heal_bot.intake import junit, tests
 from heal_bot.model import Baseline, Cluster, Collection, HealRequest, Outcome
-from heal_bot.repair.llm.context import Facts, Failing
+from heal_bot.repair.llm.context import Facts
 from heal_bot.repair.llm.prompting import Prompter
+from heal_bot.repair.llm.testcode import Failing
 from heal_bot.report import console, markdown, summary
 from heal_bot.report.record import flatten
 from heal_bot.verify.baseline import reproduce

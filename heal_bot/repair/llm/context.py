@@ -4,49 +4,49 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heal_bot.errors import HealBotError
-from heal_bot.model import Candidate, ChangedFile, Cluster, Failure, Origin, Search, Target
-from heal_bot.ports import Brief, Tree
+from heal_bot.model import Candidate, ChangedFile, Cluster, Origin, Target
+from heal_bot.ports import Brief
 from heal_bot.repair.llm import uncollected
 from heal_bot.repair.llm.lessons import worded
-from heal_bot.repair.llm.values import REACHED, watching
-from heal_bot.source import edit, functions, guard, paths
+from heal_bot.repair.llm.surroundings import Related, callers, outline, owner, related
+from heal_bot.repair.llm.testcode import Failing, failing
+from heal_bot.repair.llm.values import REACHED, WHOLE, watching
+from heal_bot.source import edit, functions, guard
+from heal_bot.source.references import References
+from heal_bot.text import count
 
-_FILES = 2_000
-_BYTES = 16 << 20
-_CALLS = 6
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@dataclass(frozen=True, slots=True)
-class Failing:
-    """Failing cases of one test function, its source and the fixtures it names."""
-
-    failures: tuple[Failure, ...]
-    hidden: int
-    source: str
-    fixtures: tuple[str, ...]
+RULES = "rules"
+# Of so many suspects is told what they use and who calls them; those behind can be minor.
+FOLLOWED = 3
+_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A suspect as it is shown; `outline` are the signatures of its class."""
+    """A suspect as it is shown; `outline` is of its class, with the first suspect of that.
+
+    A `minor` one is a constant or `__init__` of which only its rank speaks.
+    """
 
     target: Target
     evidence: tuple[str, ...]
     outline: tuple[str, ...]
+    minor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """All that does not change while a cluster is worked on.
 
-    `texts` are the suspects' files, `base` the diff of what is confirmed already, `broken` what is
-    known of source that does not parse or import, `history` the commit that broke the tests.
+    `texts` are the suspects' files, `files` what those import, `neighbours` the lines that call
+    suspects, `related` what these use. `base` is the diff of what is confirmed already, `broken`
+    what is known of source that does not parse or import, `history` the commit that broke the
+    tests, `python` the version they run on.
     """
 
     failing: tuple[Failing, ...]
@@ -61,6 +61,8 @@ class Facts:
     values: str = ""
     broken: tuple[str, ...] = ()
     history: str = ""
+    related: tuple[Related, ...] = ()
+    python: str = ""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -73,22 +75,36 @@ def gather(brief: Brief) -> Facts:
     source = uncollected.broken(brief)
     lines = tuple(uncollected.targets(brief, source)) if source else ()
     texts = _texts(brief, lines or tuple(s.target for s in brief.cluster.suspects))
-    suspects = tuple(Shown(one, (), ()) for one in lines) or tuple(_suspects(brief, texts))
-    chosen = [shown.target for shown in suspects[:3]]
+    references = References.of(brief.tree)
+    suspects = tuple(Shown(one, (), ()) for one in lines)
+    suspects = suspects or tuple(_suspects(brief, texts, references))
+    chosen = [shown.target for shown in suspects[:FOLLOWED]]
+    values, whole = _values(brief)
+    tests = failing(_with_message(brief.cluster, whole), references)
     return Facts(
-        failing=_failing(brief.cluster, brief.tree),
+        failing=tests,
         suspects=suspects,
         texts=texts,
         files=tuple((path, head) for path, text in texts.items() if (head := _imports(text))),
-        neighbours=(*_callees(chosen, brief.tree, texts), *_callers(chosen, brief.tree)),
-        tried=_tried(brief.searches, len(brief.cluster.failures)),
+        neighbours=tuple(callers(chosen, references)),
+        tried=_tried(brief),
         remembered=tuple(filter(None, map(worded, brief.lessons))),
         instruction=brief.instruction,
         base=_made(brief),
-        values=_values(brief),
+        values=values,
         broken=tuple(uncollected.told(brief, source)) if source else (),
         history=_history(brief),
+        related=related(chosen, references),
+        python=brief.python,
     )
+
+
+def _with_message(cluster: Cluster, whole: str) -> Cluster:
+    """The cluster with the whole message of its first failure, where that is known."""
+    if not whole:
+        return cluster
+    first, *others = cluster.failures
+    return replace(cluster, failures=(replace(first, message=whole), *others))
 
 
 def _history(brief: Brief) -> str:
@@ -109,20 +125,25 @@ def _diff(file: ChangedFile) -> str:
         return f"{file.path}: {error}"
 
 
-def _values(brief: Brief) -> str:
-    """The local variables where the first failure was raised, from one run of its test."""
+def _values(brief: Brief) -> tuple[str, str]:
+    """The local variables where the first failure was raised, and its message with whole values.
+
+    Both come from one more run of its test.
+    """
     failure = brief.cluster.failures[0] if brief.cluster.failures else None
     frames = [f for f in failure.frames if f.origin is not Origin.LIBRARY] if failure else []
     if failure is None or failure.broken or not frames or brief.lab is None:
-        return ""
+        return "", ""
     where = frames[-1]
     try:
         seen = brief.lab.snippet(watching(where.path, where.line, failure.test), brief.base)
     except HealBotError:
         # The prompt is good without them, and what broke here breaks the attempts as well.
-        return ""
-    whole = (seen.how, seen.code) == ("exited", 0) and REACHED in seen.output
-    return f"{where.path}:{where.line} in {where.function}\n{seen.output.strip()}" if whole else ""
+        return "", ""
+    if (seen.how, seen.code) != ("exited", 0) or REACHED not in seen.output:
+        return "", ""
+    values, _, whole = seen.output.partition(WHOLE)
+    return f"{where.path}:{where.line} in {where.function}\n{values.strip()}", whole.strip()
 
 
 def _made(brief: Brief) -> str:
@@ -131,21 +152,6 @@ def _made(brief: Brief) -> str:
         return ""
     made = edit.patched(brief.tree, Candidate(brief.base, "heal-bot", "base"))
     return edit.diff_all(brief.tree, made)
-
-
-def _text(tree: Tree, path: str) -> str:
-    """A file within the caps; empty for one that cannot be read."""
-    try:
-        return guard.check(tree.read(path))
-    except (KeyError, guard.SourceRejected):
-        return ""
-
-
-def _index(tree: Tree, path: str) -> tuple[Target, ...]:
-    try:
-        return functions.index(path, _text(tree, path))
-    except guard.SourceRejected:
-        return ()
 
 
 def _texts(brief: Brief, targets: Sequence[Target]) -> dict[str, str]:
@@ -158,147 +164,75 @@ def _texts(brief: Brief, targets: Sequence[Target]) -> dict[str, str]:
     return texts
 
 
-def _suspects(brief: Brief, texts: dict[str, str]) -> Iterator[Shown]:
+def _suspects(brief: Brief, texts: dict[str, str], references: References) -> Iterator[Shown]:
     """Each suspect once; a default argument as the function that has it."""
     seen: set[Target] = set()
+    outlined: set[Target | None] = set()
     for suspect in brief.cluster.suspects:
         target = suspect.target
         if target.path not in texts:
             continue
-        targets = _index(brief.tree, target.path)
         if target.kind == "default":
-            owner = functions.find(targets, target.qualname.rpartition(".")[0])
-            target = owner or target
-        if target not in seen and target.kind != "default":
-            seen.add(target)
-            yield Shown(target, suspect.evidence, tuple(_outline(target, targets)))
+            name = target.qualname.rpartition(".")[0]
+            target = functions.find(references.targets(target.path), name) or target
+        if target in seen or target.kind == "default":
+            continue
+        minor = len(seen) >= FOLLOWED and _is_minor(target, brief)
+        seen.add(target)
+        home = owner(target, references) if target.kind == "function" and not minor else None
+        told = outline(home, references, target.qualname) if home and home not in outlined else ()
+        outlined.add(home)
+        yield Shown(target, suspect.evidence, tuple(told), minor)
 
 
-def _outline(target: Target, targets: Sequence[Target]) -> Iterator[str]:
-    """Signatures of the other methods of a method's class."""
-    owner = target.qualname.rpartition(".")[0]
-    if target.kind != "function" or not owner or owner.endswith("<locals>"):
-        return
-    for other in targets:
-        if other != target and other.qualname.rpartition(".")[0] == owner:
-            if other.kind == "function":
-                yield f"    {signature(other)}"
-            elif other.kind == "class_attribute":
-                yield f"    {other.source.strip()[:120]}"
-
-
-def signature(target: Target) -> str:
-    """The header of a function on one line, with the first line of its docstring."""
-    try:
-        margin = target.source[: len(target.source) - len(target.source.lstrip(" \t"))]
-        lines = (line.removeprefix(margin) for line in functions.lines(target.source))
-        node = guard.parse("".join(lines)).body[0]
-    except (guard.SourceRejected, IndexError):
-        return target.qualname
-    if not isinstance(node, _Definition):
-        return target.qualname
-    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    said = (ast.get_docstring(node) or "").strip().partition("\n")[0][:120]
-    header = f"{word} {target.qualname}({ast.unparse(node.args)}){returns}"
-    return header[:300] + (f"  # {said}" if said else "")
-
-
-def _failing(cluster: Cluster, tree: Tree) -> tuple[Failing, ...]:
-    groups: defaultdict[str, list[Failure]] = defaultdict(list)
-    for failure in cluster.failures:
-        groups[failure.test.partition("[")[0]].append(failure)
-    found = []
-    for name, failures in groups.items():
-        path, *parts = name.split("::")
-        targets = _index(tree, path)
-        test = functions.find(targets, ".".join(parts))
-        fixtures = tuple(_fixtures(test, path, tree)) if test else ()
-        source = test.source if test else ""
-        found.append(Failing(tuple(failures[:3]), max(0, len(failures) - 3), source, fixtures))
-    return tuple(found)
-
-
-def _fixtures(test: Target, path: str, tree: Tree) -> Iterator[str]:
-    """Sources of the fixtures a test takes, from its file and the conftests above it."""
-    match = re.search(r"def\s+\w+\s*\(([^)]*)\)", test.source)
-    wanted = re.findall(r"\w+", match[1]) if match else []
-    folders = path.split("/")[:-1]
-    above = range(len(folders), -1, -1)
-    places = [path, *("/".join([*folders[:depth], "conftest.py"]) for depth in above)]
-    for name in wanted[:6]:
-        for place in places:
-            found = functions.find(_index(tree, place), name)
-            if found is not None and "fixture" in found.source.partition("def ")[0]:
-                yield found.source
-                break
+def _is_minor(target: Target, brief: Brief) -> bool:
+    """Whether it is a constant or an `__init__`, not on a traceback and not changed."""
+    if target.kind == "function" and not target.qualname.endswith(".__init__"):
+        return False
+    frames = {(f.path, f.line) for failure in brief.cluster.failures for f in failure.frames}
+    changed = brief.tree.changed_lines().get(target.path, frozenset())
+    lines = range(target.first_line, target.last_line + 1)
+    return not any((target.path, line) in frames or line in changed for line in lines)
 
 
 def _imports(text: str) -> str:
-    """The import statements at the top level of a file."""
+    """The import statements at the top level of a file, one per module."""
     try:
         tree = guard.parse(text)
     except guard.SourceRejected:
         return "\n".join(re.findall(r"^(?:import|from)[ ].*", text, re.MULTILINE))
-    kept = [ast.unparse(n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    return "\n".join(kept)
+    kept: defaultdict[str, list[str]] = defaultdict(list)
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            head, _, names = ast.unparse(node).rpartition("import ")
+            kept[f"{head}import "].append(names)
+    return "\n".join(f"{head}{', '.join(names)}" for head, names in kept.items())
 
 
-def _callees(chosen: Sequence[Target], tree: Tree, texts: dict[str, str]) -> Iterator[str]:
-    """Signatures of the project's functions that the suspects call, by name."""
-    for target in chosen:
-        called = set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", target.source))
-        homes = [target.path, *_imported(texts.get(target.path, ""), tree)]
-        told = 0
-        for path in dict.fromkeys(homes):
-            for other in _index(tree, path):
-                known = other.kind == "function" and other.qualname != target.qualname
-                if known and other.qualname.rpartition(".")[2] in called and told < _CALLS:
-                    told += 1
-                    yield f"{target.qualname} calls {path}: {signature(other)}"
-
-
-def _imported(text: str, tree: Tree) -> Iterator[str]:
-    """Files of the tree that a module imports from."""
-    names = re.findall(r"^\s*(?:from|import)\s+\.*([\w.]+)", text, re.MULTILINE)
-    endings = tuple(f"{name.replace('.', '/')}.py" for name in names[:40])
-    if endings:
-        yield from [p for p in tree.paths() if f"/{p}".endswith(tuple(f"/{e}" for e in endings))]
-
-
-def _callers(chosen: Sequence[Target], tree: Tree) -> Iterator[str]:
-    """Lines outside the tests that call the suspects, with the function they are in."""
-    sources = [p for p in tree.paths() if p.endswith(".py") and not paths.is_test(p)]
-    told = dict.fromkeys(chosen, 0)
-    read = 0
-    for path in sources[:_FILES]:
-        if read > _BYTES:
-            return
-        text = _text(tree, path)
-        read += len(text)
-        for target, count in told.items():
-            name = target.qualname.rpartition(".")[2]
-            if count >= _CALLS or name.startswith("__") or name not in text:
-                continue
-            call = re.compile(rf"(?<!def )\b{re.escape(name)}\s*\(")
-            for number, line in enumerate(functions.lines(text), 1):
-                if told[target] < _CALLS and call.search(line):
-                    around = functions.at(_index(tree, path), number)
-                    if around is not None and around.qualname != target.qualname:
-                        told[target] += 1
-                        where = f"{path}:{number} in {around.qualname}"
-                        yield f"{where} calls {target.qualname}: {line.strip()[:200]}"
-
-
-def _tried(searches: Sequence[Search], failing: int) -> tuple[str, ...]:
-    """What the rules tried, by target; not where an edit passes, so that the model is not led."""
-    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for search in searches:
-        if search.proposer == "rules" and search.best_fixed < failing:
-            row = counts[f"{search.target.path}::{search.target.qualname}"]
-            row[0] += search.tried
-            row[1] = max(row[1], search.best_fixed)
-    return tuple(
-        f"{name}: {tried} small edits fail; the best one fixes {best} of {failing} tests"
-        for name, (tried, best) in counts.items()
-    )
+def _tried(brief: Brief) -> tuple[str, ...]:
+    """What the rules tried, in one paragraph; not where an edit passes, so that no one is led."""
+    failing = len(brief.cluster.failures)
+    counts: Counter[str] = Counter()
+    best: Counter[str] = Counter()
+    for search in brief.searches:
+        if search.proposer == RULES and search.best_fixed < failing:
+            name = f"{search.target.path}::{search.target.qualname}"
+            counts[name] += search.tried
+            best[name] = max(best[name], search.best_fixed)
+    named = [f"{tried} of {name}" for name, tried in counts.most_common(_NAMED)]
+    said = []
+    if named:
+        most = max(best.values())
+        said.append(
+            f"Small edits that fail: {', '.join(named)}; the best one fixes {most} of {failing}"
+            " tests."
+        )
+    accidents = [a for a in brief.attempts if a.candidate.proposer == RULES and a.verdict.fixed]
+    if accidents:
+        edited = Counter(e.target.qualname for a in accidents for e in a.candidate.edits)
+        where = ", ".join(name for name, _ in edited.most_common(_NAMED))
+        said.append(
+            f"{count(len(accidents), 'edit')} of {where} fixed some of the tests and broke or left"
+            " others: that they do is no sign that the fault is there."
+        )
+    return (" ".join(said),) if said else ()

@@ -18,8 +18,9 @@ import jinja2
 from heal_bot.errors import LLMError
 from heal_bot.model import Attempt, Cause, Cluster
 from heal_bot.model_port import Message
-from heal_bot.repair.llm.context import Facts
+from heal_bot.repair.llm.context import RULES, Facts
 from heal_bot.repair.llm.looks import Seen, cut
+from heal_bot.repair.llm.selection import select
 from heal_bot.repair.llm.snippet import THOUGHT
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
@@ -35,13 +36,8 @@ _WHY = {
 _ANSWER = 24_000
 _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
-# (test functions, suspects, surroundings?, characters of a source, of a message), roomiest first.
-_LEVELS = (
-    (6, 8, True, 12_000, 2_000),
-    (4, 6, False, 8_000, 1_200),
-    (2, 3, False, 6_000, 800),
-    (1, 1, False, 4_000, 400),
-)
+# Characters of the context, roomiest first.
+_LEVELS = (40_000, 28_000, 20_000, 14_000, 9_000, 5_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +134,8 @@ class Prompter:
 
         What is left out is named.
         """
+        # What the rules came upon is told in a paragraph of the context.
+        attempts = [attempt for attempt in attempts if attempt.candidate.proposer != RULES]
         many = len(attempts) + len(turns)
         for level in range(len(_LEVELS)):
             # Beyond the roomiest level all but the newest are lines already.
@@ -177,32 +175,14 @@ class Prompter:
         return self._kept["context", level][1]
 
     def _context_at(self, level: int) -> str:
-        tests, suspects, around, source_limit, message_limit = _LEVELS[level]
         facts = self.facts
-        left_out = []
-        if len(facts.suspects) > suspects:
-            left_out.append(f"{len(facts.suspects) - suspects} less likely suspects")
-        if len(facts.failing) > tests:
-            left_out.append(f"the source of {len(facts.failing) - tests} failing tests")
-        if not around and facts.neighbours:
-            left_out.append("callers and callees")
         return self._render(
             "context",
-            failing=facts.failing[:tests],
-            values=facts.values,
-            broken=facts.broken,
-            other_tests=[group.failures[0] for group in facts.failing[tests : tests + 20]],
-            suspects=facts.suspects[:suspects],
-            files=facts.files if around else (),
-            neighbours=facts.neighbours if around else (),
+            shown=select(facts, _LEVELS[level]),
             tried=facts.tried,
             remembered=facts.remembered,
             instruction=facts.instruction,
-            base=facts.base,
-            history=facts.history,
-            left_out=left_out,
-            source_limit=source_limit,
-            message_limit=message_limit,
+            python=facts.python,
         )
 
     def _render(self, name: str, **values: object) -> str:

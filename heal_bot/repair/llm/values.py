@@ -1,25 +1,32 @@
 """A program that runs one test and prints the local variables whenever a line is reached.
 
-Of many times it shows the first and the last few.
+Of many times it shows the first and the last few. Behind them it prints what the test failed with,
+whose values pytest and unittest shorten otherwise.
 """
 
 from __future__ import annotations
 
 # How the output begins where the line was reached.
 REACHED = "time 1 :"
+# What stands before the message.
+WHOLE = "--- the message in full ---"
 _PROGRAM = """
-import collections, contextlib, importlib.util, io, os, reprlib, sys
+import collections, contextlib, importlib.util, io, os, reprlib, sys, unittest.util
 import pytest
 
 PATH, LINE, TEST = {path!r}, {line!r}, {test!r}
-OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:heal-bot"]
+OPTIONS = ["-vv", "-s", "-p", "no:cacheprovider", "-p", "no:heal-bot"]
 OPTIONS += ["-n0"] if importlib.util.find_spec("xdist") else []
 WANTED = os.path.realpath(PATH)
 show = reprlib.Repr()
-show.maxstring = show.maxother = 120
+show.maxstring = show.maxother = 300
+ROOM = 5000
+unittest.util._MAX_LENGTH = ROOM
+unittest.TestCase.maxDiff = None
 seen = []
 newest = collections.deque(maxlen=4)
 times = 0
+raised = []
 
 
 def at_line(frame, event, argument):
@@ -50,16 +57,30 @@ class Watch:
             counting.ServerStatusDB = counting.StatusDB
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_pyfunc_call(self):
+    def pytest_runtest_call(self):
         sys.settrace(at_call)
         yield
         sys.settrace(None)
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, call):
+        yield
+        if call.excinfo and not raised:
+            try:
+                raised.append(str(call.excinfo.value))
+            except Exception as error:
+                raised.append(type(error).__name__ + " in its message")
+
 
 with contextlib.redirect_stdout(io.StringIO()) as said:
     code = pytest.main([*OPTIONS, TEST], plugins=[Watch()])
-for number, row in (*seen, *newest):
-    print("time", number, ":", row)
+rows = ["time " + str(number) + " : " + row for number, row in (*seen, *newest)]
+for row in rows:
+    print(row)
+if seen and raised:
+    print({whole!r})
+    room = max(1000, ROOM - sum(map(len, rows)))
+    print(raised[0][:room] + (" [cut here]" if raised[0][room:] else ""))
 if not seen:
     print("the line was not reached; pytest ended with", int(code))
     print(said.getvalue()[-600:])
@@ -68,4 +89,4 @@ if not seen:
 
 def watching(path: str, line: int, test: str) -> str:
     """The program for a line of a file (relative to the root) and a node id."""
-    return _PROGRAM.format(path=path, line=line, test=test)
+    return _PROGRAM.format(path=path, line=line, test=test, whole=WHOLE)

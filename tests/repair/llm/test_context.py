@@ -4,9 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import ChangedFile, Cluster, Failure, Regression, Search, Suspect
-from heal_bot.ports import Brief
-from heal_bot.repair.llm.context import gather, signature
+from heal_bot.model import (
+    Attempt,
+    Candidate,
+    ChangedFile,
+    Cluster,
+    Edit,
+    Failure,
+    Frame,
+    Origin,
+    Regression,
+    Search,
+    Suspect,
+    Verdict,
+)
+from heal_bot.ports import Brief, Observed
+from heal_bot.repair.llm.context import gather
+from heal_bot.repair.llm.surroundings import signature
+from heal_bot.repair.llm.values import WHOLE
 from heal_bot.source import functions
 
 FILES = {
@@ -106,18 +121,77 @@ def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
 
 def test_suspects_come_once_with_the_outline_of_their_class(facts) -> None:
     assert [t.qualname for t in facts.targets] == ["round_cents", "Cart.total"]
-    assert facts.suspects[1].outline == ("    tax = 3", "    def Cart.__init__(self, prices)")
+    assert facts.suspects[1].outline == (
+        "class Cart:",
+        "    tax = 3",
+        "    def __init__(self, prices)",
+    )
 
 
-def test_callers_and_callees_are_named_with_their_signatures(facts) -> None:
-    assert "round_cents calls shop/rates.py: def rate(value)" in facts.neighbours
-    assert "shop/till.py:5 in ring calls round_cents: return round_cents(x)" in facts.neighbours
-    assert not any("broken" in line for line in facts.neighbours)
+def test_what_suspects_call_is_there_whole_and_who_calls_them_by_line(facts) -> None:
+    assert [(one.name, one.source) for one in facts.related] == [
+        ("shop/rates.py::rate", "def rate(value):\n    return value\n")
+    ]
+    assert facts.neighbours == ("shop/till.py:5 in ring calls round_cents: return round_cents(x)",)
 
 
-def test_what_the_rules_tried_and_fails_is_summed_by_function(facts) -> None:
+def test_constants_and_initializers_far_down_are_minor_unless_they_failed_or_changed() -> None:
+    more = "".join(f"\n\ndef f{n}():\n    return {n}\n" for n in range(3))
+    text = FILES["shop/money.py"] + more + "\n\nA = 1\nB = 2\nC = 3\n"
+    targets = functions.index("shop/money.py", text)
+
+    class Tree(MemoryTree):
+        def read(self, path: str) -> bytes:
+            return text.encode() if path == "shop/money.py" else super().read(path)
+
+        def changed_lines(self) -> dict[str, frozenset[int]]:
+            return {"shop/money.py": frozenset({text[: text.index("B = 2")].count("\n") + 1})}
+
+    line = text[: text.index("C = 3")].count("\n") + 1
+    failure = Failure(
+        "t.py::t", "E", "", (Frame("shop/money.py", line, "<module>", Origin.PROJECT),)
+    )
+    names = ("f0", "f1", "f2", "A", "B", "C", "Cart.__init__", "Cart.total")
+    by_name = {target.qualname: target for target in targets}
+    suspects = tuple(Suspect(by_name[name], 1.0) for name in names)
+    found = gather(Brief(Cluster("c", (failure,), suspects), Tree())).suspects
+    assert [one.target.qualname for one in found if one.minor] == ["A", "Cart.__init__"]
+    first = gather(Brief(Cluster("c", (failure,), suspects[3:]), Tree())).suspects
+    assert not first[0].minor
+
+
+def test_the_run_that_shows_values_gives_the_whole_message_too() -> None:
+    class Lab:
+        def snippet(self, code: str, edits: tuple[Edit, ...] = ()) -> Observed:
+            return Observed("exited", 0, f"time 1 : a = 1\n{WHOLE}\nassert 'long' == 'longer'\n")
+
+    frame = Frame("shop/money.py", 7, "round_cents", Origin.PROJECT)
+    failure = Failure("t.py::t", "AssertionError", "assert 'lo...", (frame,))
+    cluster = Cluster("c", (failure, Failure("t.py::u", "E", "other")), (Suspect(MONEY[0], 1.0),))
+    facts = gather(Brief(cluster, MemoryTree(), lab=Lab(), python="3.11.2"))
+    assert facts.values == "shop/money.py:7 in round_cents\ntime 1 : a = 1"
+    shown = [failure.message for group in facts.failing for failure in group.failures]
+    assert shown == ["assert 'long' == 'longer'", "other"]
+    assert facts.python == "3.11.2"
+
+
+def test_what_the_rules_came_upon_is_one_paragraph() -> None:
+    cluster = Cluster("c", (Failure("t.py::t", "E", ""),), (Suspect(MONEY[0], 1.0),))
+    attempts = tuple(
+        Attempt(n, "c", Candidate((Edit(MONEY[0], ""),), who, "x"), Verdict("regression", fixed))
+        for n, (who, fixed) in enumerate(
+            [("rules", ("t.py::t",))] * 50 + [("rules", ()), ("claude", ("t.py::t",))]
+        )
+    )
+    (said,) = gather(Brief(cluster, MemoryTree(), attempts=attempts)).tried
+    assert said.startswith("50 edits of round_cents fixed some of the tests")
+    assert "\n" not in said
+
+
+def test_what_the_rules_tried_and_fails_is_one_paragraph(facts) -> None:
     assert facts.tried == (
-        "shop/money.py::round_cents: 412 small edits fail; the best one fixes 3 of 6 tests",
+        "Small edits that fail: 412 of shop/money.py::round_cents; the best one fixes 3 of 6"
+        " tests.",
     )
     assert [said.split(" of ")[1] for said in facts.remembered] == ["f fixed a part"]
     assert facts.files == (("shop/money.py", "import math\nfrom shop.rates import rate"),)

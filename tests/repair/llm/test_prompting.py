@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import jinja2
@@ -17,8 +18,10 @@ from heal_bot.model import (
     Target,
     Verdict,
 )
-from heal_bot.repair.llm.context import Facts, Failing, Shown
+from heal_bot.repair.llm.context import Facts, Shown
 from heal_bot.repair.llm.prompting import Prompter, Turn, estimate
+from heal_bot.repair.llm.testcode import Failing
+from heal_bot.text import Secret
 
 TARGET = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
 FAILURE = Failure("tests/test_m.py::test_f", "AssertionError", "1 != 2")
@@ -34,7 +37,13 @@ def attempt(number: int, status: str = "unchanged") -> Attempt:
 def prompter(suspects: int = 1) -> Prompter:
     shown = tuple(
         Shown(
-            replace(TARGET, qualname=f"f{n}", source=f"def f{n}(a):\n    'suspect {n}'\n" * 40),
+            replace(
+                TARGET,
+                qualname=f"f{n}",
+                first_line=100 * n + 1,
+                last_line=100 * n + 80,
+                source=f"def f{n}(a):\n    'suspect {n}'\n" * 40,
+            ),
             (),
             (),
         )
@@ -65,14 +74,15 @@ def test_the_oldest_attempts_shrink_first_and_nothing_current_does() -> None:
     assert "got 1" in text(tight)
     assert "+    return 2 #" in text(tight)
     assert "suspect 7" in text(tight)
-    assert "Left out" not in text(tight)
+    assert "Not shown" not in text(tight)
 
 
 def test_what_does_not_fit_is_named() -> None:
-    roomy = prompter(8).prompt([], (), 100_000)
-    tight = prompter(8).prompt([], (), roomy.tokens - 200)
-    assert "Left out for space: 2 less likely suspects, callers and callees." in text(tight)
-    assert tight.tokens <= roomy.tokens - 200
+    roomy = prompter(20).prompt([], (), 100_000)
+    assert "less likely suspects: m.py::f16, m.py::f17, m.py::f18, m.py::f19" in text(roomy)
+    tight = prompter(12).prompt([], (), 3_500)
+    assert re.search(r"less likely suspects: m\.py::f\d, m\.py::f", text(tight))
+    assert tight.tokens <= 3_500
     with pytest.raises(LLMError, match="larger window") as caught:
         prompter(8).prompt([], (), 500)
     assert caught.value.kind == "context_overflow"
@@ -105,6 +115,36 @@ def test_each_kind_of_request_has_one_form_of_answer() -> None:
 def test_what_needs_a_sandbox_is_offered_where_there_is_one() -> None:
     assert '"tool": "run"' in prompter().prompt([], (), 100_000).system
     assert '"tool": "run"' not in prompter().prompt([], (), 100_000, lab=False).system
+
+
+def test_what_the_rules_came_upon_is_left_to_the_paragraph_of_the_context() -> None:
+    one = attempt(1)
+    by_rules = replace(one, candidate=replace(one.candidate, proposer="rules"))
+    assert "# Attempt" not in text(prompter().prompt([by_rules], (), 100_000))
+
+
+def test_a_long_function_is_whole_where_it_is_the_likeliest_and_the_python_is_named() -> None:
+    bare = prompter(2)
+    source = "def f0(a):\n" + "".join(f"    a += {n}\n" for n in range(5_000))
+    target = replace(TARGET, qualname="f0", source=source)
+    facts = replace(
+        bare.facts, suspects=(Shown(target, (), ()), *bare.facts.suspects[1:]), python="3.9.1"
+    )
+    said = text(replace(bare, facts=facts, _kept={}).prompt([], (), 100_000))
+    assert source.rstrip() in said
+    assert "# Failing tests, on Python 3.9.1" in said
+    assert "less likely suspects: m.py::f1" in said
+
+
+def test_what_looks_like_a_credential_is_shown_as_it_is_unless_it_is_one() -> None:
+    bare = prompter()
+    source = 'def f(a):\n    return a or "http://user:pass@host", "sesame-street"\n'
+    facts = replace(bare.facts, suspects=(Shown(replace(TARGET, source=source), (), ()),))
+    said = text(replace(bare, facts=facts, _kept={}).prompt([], (), 100_000))
+    assert '"http://user:pass@host", "sesame-street"' in said
+    secrets = (Secret("sesame-street"),)
+    said = text(replace(bare, facts=facts, secrets=secrets, _kept={}).prompt([], (), 9_000))
+    assert '"http://user:pass@host", "***"' in said
 
 
 def test_a_missing_variable_of_a_template_is_an_error() -> None:
