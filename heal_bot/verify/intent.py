@@ -19,7 +19,6 @@ from heal_bot.model import (
     Origin,
     Regression,
     Target,
-    bitmaps,
 )
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
@@ -27,7 +26,6 @@ from heal_bot.source.reversal import brought_tests
 from heal_bot.text import clip, one_line
 from heal_bot.verify import interface
 
-Place = tuple[str, int]
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
@@ -40,16 +38,16 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     """The baseline, with the tests that contradict what a commit says it means `stale_test`.
 
     The commit is shown to have broken the test, left it alone, and says in words that the change is
-    meant: in the docstring of what it changed, or where a project tells its users, it shows what
-    the test got, whole or a part of it in quotes. All that fails is what the test asserts, or a
-    `raise` that the commit wrote. Or the test uses an interface in its old form, whose other
-    callers the commit adapted.
+    meant: in the docstring of what it changed, or where a project tells its users, it is the first
+    to show what the test got, whole or a part of it in quotes. All that fails is what the test
+    asserts, or a `raise` that the commit wrote. Or the test uses an interface in its old form,
+    whose other callers the commit adapted.
     """
     reasons: dict[str, str] = {}
     for regression in history.regressions:
         broken = [f for f in baseline.confirmed if f.test in regression.tests]
         left = [f for f in broken if _is_left_behind(f, regression, tree)]
-        if any(_tells(f, regression, tree, _executed(baseline, f)) for f in left):
+        if any(_tells(f, regression, tree) for f in left):
             reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
         reasons |= dict(_of_interfaces(broken, regression, tree))
     reproduced = tuple(
@@ -86,48 +84,27 @@ def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> boo
     return failure.kind in CLAIMS or _is_written_raise(failure, regression, tree)
 
 
-def _tells(
-    failure: Failure, regression: Regression, tree: Tree, executed: frozenset[Place] | None
-) -> bool:
-    """Whether the commit says in words, and was the first to, that what the test got is meant."""
+def _tells(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether the commit was the first to show, in words, what the test got."""
     got = _results(failure, tree)
-    return any(_tells_in_docstring(file, tree, executed) for file in regression.files) or any(
-        any(text in line and text not in before for text in got)
-        or any(part in text for part in _QUOTED.findall(line) if part not in before for text in got)
-        for file in regression.files
-        if paths.tells_users(file.path)
-        for before in [file.before.decode(errors="replace")]
-        for line in _added(file)
+    return any(
+        (text in line and text not in before)
+        or any(part in text and part not in before for part in _QUOTED.findall(line))
+        for before, line in _said(regression.files)
+        for text in got
     )
 
 
-def _tells_in_docstring(file: ChangedFile, tree: Tree, executed: frozenset[Place] | None) -> bool:
-    """Whether a function that the test executes is another than before, and tells more of itself.
-
-    Without a record of what was executed every function may have been.
-    """
-    for before, now in _changed(file):
-        if before is not None and _told(now) - _told(before):
-            here = functions.find(_targets(tree, file.path), now.qualname, now.kind, now.nth)
-            if executed is None or (
-                here is not None
-                and any((file.path, n) in executed
-                        for n in range(here.first_line, here.last_line + 1))
-            ):  # fmt: skip
-                return True
-    return False
-
-
-def _told(target: Target) -> frozenset[str]:
-    return frozenset(_docstring(target.source).split())
-
-
-def _executed(baseline: Baseline, failure: Failure) -> frozenset[Place] | None:
-    """The lines that a failing test executed; None without a record."""
-    seen = baseline.suite.spectrum
-    if seen is None or failure.test not in seen.hits:
-        return None
-    return frozenset(seen.locations[at] for at in bitmaps.indices(seen.hits[failure.test]))
+def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str]]:
+    """Each line that a commit brought to docs and docstrings, after what stood there before."""
+    for file in files:
+        if paths.tells_users(file.path):
+            before = file.before.decode(errors="replace")
+            yield from ((before, line) for line in _added(file))
+        for old, new in _changed(file):
+            was = _docstring(old.source) if old is not None else ""
+            lines = _docstring(new.source).splitlines() if old is not None else ()
+            yield from ((was, line) for line in lines if line not in was)
 
 
 def _is_written_raise(failure: Failure, regression: Regression, tree: Tree) -> bool:
@@ -217,8 +194,28 @@ def undone(edits: Sequence[Edit], tree: Tree) -> str:
 
 
 def is_former(edits: Sequence[Edit], tree: Tree) -> bool:
-    """Whether all that edits bring in stood there before the commits under test."""
-    return not any(edit.imports for edit in edits) and all(_puts_back(e, tree) for e in edits)
+    """Whether edits put lines back where they stood before the commits under test, and no more."""
+    return not any(edit.imports for edit in edits) and all(_restores(e, tree) for e in edits)
+
+
+def _restores(edit: Edit, tree: Tree) -> bool:
+    """Whether each place that an edit changes becomes what it was, whole and in its order."""
+    if (before := _former(tree, edit.target)) is None:
+        return False
+    old, now, new = (_lines(s) for s in (before.source, edit.target.source, edit.new_source))
+    return now != new and _places(now, new) <= _places(now, old)
+
+
+def _places(now: Sequence[str], other: Sequence[str]) -> set[tuple[int, int, tuple[str, ...]]]:
+    """The lines that differ, from, to, and those in their place; one by one where as many."""
+    found: set[tuple[int, int, tuple[str, ...]]] = set()
+    matcher = difflib.SequenceMatcher(a=now, b=other, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "replace" and b - a == d - c:
+            found |= {(a + n, a + n + 1, (other[c + n],)) for n in range(b - a)}
+        elif tag != "equal":
+            found.add((a, b, tuple(other[c:d])))
+    return found
 
 
 def _puts_back(edit: Edit, tree: Tree) -> bool:
@@ -284,10 +281,15 @@ def _index(path: str, data: bytes) -> tuple[Target, ...]:
 
 
 def _statements(source: str) -> list[str]:
+    """The source line by line in one layout, without comments and indentation."""
+    return [line.strip() for line in _lines(source)]
+
+
+def _lines(source: str) -> list[str]:
     """The source line by line in one layout, without comments."""
     indented = bool(functions.indentation(source))
     try:
         tree = guard.parse_part(source)
     except guard.SourceRejected:
-        return [line.strip() for line in source.splitlines() if line.strip()]
-    return [line.strip() for line in ast.unparse(tree).splitlines()[indented:]]
+        return [line for line in source.splitlines() if line.strip()]
+    return ast.unparse(tree).splitlines()[indented:]

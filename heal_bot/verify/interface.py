@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from heal_bot.model import ChangedFile, Failure, Origin, Target
 from heal_bot.source import functions, guard, paths
 
+_WORD = re.compile(r"\w+")
 # How a call in the old form ends, in the test itself.
 _KINDS = frozenset({"TypeError", "AttributeError", "ImportError", "NameError"})
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -16,8 +18,8 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 def find_left_behind(failure: Failure, test: Target, files: Sequence[ChangedFile]) -> str:
     """The function that a test still uses in the form before a commit; '' for none.
 
-    The commit gave it other parameters or took it away, and changed what other functions of the
-    project call it with: that shows that it was meant.
+    The test fails for it by name. The commit gave it other parameters or took it away, and changed
+    what other functions of the project call it with: that shows that it was meant.
     """
     in_project = any(frame.origin is Origin.PROJECT for frame in failure.frames)
     if failure.kind not in _KINDS or in_project:
@@ -26,7 +28,7 @@ def find_left_behind(failure: Failure, test: Target, files: Sequence[ChangedFile
     used = _calls(test.source)
     old = _forms(before for before, _ in pairs)
     new = _forms(after for _, after in pairs)
-    for name in sorted(used.keys() & old.keys()):
+    for name in sorted(used.keys() & old.keys() & set(_WORD.findall(failure.message))):
         changed = old[name] != new.get(name)
         if changed and any(_is_adapted(name, *pair) for pair in pairs):
             return name
@@ -53,11 +55,15 @@ def _functions(path: str, data: bytes) -> dict[str, str]:
 
 
 def _forms(sources: Iterator[str]) -> dict[str, set[str]]:
-    """The parameters of the functions of each name."""
+    """The parameters of the functions of each name: their names, and which have defaults."""
     found: dict[str, set[str]] = {}
     for node in _nodes(*sources):
         if isinstance(node, _Definition):
-            found.setdefault(node.name, set()).add(ast.dump(node.args))
+            given = node.args
+            parts = (given.posonlyargs, given.args, given.kwonlyargs, [given.vararg, given.kwarg])
+            names = [arg and arg.arg for part in parts for arg in (*part, None)]
+            needed = len(given.defaults), [one is None for one in given.kw_defaults]
+            found.setdefault(node.name, set()).add(f"{names} {needed}")
     return found
 
 
@@ -73,7 +79,8 @@ def _calls(source: str) -> dict[str, set[str]]:
     for node in _nodes(source):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            found.setdefault(name, set()).add(ast.unparse(node))
+            given = ", ".join(map(ast.unparse, (*node.args, *(k.value for k in node.keywords))))
+            found.setdefault(name, set()).add(f"{given} {[k.arg for k in node.keywords]}")
     return found
 
 

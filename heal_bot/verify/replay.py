@@ -61,6 +61,11 @@ def replay(
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
     if reason := rails.check(replace(candidate, undoes=claimed.undoes), tree):
         return (Row("patch", "allowed", f"refused: {reason}"),)
+    if (broke := record.regression) and broke.good_sha:
+        # What was changed is counted from where it was counted before, on the same line of commits.
+        commits = workspace.commits(run, broke.good_sha, tree.sha)
+        if commits and commits[0].parent == broke.good_sha:
+            tree = workspace.since(tree, broke.good_sha)
     failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
     baseline = reproduce(run, failures, tree, env, runner)
     if not baseline.confirmed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from heal_bot.model import (
     Origin,
     Regression,
     Reproduced,
-    Spectrum,
 )
 from heal_bot.source import functions
 from heal_bot.verify import intent
@@ -54,7 +53,6 @@ def _judged(
     told: dict[str, tuple[str, str]],
     *failures: Failure,
     code: str = NEW,
-    seen: Spectrum | None = None,
     was: str = OLD,
 ) -> list[tuple[str, str]]:
     """What becomes of failures that a commit broke which changed m.py and these files."""
@@ -63,8 +61,7 @@ def _judged(
     files = tuple(ChangedFile(p, a.encode(), b.encode()) for p, (a, b) in changes.items())
     red = failures or (Failure(A, "AssertionError", GOT),)
     broke = Regression("a" * 40, "b" * 40, "Raise it", tuple(f.test for f in red), True, files)
-    ran = replace(suite(), spectrum=seen)
-    before = Baseline(tuple(Reproduced(f, "confirmed") for f in red), ran, 3)
+    before = Baseline(tuple(Reproduced(f, "confirmed") for f in red), suite(), 3)
     found = intent.find_outdated(before, History((broke,)), tree)
     return [(item.status, item.failure.reason) for item in found.reproduced]
 
@@ -113,25 +110,26 @@ def test_a_change_is_meant_where_its_commit_shows_what_the_test_got(
 
 
 def test_a_new_docstring_says_that_a_change_is_meant(tmp_path: Path) -> None:
-    code = 'def price(n):\n    "With 20 more."\n    return n + 20\n'
+    code = 'def price(n):\n    "It shows net 21."\n    return n + 20\n'
     assert _judged(tmp_path, {}, code=code)[0][0] == "stale_test"
 
 
 @pytest.mark.parametrize(
-    ("code", "line", "status"),
+    ("was", "is_"),
     [
-        ('def price(n):\n    "With 20 more."\n    return n + 20\n', 3, "stale_test"),
-        ('def price(n):\n    "With 20 more."\n    return n + 20\n', 9, "confirmed"),
-        (NEW, 2, "confirmed"),
+        ("Teh price of a thing.", "The price of a thing."),
+        ("Net 21.", ""),
+        ("It shows net 21.", "It shows net 21 now."),
     ],
-    ids=["of a function that ran", "of another one", "a docstring that went"],
+    ids=["a typo", "one that went", "said before"],
 )
-def test_a_docstring_counts_where_it_says_more_of_what_the_test_executes(
-    tmp_path: Path, code: str, line: int, status: str
+def test_a_docstring_that_does_not_show_what_the_test_got_says_nothing(
+    tmp_path: Path, was: str, is_: str
 ) -> None:
-    seen = Spectrum((("m.py", line),), {A: 1})
-    was = OLD if code != NEW else OLD.replace("    # net", '    "With tax."')
-    assert _judged(tmp_path, {}, code=code, seen=seen, was=was)[0][0] == status
+    old, new = (
+        f'def price(n):\n    "{d}"\n    return n + {m}\n' for d, m in ((was, 19), (is_, 20))
+    )
+    assert _judged(tmp_path, {}, code=new, was=old)[0][0] == "confirmed"
 
 
 @pytest.mark.parametrize(
@@ -200,3 +198,39 @@ def test_without_history_nothing_is_undone(tmp_path: Path) -> None:
     target = functions.find(functions.index("m.py", NEW), "price")
     assert target is not None
     assert intent.undone((Edit(target, OLD),), made) == ""  # type: ignore[arg-type]
+
+
+GRADES = """\
+def grade(n):
+    if n > 90:
+        return "A"
+    if n > 50:
+        return "B"
+    return "C"
+"""
+BISECTED = """\
+def grade(n):
+    at = bisect(LIMITS, n)
+    return NAMES[at + 1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "former"),
+    [
+        (GRADES, True),
+        ('def grade(n):\n    return "B"\n', False),
+        (GRADES.replace("90", "95"), False),
+        (BISECTED, False),
+    ],
+    ids=["all of it", "a line of it at another place", "one that adds", "no change"],
+)
+def test_former_code_is_what_stood_at_that_place(tmp_path: Path, new: str, former: bool) -> None:
+    class Graded(FolderTree):
+        def former(self, path: str) -> bytes | None:
+            return GRADES.encode()
+
+    tree = Graded(FolderTree.of(tmp_path, {"m.py": BISECTED}).root)
+    target = functions.find(functions.index("m.py", BISECTED), "grade")
+    assert target is not None
+    assert intent.is_former([Edit(target, new)], tree) is former

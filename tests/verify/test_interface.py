@@ -49,8 +49,21 @@ def test_so_is_one_that_uses_a_name_which_the_commit_replaced_everywhere() -> No
         {"failure": Failure("t", "TypeError", "unhashable", INSIDE)},
         {"readers": (CALLER, "")},
         {"readers": ("def read(:\n", ADAPTED)},
+        {"failure": Failure("t", "TypeError", "'NoneType' object is not subscriptable")},
+        {"buffers": (OLD, OLD.replace("mark)", "mark: str)"))},
+        {"readers": (CALLER, CALLER.replace("buffer", "buf"))},
     ],
-    ids=["callers as before", "same form", "a claim", "raised in the code", "gone", "unparsable"],
+    ids=[
+        "callers as before",
+        "same form",
+        "a claim",
+        "raised in the code",
+        "gone",
+        "unparsable",
+        "of another thing",
+        "annotated",
+        "another receiver",
+    ],
 )
 def test_anything_else_may_be_an_accident(changed: dict[str, object]) -> None:
     assert _found(**changed) == ""  # type: ignore[arg-type]
