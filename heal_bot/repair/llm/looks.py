@@ -221,7 +221,8 @@ def _is_open(target: Target, brief: Brief) -> bool:
 def _may_change(path: str, brief: Brief) -> bool:
     """Whether a piece of that file may change; source that does not parse changes by lines."""
     lines = any(failure.broken for failure in brief.cluster.failures)
-    never = lines or paths.is_test(path) or paths.is_protected(path)
+    kept = paths.is_test(path) or paths.is_protected(path) or path in paths.machinery(brief.tree)
+    never = lines or kept
     return not never and permits(brief.paths, path)
 
 

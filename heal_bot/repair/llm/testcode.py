@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.model import Cluster, Failure, Target
@@ -27,8 +27,9 @@ _FIXTURE = re.compile(r"^\s*@[\w.]*fixture\b", re.MULTILINE)
 class Failing:
     """Failing cases of one test function, its source, and what of the tests it stands on.
 
-    `fixtures` are the sources of these: fixtures, set-up methods, helpers, classes, constants.
-    What an earlier test was shown with is not shown again.
+    `source` has `>` before the lines at which it failed. `fixtures` are the sources of these:
+    fixtures, set-up methods, helpers, classes, constants. What an earlier test was shown with is
+    not shown again.
     """
 
     failures: tuple[Failure, ...]
@@ -46,7 +47,8 @@ def failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
     for name, failures in groups.items():
         path, *parts = name.split("::")
         tests = references.definitions(Symbol(path, ".".join(parts)))
-        source = f"{_class_head(tests[-1], references)}{tests[-1].source}" if tests else ""
+        head = _class_head(tests[-1], references) if tests else ""
+        source = head + _marked(tests[-1], failures) if tests else ""
         seen |= {(one.path, one.first_line) for one in tests}
         support = _support(tests[-1], references) if tests else ()
         new = {(one.path, one.first_line): one for one in support}
@@ -55,6 +57,16 @@ def failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
         hidden = max(0, len(failures) - _CASES)
         found.append(Failing(tuple(failures[:_CASES]), hidden, source, sources))
     return tuple(found)
+
+
+def _marked(test: Target, failures: Sequence[Failure]) -> str:
+    """The source of a test with `>` before each line at which one of the failures left it."""
+    left = set()
+    for failure in failures:
+        here = [f.line - test.first_line for f in failure.frames if f.path == test.path]
+        left.update(here[-1:])
+    lines = functions.lines(test.source)
+    return "".join(f">{one[1:]}" if n in left else one for n, one in enumerate(lines))
 
 
 def _class_head(test: Target, references: References) -> str:

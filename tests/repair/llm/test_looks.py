@@ -148,3 +148,11 @@ def test_what_a_verdict_newly_names_is_shown_and_opened(plain: Brief) -> None:
     (one,) = implicated([newly], plain, [])
     assert (one.asked, one.targets) == ("show m.py::f7, lines 29-30 of 1200", (target,))
     assert implicated([newly], plain, [target]) == []
+
+
+def test_a_plugin_of_pytest_may_be_seen_and_not_changed(tmp_path) -> None:
+    files = {**FILES, "conftest.py": 'pytest_plugins = ["m"]\n'}
+    brief = Brief(Cluster("c", (FAILURE,), ()), FolderTree.of(tmp_path, files))
+    shown = show("m.py", brief, first=1, last=9)
+    assert shown.shown.startswith("def f0():")
+    assert shown.targets == ()

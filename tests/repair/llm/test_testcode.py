@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heal_bot.model import Cluster, Failure
+from heal_bot.model import Cluster, Failure, Frame, Origin
 from heal_bot.repair.llm.testcode import Failing, failing
 from heal_bot.source.references import References
 from tests.fakes import FolderTree
@@ -124,3 +124,13 @@ def test_what_two_tests_share_is_shown_once(tmp_path: Path) -> None:
 def test_a_test_that_cannot_be_found_is_shown_by_its_failure(tmp_path: Path) -> None:
     (group,) = shown(tmp_path, "TestShop::test_gone")
     assert (group.source, group.fixtures, len(group.failures)) == ("", (), 1)
+
+
+def test_the_line_that_failed_is_marked(tmp_path: Path) -> None:
+    path, references = "tests/test_shop.py", References.of(FolderTree.of(tmp_path, FILES))
+    line = FILES[path].split("\n").index("        self.check(price(1), 2)") + 1
+    frames = (Frame(path, line, "test_again", Origin.TEST),)
+    one = Failure(f"{path}::TestShop::test_again[a]", "E", "", frames)
+    (group,) = failing(Cluster("c", (one,), ()), references)
+    assert ">       self.check(price(1), 2)\n" in group.source
+    assert group.source.count("\n>") == 1
