@@ -35,14 +35,23 @@ def protected_hash(tree: Tree, collected: Sequence[str], base: Tree | None = Non
     tests collected, which the configuration may call anything.
     """
     total = hashlib.sha256()
-    never = paths.machinery(base or tree) | paths.test_files(collected)
-    for path in tree.paths():
-        if rails.is_protected(path) or rails.is_test(path) or path in never:
-            file = tree.root / path
-            content = file.read_bytes() if file.is_file() and not file.is_symlink() else b""
-            total.update(path.encode(errors="surrogateescape") + b"\0")
-            total.update(hashlib.sha256(content).digest())
+    for path in protected_paths(tree, collected, base):
+        file = tree.root / path
+        content = file.read_bytes() if file.is_file() and not file.is_symlink() else b""
+        total.update(path.encode(errors="surrogateescape") + b"\0")
+        total.update(hashlib.sha256(content).digest())
     return total.hexdigest()
+
+
+def protected_paths(
+    tree: Tree, collected: Sequence[str], base: Tree | None = None
+) -> tuple[str, ...]:
+    """The files that a patch may never touch."""
+    never = paths.machinery(base or tree) | paths.test_files(collected)
+    return tuple(
+        path for path in tree.paths()
+        if rails.is_protected(path) or rails.is_test(path) or path in never
+    )  # fmt: skip
 
 
 def certify(

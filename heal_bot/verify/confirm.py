@@ -23,7 +23,7 @@ from heal_bot.source.guard import SourceRejected
 from heal_bot.text import count
 from heal_bot.verify import intent, measured, scope
 from heal_bot.verify.baseline import failure_of, on_ids
-from heal_bot.verify.certificate import Findings, certify, protected_hash
+from heal_bot.verify.certificate import Findings, certify, protected_hash, protected_paths
 from heal_bot.verify.load import settled
 from heal_bot.verify.proof import Proof, slower
 from heal_bot.verify.repetition import is_unsteady
@@ -96,7 +96,9 @@ def confirm(
     case = _Case(candidate, undoes, rivals, files, tree, fresh, env, runner, baseline)
     collected = baseline.suite.collected
     if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
-        return Verdict("unconfirmed", detail="a test or configuration file would change")
+        kept = {file.path for file in files}.intersection(protected_paths(tree, collected))
+        said = f"{', '.join(sorted(kept))} would change, which tests, the build or CI rest on"
+        return Verdict("unconfirmed", detail=said)
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
     outside = proof.outside(run, runner, env)
     proof = proof.beside(run, workspace, outside)

@@ -587,3 +587,12 @@ def test_what_adds_to_former_code_is_suspected_like_any_change(tmp_path: Path) -
     verified, _ = _confirm(tmp_path, new="a + b + 0", was="a + b", oracle=contradicted)
     assert isinstance(verified, Verdict)
     assert "failed outside" in verified.detail
+
+
+def test_a_protected_file_that_would_change_is_named(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base/conftest.py").write_text('pytest_plugins = ["m"]\n')
+    verified, runner = _confirm(tmp_path)
+    assert isinstance(verified, Verdict)
+    assert verified.detail == "m.py would change, which tests, the build or CI rest on"
+    assert runner.asked == []
