@@ -197,8 +197,8 @@ def _same_shape(target: Target, old: ast.Module, new: ast.Module) -> str:
     if target.kind != "function":
         same = _without_values(old, target.kind) == _without_values(new, target.kind)
         return "" if same else "more than the value changes"
-    before, after = old.body[0], new.body[0]
-    if len(new.body) != 1 or type(after) is not type(before):
+    before, after = old.body[0], new.body[0] if len(new.body) == 1 else None
+    if type(after) is not type(before):
         return "the new source is not exactly one function of the same kind"
     assert isinstance(before, ast.FunctionDef | ast.AsyncFunctionDef)
     assert isinstance(after, ast.FunctionDef | ast.AsyncFunctionDef)

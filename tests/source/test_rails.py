@@ -105,6 +105,8 @@ def _f(body: str) -> tuple[str, str]:
         (*_f("if 'PYTEST_CURRENT_TEST' in a: return 1"), "PYTEST"),
         (*_f("return " + "a" * 40_000), "at most"),
         ("f", "def f(a, b=2):\n    return 1\nos._exit(0)\n", "exactly one function"),
+        ("f", "", "exactly one function"),
+        ("f", "# gone\n", "exactly one function"),
         ("f", "def e(a, b=2):\n    return 1\n", "defines e"),
         ("f", "async def f(a, b=2):\n    return 1\n", "same kind"),
         ("h", "def h(x):\n    return x\n", "same kind"),
