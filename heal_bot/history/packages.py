@@ -105,10 +105,10 @@ class _Trials:
 
     def changes(self) -> Iterable[PackageChange]:
         """One package, or one set, at a time, each with the tests that it explains."""
-        names = list(self.bumps)
+        names, step = list(self.bumps), 1
         # What runs the tests comes last: too old for what runs it here, it says nothing of others.
         while not (waiting := self._passing(names)) and self._stuck and len(names) > 1:
-            names = names[: len(names) // 2]
+            names, step = names[: max(1, len(names) - step)], 2 * step
         today: frozenset[str] | None = None
         while waiting:
             test = next(test for test in self.tests if test in waiting)
