@@ -46,7 +46,7 @@ PATCH = Patch(SHA, (PatchedFile("shop.py", SHA, ""),), "", (EDIT,), (A,), ())
 FIRST = Regression("a" * 40, "b" * 40, "Simplify", (A, B), confirmed=True)
 OTHER = Regression("c" * 40, "d" * 40, "Tidy", ("tests/test_b.py::test_c",), confirmed=True)
 LIB = PackageChange((Bump("lib", "2.3", "2.4"),), (A,), 5)
-
+NEEDING = PackageChange(tuple(Bump(f"p{at}", "1", "2") for at in range(9)), (A,), 5)
 SET = PackageChange((*LIB.bumps, Bump("old", "1", "")), (A, B), 5, single=False)
 
 
@@ -78,10 +78,16 @@ def _outcome(**fields: object) -> Outcome:
             ["`lib 2.3 → 2.4`, `old 1 → not installed` broke these 2 tests together; they pass"
              " with the former versions"],
         ),
+        (
+            History(packages=(NEEDING,)),
+            ["`p0 1 → 2` (with `p1 1 → 2`, `p2 1 → 2`, `p3 1 → 2`, `p4 1 → 2`, `p5 1 → 2` and 3"
+             " more, which it needs) broke this test; it passes with 1"],
+        ),
         (History((replace(FIRST, confirmed=False),)), []),
         (History(reason="no earlier commit is at hand"), []),
     ],
-    ids=["a commit", "two commits", "a package", "packages", "one not confirmed", "none"],
+    ids=["a commit", "two commits", "a package", "packages", "a package with others",
+         "one not confirmed", "none"],
 )  # fmt: skip
 def test_what_broke_the_tests_is_proved(history: History, said: list[str]) -> None:
     assert list(findings(_outcome(history=history))["proved"]) == said
