@@ -128,6 +128,32 @@ def test_of_a_suggestion_the_runs_are_proved_and_the_fault_is_a_guess() -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "last"),
+    [
+        (5, "the fault behind 1 test is in `shop.py::total`, by ranking"),
+        (6, "and 1 more cause"),
+        (12, "and 7 more causes"),
+    ],
+)
+def test_of_many_causes_the_rest_is_counted(number: int, last: str) -> None:
+    failures = [Failure(f"tests/test_a.py::test_{at}", "KeyError", "'x'") for at in range(number)]
+    red = tuple(Reproduced(failure, "confirmed") for failure in failures)
+    clusters = tuple(
+        Cluster(failure.test, (failure,), (Suspect(TOTAL, 1.0, ()),)) for failure in failures
+    )
+    told = findings(_outcome(baseline=Baseline(red, suite(), 3), clusters=clusters))["inferred"]
+    assert (len(told), told[-1]) == (min(number, 6), last)
+
+
+def test_a_suite_that_ran_in_part_is_told_of_the_change_that_it_ran_with() -> None:
+    part = replace(CERTIFICATE, full_suite=replace(CERTIFICATE.full_suite, complete=False))
+    attempt = Attempt(1, "c1", Candidate((EDIT,), "rules", "x"), Verdict("fixed", (A,)))
+    found = Suggestion(attempt, Confirmed(PATCH, part), ("weak",))
+    said = "the whole suite did not run with the change"
+    assert said in findings(_outcome(suggestion=found))["not_shown"]
+
+
+@pytest.mark.parametrize(
     ("status", "said"),
     [
         ("explained", "2 tests are red for a reason outside of the code, which is named for each"),
