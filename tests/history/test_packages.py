@@ -306,7 +306,7 @@ def test_where_the_very_commit_was_green_its_packages_of_then_are_asked(
 
 
 @pytest.mark.parametrize(("words", "blamed"), [(True, True), (False, False)])
-def test_what_words_lay_on_a_version_is_compared_where_older_commits_are_red_too(
+def test_a_message_that_blames_a_version_has_packages_compared_where_older_commits_are_red_too(
     tmp_path: Path, words: bool, blamed: bool
 ) -> None:
     @dataclass
