@@ -140,10 +140,10 @@ def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ..
 def _since_green(job: Job, asked: Asked, runs: Runs) -> HealRequest:
     """The request with the commit and the time of the last green run, where no event names one."""
     request = asked.request
-    step, dispatch = request.trigger.startswith("step:"), request.trigger == "dispatch"
+    named = request.good not in {"", request.base_sha}
     # The run of a comment, or of a dispatch that names none, is not the red one.
-    other = request.trigger == "comment" or (dispatch and not asked.artifacts)
-    if request.run_id is None or other or (step and request.good):
+    other = request.trigger == "comment" or (request.trigger == "dispatch" and not asked.artifacts)
+    if request.run_id is None or other or named:
         return request
     try:
         green = runs.last_green(request.run_id)

@@ -26,7 +26,7 @@ def find_changes(
 
     Packages, as they were when `good` was `green`, are asked first where nothing else changed (it
     is the commit under test itself), after the commits where the tests fail on all older ones too.
-    `versions` are the failures that words alone lay on the version of a package.
+    `versions` are the failures whose message alone blames the version of a package.
     """
     red = [r.failure for r in baseline.reproduced if r.status in {"confirmed", "explained"}]
     if not red:

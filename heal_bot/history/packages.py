@@ -24,6 +24,7 @@ from heal_bot.model import (
     Suggestion,
     Verdict,
 )
+from heal_bot.model.packages import NAMED
 from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source.paths import is_test
 from heal_bot.text import count
@@ -40,8 +41,6 @@ _NO_CODE = re.compile(
 )
 # What all of it may take of the time left.
 _SHARE = 0.25
-# How many packages of a set a sentence names.
-_NAMED = 6
 
 
 def is_bump(tree: Tree) -> bool:
@@ -105,10 +104,10 @@ class _Trials:
 
     def changes(self) -> Iterable[PackageChange]:
         """One package, or one set, at a time, each with the tests that it explains."""
-        names = list(self.bumps)
+        names, step = list(self.bumps), 1
         # What runs the tests comes last: too old for what runs it here, it says nothing of others.
         while not (waiting := self._passing(names)) and self._stuck and len(names) > 1:
-            names = names[: len(names) // 2]
+            names, step = names[: max(1, len(names) - step)], 2 * step
         today: frozenset[str] | None = None
         while waiting:
             test = next(test for test in self.tests if test in waiting)
@@ -174,22 +173,16 @@ def sentence(change: PackageChange) -> str:
     """What broke how many tests, how that is known, and what cures it."""
     tests = count(len(change.tests), "test")
     pass_ = "it passes" if len(change.tests) == 1 else "they pass"
-    first, *others = change.bumps
+    first = change.bumps[0]
     if not change.single:
-        more = f" and {len(change.bumps) - _NAMED} more" if len(change.bumps) > _NAMED else ""
-        named = ", ".join(map(_moved, change.bumps[:_NAMED]))
-        pins = " ".join(f"{bump.name}=={bump.good}" for bump in change.bumps[:_NAMED])
+        more = f" and {len(change.bumps) - NAMED} more" if len(change.bumps) > NAMED else ""
+        pins = " ".join(f"{bump.name}=={bump.good}" for bump in change.bumps[:NAMED])
         return (
-            f"packages broke {tests} together, no single one alone: {named}{more}; with the former"
+            f"packages broke {tests} together, no single one alone: {change.moved}; with the former"
             f" versions of all {pass_}: pin `{pins}`{more}, or adapt the code"
         )
-    needed = f" (with {', '.join(map(_moved, others[:_NAMED]))}, which it needs)" if others else ""
     cure = f"pin `{_pin(first)}`, or adapt the code" if first.bad else f"declare `{first.name}`"
-    return f"{_moved(first)}{needed} broke {tests}; with {first.good} alone {pass_}: {cure}"
-
-
-def _moved(bump: Bump) -> str:
-    return f"`{bump.name} {bump.good} → {bump.bad or 'not installed'}`"
+    return f"{change.moved} broke {tests}; with {first.good} alone {pass_}: {cure}"
 
 
 def _pin(bump: Bump) -> str:

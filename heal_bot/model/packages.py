@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# How many packages of a set a sentence names.
+NAMED = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Bump:
@@ -32,13 +35,22 @@ class PackageChange:
     single: bool = True
 
     @property
+    def moved(self) -> str:
+        """The packages with both versions, and which of them is to blame."""
+        more = f" and {len(self.bumps) - NAMED} more" if len(self.bumps) > NAMED else ""
+        first, *others = (
+            f"`{b.name} {b.good} → {b.bad or 'not installed'}`" for b in self.bumps[:NAMED]
+        )
+        if not self.single:
+            return ", ".join((first, *others)) + more
+        return f"{first} (with {', '.join(others)}{more}, which it needs)" if others else first
+
+    @property
     def said(self) -> str:
         """All of it in one sentence, without a full stop."""
-        bumps = self.bumps[:1] if self.single else self.bumps
-        moved = ", ".join(f"`{b.name} {b.good} → {b.bad or 'not installed'}`" for b in bumps)
         tests, pass_ = "this test", "it passes"
         if len(self.tests) > 1:
             tests, pass_ = f"these {len(self.tests)} tests", "they pass"
         if self.single:
-            return f"{moved} broke {tests}; {pass_} with {bumps[0].good}"
-        return f"{moved} broke {tests} together; {pass_} with the former versions"
+            return f"{self.moved} broke {tests}; {pass_} with {self.bumps[0].good}"
+        return f"{self.moved} broke {tests} together; {pass_} with the former versions"

@@ -60,6 +60,8 @@ def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
     for cluster in open_[:_CAUSES]:
         target, tests = cluster.suspects[0].target, count(len(cluster.failures), "test")
         yield f"the fault behind {tests} is in `{target.path}::{target.qualname}`, by ranking"
+    if len(open_) > _CAUSES:
+        yield f"and {count(len(open_) - _CAUSES, 'more cause')}"
     known = {test for change in outcome.history.packages for test in change.tests}
     told = Counter(end.status for end in ends if end.failure.test not in known)
     if outside := told["explained"] + told["environment"]:
@@ -83,7 +85,8 @@ def _not_shown(
     else:
         missing = certificate.isolation.missing
         if not certificate.full_suite.complete:
-            yield "the whole suite did not run with the patch"
+            change = "patch" if outcome.certificate else "change"
+            yield f"the whole suite did not run with the {change}"
         for name, result in certificate.gates:
             if result.startswith(_OPEN):
                 yield f"check {name}: {result}"

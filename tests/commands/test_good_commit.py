@@ -79,14 +79,13 @@ def asked(
     [
         ("workflow_run", {}, {}, GREEN),
         ("workflow_run", {"event": "schedule"}, {}, GREEN),
-        ("workflow_run", {"pull_requests": [{"number": 1, "base": {"sha": BASE}}]}, {}, GREEN),
         ("schedule", {}, {}, GREEN),
         ("workflow_dispatch", {}, {"run-id": "8"}, GREEN),
         ("workflow_dispatch", {}, {}, "c" * 40),
         ("repository_dispatch", {"run_id": 8}, {}, GREEN),
         ("push", {"before": "0" * 40}, {}, "c" * 40),
     ],
-    ids=["a red run", "a red run on a schedule", "a red run of a pull request", "a schedule",
+    ids=["a red run", "a red run on a schedule", "a schedule",
          "a dispatch by hand of a run", "a dispatch by hand", "a dispatch of a run",
          "a push without a commit before"],
 )  # fmt: skip
@@ -102,8 +101,10 @@ def test_the_last_green_run_of_the_workflow_says_what_was_good_and_when(
 @pytest.mark.parametrize(
     ("name", "changes", "good"),
     [("push", {"before": BASE}, BASE),
+     ("workflow_run", {"pull_requests": [{"number": 1, "base": {"sha": BASE}}]}, BASE),
      ("repository_dispatch", {"function": "shop/pricing.py::total"}, "")],
-    ids=["a push names it", "the run of a dispatch is not the red one"],
+    ids=["a push names it", "a red run of a pull request names it",
+         "the run of a dispatch is not the red one"],
 )  # fmt: skip
 def test_where_an_event_says_it_or_no_run_is_known_no_run_is_asked_for(
     github: LoopbackGitHub, tmp_path: Path, name: str, changes: Any, good: str
@@ -117,10 +118,9 @@ def test_where_an_event_says_it_or_no_run_is_known_no_run_is_asked_for(
 @pytest.mark.parametrize("status", [403, 500])
 @pytest.mark.parametrize(
     ("changes", "good"),
-    [({}, ""), ({"event": "schedule"}, "its own"),
-     ({"pull_requests": [{"number": 1, "base": {"sha": BASE}}]}, BASE)],
-    ids=["a push", "a schedule", "a pull request"],
-)  # fmt: skip
+    [({}, ""), ({"event": "schedule"}, "its own")],
+    ids=["a push", "a schedule"],
+)
 def test_where_runs_cannot_be_asked_for_it_is_said_and_the_job_goes_on(
     github: LoopbackGitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int,
     changes: dict[str, Any], good: str,

@@ -46,7 +46,7 @@ PATCH = Patch(SHA, (PatchedFile("shop.py", SHA, ""),), "", (EDIT,), (A,), ())
 FIRST = Regression("a" * 40, "b" * 40, "Simplify", (A, B), confirmed=True)
 OTHER = Regression("c" * 40, "d" * 40, "Tidy", ("tests/test_b.py::test_c",), confirmed=True)
 LIB = PackageChange((Bump("lib", "2.3", "2.4"),), (A,), 5)
-
+NEEDING = PackageChange(tuple(Bump(f"p{at}", "1", "2") for at in range(9)), (A,), 5)
 SET = PackageChange((*LIB.bumps, Bump("old", "1", "")), (A, B), 5, single=False)
 
 
@@ -78,10 +78,16 @@ def _outcome(**fields: object) -> Outcome:
             ["`lib 2.3 → 2.4`, `old 1 → not installed` broke these 2 tests together; they pass"
              " with the former versions"],
         ),
+        (
+            History(packages=(NEEDING,)),
+            ["`p0 1 → 2` (with `p1 1 → 2`, `p2 1 → 2`, `p3 1 → 2`, `p4 1 → 2`, `p5 1 → 2` and 3"
+             " more, which it needs) broke this test; it passes with 1"],
+        ),
         (History((replace(FIRST, confirmed=False),)), []),
         (History(reason="no earlier commit is at hand"), []),
     ],
-    ids=["a commit", "two commits", "a package", "packages", "one not confirmed", "none"],
+    ids=["a commit", "two commits", "a package", "packages", "a package with others",
+         "one not confirmed", "none"],
 )  # fmt: skip
 def test_what_broke_the_tests_is_proved(history: History, said: list[str]) -> None:
     assert list(findings(_outcome(history=history))["proved"]) == said
@@ -119,6 +125,32 @@ def test_of_a_suggestion_the_runs_are_proved_and_the_fault_is_a_guess() -> None:
     told = findings(_outcome(suggestion=Suggestion(attempt, held, ("weak",))))
     assert told["proved"][0].startswith("2 failing tests pass with the suggested change in 2 cold")
     assert told["inferred"] == ("the fault behind 1 test is in `shop.py::total`, by ranking",)
+
+
+@pytest.mark.parametrize(
+    ("number", "last"),
+    [
+        (5, "the fault behind 1 test is in `shop.py::total`, by ranking"),
+        (6, "and 1 more cause"),
+        (12, "and 7 more causes"),
+    ],
+)
+def test_of_many_causes_the_rest_is_counted(number: int, last: str) -> None:
+    failures = [Failure(f"tests/test_a.py::test_{at}", "KeyError", "'x'") for at in range(number)]
+    red = tuple(Reproduced(failure, "confirmed") for failure in failures)
+    clusters = tuple(
+        Cluster(failure.test, (failure,), (Suspect(TOTAL, 1.0, ()),)) for failure in failures
+    )
+    told = findings(_outcome(baseline=Baseline(red, suite(), 3), clusters=clusters))["inferred"]
+    assert (len(told), told[-1]) == (min(number, 6), last)
+
+
+def test_a_suite_that_ran_in_part_is_told_of_the_change_that_it_ran_with() -> None:
+    part = replace(CERTIFICATE, full_suite=replace(CERTIFICATE.full_suite, complete=False))
+    attempt = Attempt(1, "c1", Candidate((EDIT,), "rules", "x"), Verdict("fixed", (A,)))
+    found = Suggestion(attempt, Confirmed(PATCH, part), ("weak",))
+    said = "the whole suite did not run with the change"
+    assert said in findings(_outcome(suggestion=found))["not_shown"]
 
 
 @pytest.mark.parametrize(
