@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,20 @@ class Scene:
     events: list[Any] = field(default_factory=list)
 
     def publish(
-        self, values: dict[str, Any] | None = None, options: Options = DEFAULT, **changes: Any
+        self,
+        values: dict[str, Any] | None = None,
+        options: Options = DEFAULT,
+        *,
+        claimed: bool = False,
+        **changes: Any,
     ) -> Published:
         """Publish the bundle, with a client of its own as a new process would have."""
         request = HealRequest("octo/shop", self.base, "main", head_repo="octo/shop")
         forge = GitHub.open(Secret("token-for-tests"), self.github.url, "octo/shop")
         record = records.record(values or records.data(self.base))
-        return publish(Run(self.events.append), record, replace(request, **changes), forge, options)
+        request = replace(request, **changes)
+        run = Run(self.events.append)
+        return publish(run, record, request, forge, options, claimed=claimed)
 
     def commit(self, branch: str, path: str, text: str, message: str = "By hand") -> str:
         """A person's commit on a branch."""
@@ -359,6 +366,19 @@ def test_an_outcome_without_a_patch_publishes_nothing(scene: Scene) -> None:
         assert scene.publish(values).status == "nothing"
     assert [e.operation for e in scene.github.writes()] == ["checks/create"]
     assert [c["conclusion"] for c in scene.github.world.checks.values()] == ["neutral"]
+
+
+@pytest.mark.parametrize("values", [records.suggested, records.data])
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_check_says_on_whose_authority_it_speaks(
+    scene: Scene, values: Callable[[str], dict[str, Any]], claimed: bool
+) -> None:
+    scene.publish(values(scene.base), claimed=claimed)
+    (check,) = scene.github.world.checks.values()
+    said = check["output"]["summary"]
+    assert ("**Proved:**" in said) is not claimed
+    assert ("**Claimed by an unprivileged run:**" in said) is claimed
+    assert ("verified in a fresh checkout" in said) is (values is records.data and not claimed)
 
 
 @pytest.mark.parametrize(("when", "status"), [("before", 502), ("after", 502), ("after", 0)])
