@@ -250,23 +250,46 @@ def test_a_doubt_makes_the_pull_request_a_draft(scene: Scene) -> None:
     assert scene.github.world.pulls[1].draft
 
 
-@pytest.mark.parametrize(("functions", "undoes"), [(9, "c" * 40), (9, ""), (51, "c" * 40)])
+@pytest.mark.parametrize(
+    ("functions", "undoes", "said"),
+    [
+        (9, "its", ""),
+        (9, "", "edits; at most"),
+        (51, "its", "edits; at most"),
+        (9, "c" * 40, "is not in the history of base"),
+        (9, "a branch's", "is not in the history of base"),
+        (9, "another", "shop/pricing.py::f0 is not put back as it was before "),
+        (9, "its, and more", "shop/pricing.py::f8 is not put back as it was before "),
+        (9, "its, but later", "shop/pricing.py::f8 is not put back as it was before "),
+    ],
+)
 def test_what_takes_a_commit_back_may_be_large_and_is_a_draft(
-    scene: Scene, functions: int, undoes: str
+    scene: Scene, functions: int, undoes: str, said: str
 ) -> None:
-    before = "".join(f"def f{n}():\n    return 1000 + {n}\n\n\n" for n in range(functions))
-    after = before.replace("1000 + ", "")
-    scene.base = scene.commit("main", "shop/pricing.py", before)
+    path = "shop/pricing.py"
+    after = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(functions))
+    before = after.replace("return ", "return 1000 + ")
+    scene.commit("main", path, after)
+    shas = {"its": scene.commit("main", path, before)}
+    if undoes == "its, but later":
+        before = before.replace("1000 + 8", "1008")
+        scene.commit("main", path, before)
+    if undoes == "its, and more":
+        after = after.replace("return 8", "return 9")
+    shas["another"] = scene.commit("main", "README", "")
+    scene.base = shas["another"]
+    scene.github.world.git.set_ref("refs/heads/side", scene.base)
+    shas["a branch's"] = scene.commit("side", path, after)
     values = records.data(scene.base, before, after)
     names = [f"f{n}" for n in range(functions)]
-    values["patch"]["functions"] = [{"path": "shop/pricing.py", "qualname": n} for n in names]
-    values["certificate"]["undoes"] = undoes
+    values["patch"]["functions"] = [{"path": path, "qualname": n} for n in names]
+    values["certificate"]["undoes"] = shas.get(undoes, shas.get(undoes.partition(",")[0], undoes))
     done = scene.publish(values)
-    if not undoes or functions > 50:
-        assert (done.status, "edits; at most" in done.reason) == ("refused", True)
+    if said:
+        assert (done.status, said in done.reason) == ("refused", True), done.reason
         return
     pull = scene.github.world.pulls[1]
-    assert (pull.title, pull.draft) == ("Revert ccccccc", True)
+    assert (pull.title, pull.draft) == (f"Revert {shas['its'][:7]}", True)
 
 
 def doubtful(scene: Scene) -> dict[str, Any]:
