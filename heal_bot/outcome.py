@@ -343,9 +343,10 @@ class OutcomeRecord(Record):
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """What each check said, and which layers were missing, as far as `not_shown` does not."""
+        """What each check said, and what was missing, as far as `not_shown` does not."""
         if (found := self.certificate) is None:
             return ()
-        said = [f"check {gate.name}: {gate.result}" for gate in found.gates]
+        said = [] if found.full_suite.complete else ["the whole suite did not run with the patch"]
+        said += [f"check {gate.name}: {gate.result}" for gate in found.gates]
         said += [f"isolation layer missing: {layer}" for layer in found.isolation.missing]
         return tuple(line for line in said if line not in self.not_shown)

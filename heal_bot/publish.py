@@ -60,7 +60,9 @@ def publish(
         aside(run, lambda: forge.talk.comment(run, number, mark, text))
     if done.status in _QUIET:
         return done
-    return replace(done, checked=aside(run, lambda: _check(run, record, request, done, forge)))
+    return replace(
+        done, checked=aside(run, lambda: _check(run, record, request, done, forge, claimed))
+    )
 
 
 def _commented(
@@ -135,14 +137,19 @@ def _same(there: markdown.Mark | None, own: markdown.Mark) -> bool:
 
 
 def _check(
-    run: Run, record: OutcomeRecord, request: HealRequest, done: Published, forge: Forge
+    run: Run,
+    record: OutcomeRecord,
+    request: HealRequest,
+    done: Published,
+    forge: Forge,
+    claimed: bool,
 ) -> None:
     """A check run on the commit that was healed: never a second red one beside the tests' own."""
     if not request.base_sha or request.head_repo.lower() not in {"", forge.repo.lower()}:
         return
     title = f"{record.status.replace('_', ' ')}: {one_line(done.reason, 150)}"
     conclusion = "success" if record.status == "healed" else "neutral"
-    text = summary.step(record, done.status, done.reason, done.url)
+    text = summary.step(record, done.status, done.reason, done.url, claimed=claimed)
     found = Check(
         request.base_sha, conclusion, title, summary.fit(text, 60_000), suspected_lines(record)
     )

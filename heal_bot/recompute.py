@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heal_bot.errors import HealBotError
 from heal_bot.events import Run
 from heal_bot.forge_port import Forge, ForgeCommit, ForgeFile
-from heal_bot.model import Candidate, Edit, HealRequest, PatchedFile, Removal
+from heal_bot.model import Candidate, ChangedFile, Edit, HealRequest, PatchedFile, Removal
 from heal_bot.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.report import markdown
-from heal_bot.source import edit, guard, rails, recheck
+from heal_bot.source import edit, guard, rails, recheck, reversal
 from heal_bot.source.blob import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
@@ -131,6 +132,8 @@ def recompute(
     undoes = record.certificate.undoes if record.certificate else None
     if refusal := rails.check(Candidate(tuple(edits), "bundle", "bundle", undoes=undoes), tree):
         raise Refused(refusal)
+    if undoes and len(edits) > rails.MAX_EDITS:
+        _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     shown = markdown.Shown(
@@ -144,6 +147,20 @@ def recompute(
     new = tuple(_patched(tree, f) for f in patch.files)
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)
     return Change(base, base_ref, new, before, shown, foreign)
+
+
+def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:
+    """Refused unless the edits take back what a commit of the base's history did to each target."""
+    objects = tree.forge.objects
+    commit = objects.commit(tree.run, undoes)
+    parent = objects.commit(tree.run, commit.parents[0]) if commit and commit.parents else None
+    if not commit or not parent or not objects.contains(tree.run, tree.sha, undoes):
+        raise Refused(f"commit {undoes}, which is to be taken back, is not in the history of base")
+    old, new = replace(tree, commit=parent), replace(tree, commit=commit)
+    paths = {one.target.path for one in edits} & {*old.paths()} & {*new.paths()}
+    files = [ChangedFile(path, old.read(path), new.read(path)) for path in paths]
+    if reason := reversal.refusal(edits, files, undoes):
+        raise Refused(reason)
 
 
 def _changed(tree: _BaseTree, patch: PatchRecord, file: FileRecord) -> tuple[tuple[Edit, ...], str]:

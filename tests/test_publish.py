@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,20 @@ class Scene:
     events: list[Any] = field(default_factory=list)
 
     def publish(
-        self, values: dict[str, Any] | None = None, options: Options = DEFAULT, **changes: Any
+        self,
+        values: dict[str, Any] | None = None,
+        options: Options = DEFAULT,
+        *,
+        claimed: bool = False,
+        **changes: Any,
     ) -> Published:
         """Publish the bundle, with a client of its own as a new process would have."""
         request = HealRequest("octo/shop", self.base, "main", head_repo="octo/shop")
         forge = GitHub.open(Secret("token-for-tests"), self.github.url, "octo/shop")
         record = records.record(values or records.data(self.base))
-        return publish(Run(self.events.append), record, replace(request, **changes), forge, options)
+        request = replace(request, **changes)
+        run = Run(self.events.append)
+        return publish(run, record, request, forge, options, claimed=claimed)
 
     def commit(self, branch: str, path: str, text: str, message: str = "By hand") -> str:
         """A person's commit on a branch."""
@@ -243,23 +250,46 @@ def test_a_doubt_makes_the_pull_request_a_draft(scene: Scene) -> None:
     assert scene.github.world.pulls[1].draft
 
 
-@pytest.mark.parametrize(("functions", "undoes"), [(9, "c" * 40), (9, ""), (51, "c" * 40)])
+@pytest.mark.parametrize(
+    ("functions", "undoes", "said"),
+    [
+        (9, "its", ""),
+        (9, "", "edits; at most"),
+        (51, "its", "edits; at most"),
+        (9, "c" * 40, "is not in the history of base"),
+        (9, "a branch's", "is not in the history of base"),
+        (9, "another", "shop/pricing.py::f0 is not put back as it was before "),
+        (9, "its, and more", "shop/pricing.py::f8 is not put back as it was before "),
+        (9, "its, but later", "shop/pricing.py::f8 is not put back as it was before "),
+    ],
+)
 def test_what_takes_a_commit_back_may_be_large_and_is_a_draft(
-    scene: Scene, functions: int, undoes: str
+    scene: Scene, functions: int, undoes: str, said: str
 ) -> None:
-    before = "".join(f"def f{n}():\n    return 1000 + {n}\n\n\n" for n in range(functions))
-    after = before.replace("1000 + ", "")
-    scene.base = scene.commit("main", "shop/pricing.py", before)
+    path = "shop/pricing.py"
+    after = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(functions))
+    before = after.replace("return ", "return 1000 + ")
+    scene.commit("main", path, after)
+    shas = {"its": scene.commit("main", path, before)}
+    if undoes == "its, but later":
+        before = before.replace("1000 + 8", "1008")
+        scene.commit("main", path, before)
+    if undoes == "its, and more":
+        after = after.replace("return 8", "return 9")
+    shas["another"] = scene.commit("main", "README", "")
+    scene.base = shas["another"]
+    scene.github.world.git.set_ref("refs/heads/side", scene.base)
+    shas["a branch's"] = scene.commit("side", path, after)
     values = records.data(scene.base, before, after)
     names = [f"f{n}" for n in range(functions)]
-    values["patch"]["functions"] = [{"path": "shop/pricing.py", "qualname": n} for n in names]
-    values["certificate"]["undoes"] = undoes
+    values["patch"]["functions"] = [{"path": path, "qualname": n} for n in names]
+    values["certificate"]["undoes"] = shas.get(undoes, shas.get(undoes.partition(",")[0], undoes))
     done = scene.publish(values)
-    if not undoes or functions > 50:
-        assert (done.status, "edits; at most" in done.reason) == ("refused", True)
+    if said:
+        assert (done.status, said in done.reason) == ("refused", True), done.reason
         return
     pull = scene.github.world.pulls[1]
-    assert (pull.title, pull.draft) == ("Revert ccccccc", True)
+    assert (pull.title, pull.draft) == (f"Revert {shas['its'][:7]}", True)
 
 
 def doubtful(scene: Scene) -> dict[str, Any]:
@@ -359,6 +389,19 @@ def test_an_outcome_without_a_patch_publishes_nothing(scene: Scene) -> None:
         assert scene.publish(values).status == "nothing"
     assert [e.operation for e in scene.github.writes()] == ["checks/create"]
     assert [c["conclusion"] for c in scene.github.world.checks.values()] == ["neutral"]
+
+
+@pytest.mark.parametrize("values", [records.suggested, records.data])
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_check_says_on_whose_authority_it_speaks(
+    scene: Scene, values: Callable[[str], dict[str, Any]], claimed: bool
+) -> None:
+    scene.publish(values(scene.base), claimed=claimed)
+    (check,) = scene.github.world.checks.values()
+    said = check["output"]["summary"]
+    assert ("**Proved:**" in said) is not claimed
+    assert ("**Claimed by an unprivileged run:**" in said) is claimed
+    assert ("verified in a fresh checkout" in said) is (values is records.data and not claimed)
 
 
 @pytest.mark.parametrize(("when", "status"), [("before", 502), ("after", 502), ("after", 0)])

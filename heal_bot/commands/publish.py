@@ -71,10 +71,11 @@ def command(
     from heal_bot.report import console
 
     record = bundle.read(folder)
-    # What `verify` repeats is the patch: beside it a suggestion is left out, alone it is claimed.
-    if record.patch is not None:
-        record = record.model_copy(update={"suggestion": None})
-    claimed = claimed or record.suggestion is not None
+    # What `verify` repeats is the patch: what it does not repeat is left out, alone it is claimed.
+    claimed = claimed or record.patch is None
+    if not claimed:
+        unseen = {"suggestion": None, "regression": None, "inferred": (), "not_shown": ()}
+        record = record.model_copy(update=unseen)
     chosen = settings.from_process(None, {})
     name = repo or chosen.github_repository
     if not name:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from heal_bot.events import Run
 from heal_bot.model import Candidate, Cost, Edit
 from heal_bot.outcome import OutcomeRecord, PatchRecord
-from heal_bot.ports import Recall, Tree
-from heal_bot.source import edit, recheck
+from heal_bot.ports import Brief, Recall, Tree
+from heal_bot.source import edit, recheck, reversal
 from heal_bot.source.guard import SourceRejected
 
 # Who proposes what is no model's, or nobody knows whose.
@@ -22,7 +22,7 @@ class Replay:
 
     For each cluster first single edits on its suspects, then whole patches: a shard's patch may
     hold the repair of several causes. What does not fit the tree is a note. The evidence for what
-    no model made is weighed again.
+    no model made is weighed again. A patch takes a commit back where this run found that commit.
     """
 
     records: Sequence[OutcomeRecord]
@@ -36,9 +36,11 @@ class Replay:
         brief = recall()
         makers: dict[Edit, str] = {}
         found: list[tuple[Edit, ...]] = []
+        undone: dict[tuple[Edit, ...], str | None] = {}
         for record in self.records:
             if record.patch and (edits := self._edits(record.patch, brief.tree)):
                 found.append(edits)
+                undone[edits] = undone.get(edits) or _undoes(record, edits, brief)
                 makers.update(_makers(record, record.patch, edits))
         strong = {change for edits in found for change in edits}
         weak: dict[Edit, tuple[str, ...]] = {}
@@ -54,7 +56,8 @@ class Replay:
             maker = makers[edits[0]] if by_models else self.name
             lacks = tuple(why for change in edits for why in weak.get(change, ()))
             yield Candidate(edits, maker, "bundle", "found in another run",
-                            lacks=None if by_models else lacks)  # fmt: skip
+                            lacks=None if by_models else lacks,
+                            undoes=undone.get(edits))  # fmt: skip
 
     def spent(self) -> Cost:
         """Nothing: the other runs paid."""
@@ -81,6 +84,13 @@ class Replay:
                 self.notes.append(note)
             return ()
         return tuple(edits)
+
+
+def _undoes(record: OutcomeRecord, edits: Sequence[Edit], brief: Brief) -> str | None:
+    """The commit that a patch takes back whole, if it broke tests here too and that is so."""
+    sha = record.certificate.undoes if record.certificate else ""
+    broke = (one for one in brief.regressions if one.bad_sha == sha)
+    return sha if any(not reversal.refusal(edits, one.files, sha) for one in broke) else None
 
 
 def _makers(record: OutcomeRecord, patch: PatchRecord, edits: Sequence[Edit]) -> dict[Edit, str]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from heal_bot.model import Certificate, Outcome, PackageChange, Regression
+from heal_bot.model import Bump, Certificate, Outcome, PackageChange, Regression
 from heal_bot.report.fates import Fate, fates
 from heal_bot.text import count
+
+if TYPE_CHECKING:
+    from heal_bot.outcome import OutcomeRecord
 
 # What a check says that could not be made.
 _OPEN = ("in-process", "not measured", "could not", "configured, not installed")
@@ -24,6 +28,28 @@ def findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
         "inferred": tuple(_inferred(outcome, ends)),
         "not_shown": tuple(_not_shown(outcome, certificate, ends)),
     }
+
+
+def proved(record: OutcomeRecord) -> Iterator[str]:
+    """What the fields of a record prove, in our own words: its sentences are anybody's.
+
+    Numbers of runs are left out, which a repeated verification does not compare.
+    """
+    if (cause := record.regression) and cause.confirmed:
+        if found := cause.package:
+            bump = Bump(found.name, found.good, found.bad)
+            yield PackageChange((bump,), cause.tests, cause.runs).said
+        else:
+            yield Regression(cause.good_sha, cause.bad_sha, cause.title, cause.tests).said
+    changes = {"the patch": record.patch, "the suggested change": record.suggestion}
+    for change, held in changes.items():
+        if held:
+            one = len(held.fixed) == 1
+            yield (
+                f"{count(len(held.fixed), 'failing test')} {'passes' if one else 'pass'} with"
+                f" {change} in cold runs of the suite, in which no other test breaks;"
+                f" {'it' if one else 'they'} failed without it"
+            )
 
 
 def _proved(outcome: Outcome) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heal_bot.model import identity
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
+from heal_bot.report.findings import proved
 from heal_bot.report.uncollected import FAILING, uncollected
 from heal_bot.text import code_span, count, fence, for_markdown, one_line
 
@@ -48,7 +49,7 @@ def findings(
 ) -> str:
     """What is proved, what is inferred, what is not shown; without a patch the guilty commit."""
     how = "Claimed by an unprivileged run" if claimed else "Proved"
-    lists = {how: record.proved, "Inferred": record.inferred, "Not shown": record.not_shown}
+    lists = {how: tuple(proved(record)), "Inferred": record.inferred, "Not shown": record.not_shown}
     parts = []
     for head, said in lists.items():
         lines = [f"- {_prose(one, limit)}" for one in said[:rows]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heal_bot.report import markdown, picture, sections, status
@@ -15,7 +16,9 @@ STEP_LIMIT = 1 << 20
 _UNPUSHED = frozenset({"summary", "dry_run", "commented", "declined"})
 
 
-def step(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
+def step(
+    record: OutcomeRecord, published: str, reason: str, url: str, *, claimed: bool = False
+) -> str:
     """The step summary of a run: the result first, then all that a pull request would say."""
     said = [status.result(record, published, reason, url)]
     if drawn := picture.attempts(record):
@@ -23,10 +26,11 @@ def step(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
     if record.patch is not None:
         if published in _UNPUSHED:
             said.append(status.hint(record.patch.base_sha, "patch.diff of the bundle"))
-        said.append(markdown.pull_request(record)[1])
+        shown = replace(markdown.as_claimed(record), claimed=claimed)
+        said.append(markdown.pull_request(record, shown)[1])
     else:
         parts = (
-            sections.findings(record),
+            sections.findings(record, claimed=claimed),
             sections.suggestion(record),
             sections.still_failing(record),
             sections.suspects(record),

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from heal_bot.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
-from heal_bot.source import edit, functions, guard, paths
-from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts
+from heal_bot.source import edit, functions, guard, imports, paths
+from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts, parse_code
 
 _WORD = re.compile(r"\w+")
 
@@ -70,6 +70,40 @@ class Change:
         """The lost imports of which a name is used."""
         words = set(_WORD.findall(source))
         return tuple(line for line in self.imports.get(path, ()) if words & _bound(line))
+
+
+def refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> str:
+    """Why edits of others do not take back what a commit did to these files; '' where they do.
+
+    Each has to lead from the code of its target as the commit left it to what that was before.
+    """
+    known = {file.path: file for file in files}
+    for one in edits:
+        target = one.target
+        try:
+            before, after = known[target.path].before, known[target.path].after
+            versions = [_version(target, guard.check(data)) for data in (before, after)]
+            put_back = versions == [_code(one.new_source), _code(target.source)]
+            put_back &= not imports.missing(guard.check(before), one.imports)
+        except (guard.SourceRejected, KeyError, SyntaxError):
+            put_back = False
+        if not put_back:
+            name = f"{target.path}::{target.qualname}"
+            return f"{name} is not put back as it was before {sha}; by hand: git revert {sha}"
+    return ""
+
+
+def _version(target: Target, text: str) -> str:
+    """The code of a target in another version of its file; '' without it."""
+    found = functions.find(
+        functions.index(target.path, text), target.qualname, target.kind, target.nth
+    )
+    return _code(found.source) if found else ""
+
+
+def _code(source: str) -> str:
+    """The tree of a target, in which comments, docstrings and layout are nothing."""
+    return ast.dump(parse_code(f"if 1:\n{source}" if functions.indentation(source) else source))
 
 
 def brought_tests(files: Iterable[ChangedFile]) -> frozenset[str]:

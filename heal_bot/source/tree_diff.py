@@ -106,7 +106,7 @@ def align(
         yield "equal", ends[0], len(old), ends[1], len(new)
 
 
-def _plain(text: str) -> ast.Module:
+def parse_code(text: str) -> ast.Module:
     """The tree of a text, with empty docstrings: what these say is no code."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -129,7 +129,7 @@ class _Side:
     def of(cls, text: str) -> _Side:
         text = text.removeprefix("\ufeff")
         lines = encode_lines(text)
-        return cls(b"".join(lines), line_starts(lines), _plain(text))
+        return cls(b"".join(lines), line_starts(lines), parse_code(text))
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Where a node stands, without decorators."""
@@ -294,7 +294,7 @@ class _Change:
             back()
         data = self.new.data[: here[0]] + text + self.new.data[here[1] :]
         try:
-            same = ast.dump(_plain(data.decode("utf-8", "surrogatepass"))) == wanted
+            same = ast.dump(parse_code(data.decode("utf-8", "surrogatepass"))) == wanted
         except (guard.SourceRejected, SyntaxError, ValueError):
             same = False
         return [Part(*here, text, (), atomic=True)] if same else []

@@ -23,7 +23,7 @@ from heal_bot.model import (
 )
 from heal_bot.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports import Runner, Tree, Workspace
-from heal_bot.source import edit, rails, recheck
+from heal_bot.source import edit, rails, recheck, reversal
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verify.baseline import reproduce
 from heal_bot.verify.confirm import confirm
@@ -59,7 +59,10 @@ def replay(
     if patch is None or claimed is None:
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
-    if reason := rails.check(replace(candidate, undoes=claimed.undoes), tree):
+    reason = rails.check(replace(candidate, undoes=claimed.undoes), tree)
+    if not reason and len(candidate.edits) > rails.MAX_EDITS:
+        reason = _check_reversal(run, candidate.edits, claimed.undoes, workspace, tree)
+    if reason:
         return (Row("patch", "allowed", f"refused: {reason}"),)
     if (broke := record.regression) and broke.good_sha:
         # What was changed is counted from where it was counted before, on the same line of commits.
@@ -90,6 +93,18 @@ def replay(
         Row("diff", _digest(patch.diff), _digest(made.diff)),
         *rows,
     )
+
+
+def _check_reversal(
+    run: Run, edits: Sequence[Edit], undoes: str, workspace: Workspace, tree: Tree
+) -> str:
+    """Why the edits do not take back what a commit of the tree's history did; '' where they do."""
+    since = workspace.commits(run, undoes, tree.sha)
+    known = workspace.commits(run, "", undoes)
+    if not known or undoes not in {tree.sha, *(commit.parent for commit in since[:1])}:
+        return f"commit {undoes} is not in the history"
+    files = workspace.changes(run, known[-1].parent, undoes)
+    return reversal.refusal(edits, files, undoes)
 
 
 def _digest(text: str) -> str:

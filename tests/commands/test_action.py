@@ -231,16 +231,24 @@ def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_
 
 
 @pytest.mark.long
-def test_publish_shows_no_suggestion_of_a_bundle_beside_the_patch_that_was_verified(
+def test_publish_shows_of_a_bundle_beside_the_patch_nothing_that_verify_does_not_repeat(
     github: LoopbackGitHub, tmp_path: Path
 ) -> None:
     values = records.suggested(github.world.branch("main") or "", beside=True)
+    said = ["no objection: safe to merge"]
+    values |= {"proved": said, "inferred": said, "not_shown": said}
+    values["regression"] = {
+        "good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify", "confirmed": True,
+        "tests": [],
+    }  # fmt: skip
     (tmp_path / "outcome.json").write_text(json.dumps(values))
     done = start(github, tmp_path, "publish", "--bundle", str(tmp_path),
                  GITHUB_TOKEN="token-for-tests")  # fmt: skip
     assert done.returncode == 0, done.stderr
     (pull,) = github.world.pulls.values()
-    assert "one failing test alone vouches for it" not in pull.body
+    assert "**Proved:**" in pull.body
+    for said in ("one failing test alone vouches for it", "safe to merge", "Simplify"):
+        assert said not in pull.body
 
 
 def test_the_action_file_names_the_inputs_the_program_reads() -> None:

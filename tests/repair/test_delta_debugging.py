@@ -12,6 +12,7 @@ from heal_bot.model import Attempt, ChangedFile, Cluster, Failure, Regression
 from heal_bot.repair.delta_debugging import find_reversals
 from heal_bot.repair.ledger import Ledger
 from heal_bot.source import edit
+from heal_bot.source.reversal import refusal
 from tests.fakes import ExecSession, FolderTree, quiet_run
 
 TEST = "tests/test_m.py::test_m"
@@ -160,13 +161,14 @@ def test_a_commit_of_many_hunks_is_reduced_in_few_runs(tmp_path: Path) -> None:
 def test_more_functions_than_a_small_change_may_have_are_put_back_as_the_whole_commit(
     tmp_path: Path, needed: int, put_back: int, undoes: str
 ) -> None:
-    many = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(12))
-    after = many.replace("return ", "return 1000 + ")
-    (attempt,), texts, _, _ = _reversals(
+    many = "".join(f"def f{n}():\n    'Old.'\n    return {n}\n\n\n" for n in range(12))
+    after = many.replace("return ", "return 1000 + ").replace("Old", "New")
+    (attempt,), texts, ledger, _ = _reversals(
         tmp_path, after, lambda m: all(m[f"f{n}"]() == n for n in range(needed)), before=many
     )
     assert (len(attempt.candidate.edits), attempt.candidate.undoes) == (put_back, undoes)
     assert texts[0].count("1000") == 12 - put_back
+    assert refusal(attempt.candidate.edits, ledger.regressions[0].files, "b" * 40) == ""
 
 
 def test_what_is_neither_small_nor_a_whole_commit_is_not_put_back(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import Candidate, Cluster, Edit, Failure, Suspect
+from heal_bot.model import Candidate, ChangedFile, Cluster, Edit, Failure, Regression, Suspect
 from heal_bot.ports import Brief
 from heal_bot.repair.replay import Replay
-from heal_bot.source import edit
+from heal_bot.source import edit, rails
 from heal_bot.source.functions import find, index
 from tests.fakes import FolderTree, quiet_run
 from tests.github import records
@@ -54,3 +54,24 @@ def test_evidence_is_weighed_again_for_what_no_model_made(
     (found,) = replay.propose(quiet_run()[0], lambda: Brief(cluster, tree))
     assert replay.notes == []
     assert (found.edits, found.proposer, found.lacks) == ((change,), made, lacks)
+
+
+@pytest.mark.parametrize("broke", ["its commit", "another", "none"])
+def test_a_large_patch_takes_back_the_commit_that_broke_the_tests_here_too(
+    tmp_path: Path, broke: str
+) -> None:
+    old = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(9))
+    new = old.replace("return", "return 1 +")
+    tree = FolderTree.of(tmp_path, {"shop/pricing.py": new})
+    data = records.data(tree.sha, new, old)
+    data["patch"]["functions"] = [
+        {"path": "shop/pricing.py", "qualname": f"f{n}"} for n in range(9)
+    ]
+    data["certificate"]["undoes"] = "b" * 40
+    files = (ChangedFile("shop/pricing.py", old.encode(), new.encode()),)
+    sha = "b" * 40 if broke == "its commit" else "d" * 40
+    found = () if broke == "none" else (Regression("a" * 40, sha, "Add", ("t",), True, files),)
+    brief = Brief(Cluster("c", (Failure("t", "", ""),), ()), tree, regressions=found)
+    (candidate,) = Replay([records.record(data)]).propose(quiet_run()[0], lambda: brief)
+    assert (candidate.undoes or "") == ("b" * 40 if broke == "its commit" else "")
+    assert rails.check(candidate, tree).startswith("the candidate has 9") is (broke != "its commit")

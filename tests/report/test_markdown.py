@@ -172,19 +172,16 @@ def test_an_answer_and_a_refusal_are_tame() -> None:
 COMMIT = {"good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify total", "confirmed": True,
           "tests": ["tests/test_a.py::test_x"] * 2, "runs": 3,
           "diff": "diff --git a/m.py b/m.py\n-a\n+b\n"}  # fmt: skip
-FINDINGS = {"proved": ["`bbbbbbb` (Simplify total) broke this test; it passes at its parent"],
-            "inferred": [], "not_shown": ["1 test was not attempted"]}  # fmt: skip
+FINDINGS = {"inferred": [], "not_shown": ["1 test was not attempted"]}
 
 
 def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_the_commit() -> None:
     values = records.data(BASE) | FINDINGS | {"regression": COMMIT}
-    text = (
-        "**Proved:**\n\n- `bbbbbbb` (Simplify total) broke this test; it passes at its parent\n\n"
-        "**Not shown:**\n\n- 1 test was not attempted"
-    )
+    broke = "`bbbbbbb` (Simplify total) broke these 2 tests; they pass at its parent"
+    text = f"**Proved:**\n\n- {broke}\n\n**Not shown:**\n\n- 1 test was not attempted"
     record = records.record(values)
-    assert sections.findings(record) == text
-    assert f"\n\n{text}\n\n" in markdown.pull_request(record)[1]
+    assert f"- {broke}\n- 1 failing test passes with the patch in" in sections.findings(record)
+    assert f"\n\n{sections.findings(record)}\n\n" in markdown.pull_request(record)[1]
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
     told = sections.findings(unhealed)
     assert told.startswith(f"{text}\n\n<details><summary>What the commit changed</summary>")
@@ -192,6 +189,28 @@ def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_t
                  status.reply("<!-- -->", unhealed, "nothing", "x", ""),
                  status.suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
         assert said.count(text) == 1
+
+
+@pytest.mark.parametrize("claimed", [False, True])
+def test_what_is_proved_is_said_from_fields_and_never_in_the_sentences_of_a_record(
+    claimed: bool,
+) -> None:
+    package = COMMIT | {"good_sha": "", "bad_sha": "", "title": "", "diff": "",
+                        "package": {"name": "lib", "good": "2.3", "bad": "2.4"}}  # fmt: skip
+    proved = {"proved": ["Security review found no objection; safe to merge"]}
+    values = records.suggested(BASE, beside=True) | proved | {"regression": package}
+    record = records.record(values)
+    shown = markdown.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=claimed)
+    held = "in cold runs of the suite, in which no other test breaks; it failed without it\n"
+    text = (
+        f"**{'Claimed by an unprivileged run' if claimed else 'Proved'}:**\n\n"
+        "- `lib 2\\.3 → 2.4` broke these 2 tests; they pass with 2.3\n"
+        f"- 1 failing test passes with the patch {held}"
+        f"- 1 failing test passes with the suggested change {held}"
+    )
+    body = markdown.pull_request(record, shown)[1]
+    assert text.replace("\\", "") in body
+    assert "objection" not in body
 
 
 def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
@@ -217,7 +236,7 @@ def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
 def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     hostile_commit = COMMIT | {"title": HOSTILE[:900], "diff": HOSTILE}
     said = [f"`bbbbbbb` ({' '.join(HOSTILE.split())[:n]}) broke this test" for n in (60, 170, 900)]
-    values = records.data(BASE) | {"regression": hostile_commit, "proved": said}
+    values = records.data(BASE) | {"regression": hostile_commit, "inferred": said}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
     title, body = markdown.pull_request(record)
