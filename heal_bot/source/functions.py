@@ -90,6 +90,14 @@ class _Walk:
         yield self.entry(f"{scope.prefix}{names[0]}", kind, node.lineno, last, names)
 
 
+def read(path: str, data: bytes) -> tuple[Target, ...]:
+    """All targets in the bytes of a file; none where they are no Python that can be parsed."""
+    try:
+        return index(path, guard.check(data))
+    except guard.SourceRejected:
+        return ()
+
+
 def index(path: str, text: str) -> tuple[Target, ...]:
     """All targets of a file in source order; SourceRejected when the text cannot be parsed.
 

@@ -111,17 +111,10 @@ def brought_tests(files: Iterable[ChangedFile]) -> frozenset[str]:
     found = set()
     for file in files:
         if paths.is_test(file.path):
-            old = {(t.qualname, t.source) for t in _functions(file.path, file.before)}
-            new = {(t.qualname, t.source) for t in _functions(file.path, file.after)}
+            old = {(t.qualname, t.source) for t in functions.read(file.path, file.before)}
+            new = {(t.qualname, t.source) for t in functions.read(file.path, file.after)}
             found |= {f"{file.path}::{name.replace('.', '::')}" for name, _ in new - old}
     return frozenset(found)
-
-
-def _functions(path: str, data: bytes) -> tuple[Target, ...]:
-    try:
-        return functions.index(path, guard.check(data))
-    except guard.SourceRejected:
-        return ()
 
 
 def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:

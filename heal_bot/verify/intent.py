@@ -161,8 +161,8 @@ def _changed(file: ChangedFile) -> Iterator[tuple[Target | None, Target]]:
     """The functions and values of a source that a commit changed, as they were and are."""
     if paths.is_test(file.path) or not file.path.endswith(".py"):
         return
-    known = _index(file.path, file.before)
-    for target in _index(file.path, file.after):
+    known = functions.read(file.path, file.before)
+    for target in functions.read(file.path, file.after):
         before = functions.find(known, target.qualname, target.kind, target.nth)
         if before is None or before.source != target.source:
             yield before, target
@@ -251,7 +251,7 @@ def _former(tree: Tree, target: Target) -> Target | None:
     data = tree.former(target.path)
     if data is None:
         return None
-    known = _index(target.path, data)
+    known = functions.read(target.path, data)
     return functions.find(known, target.qualname, target.kind, target.nth)
 
 
@@ -268,15 +268,8 @@ def _docstring(source: str) -> str:
 
 def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
     try:
-        return _index(path, tree.read(path))
+        return functions.read(path, tree.read(path))
     except KeyError:
-        return ()
-
-
-def _index(path: str, data: bytes) -> tuple[Target, ...]:
-    try:
-        return functions.index(path, guard.check(data))
-    except guard.SourceRejected:
         return ()
 
 

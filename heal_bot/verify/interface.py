@@ -47,11 +47,7 @@ def _versions(file: ChangedFile) -> Iterator[tuple[str, str]]:
 
 
 def _functions(path: str, data: bytes) -> dict[str, str]:
-    try:
-        targets = functions.index(path, guard.check(data))
-    except guard.SourceRejected:
-        return {}
-    return {t.qualname: t.source for t in targets if t.kind == "function"}
+    return {t.qualname: t.source for t in functions.read(path, data) if t.kind == "function"}
 
 
 def _forms(sources: Iterator[str]) -> dict[str, set[str]]:
