@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heal_bot.model import Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, paths
+from heal_bot.source.references import References
 
 
 @dataclass(slots=True)
@@ -20,6 +21,7 @@ class Places:
     tree: Tree
     collected: Iterable[str] = ()
     unread: dict[str, str] = field(default_factory=dict)
+    references: References = field(init=False)
     _files: frozenset[str] = field(init=False)
     _tests: frozenset[str] = field(init=False)
     _plugins: frozenset[str] = field(init=False)
@@ -30,6 +32,7 @@ class Places:
         self._files = frozenset(self.tree.paths())
         self._tests = paths.test_files(self.collected)
         self._plugins = paths.machinery(self.tree)
+        self.references = References.of(self.tree)
 
     def is_project(self, path: str) -> bool:
         """Whether a patch may change the file."""

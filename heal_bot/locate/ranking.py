@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log1p
 
@@ -33,12 +33,16 @@ MAX_FILES = 2_000
 
 @dataclass(slots=True)
 class _Case:
-    """What is collected about one target while a cluster is ranked."""
+    """What is collected about one target while a cluster is ranked.
+
+    A `guess` has nothing but words against it.
+    """
 
     target: Target
     score: float = 0.0
     evidence: list[str] = field(default_factory=list)
     lines: dict[int, float] | None = None
+    guess: bool = False
 
 
 def locate(
@@ -72,13 +76,14 @@ def locate(
         ranked = _accuse(ranked, one.failures, culprits)
         _add_examples(ranked, one.failures)
         suspects = _finished(ranked, named, changed)
+        accused = [*named, *(case.target for case in ranked if case.score and not case.guess)]
         found.append(
             Cluster(
                 id=signatures.identity(one.failures),
                 failures=one.failures,
                 suspects=suspects,
                 signature=_signature(one.failures, sites),
-                stale=_is_stale(suspects, baseline, places),
+                stale=_is_stale(accused, baseline, places),
             )
         )
     _tell_gaps(run, baseline, seen, places)
@@ -91,8 +96,8 @@ def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list
     tests = [failure.test for failure in failures if seen.hits.get(failure.test)]
     if tests:
         _add_executions(cases, tests, seen)
-    else:
-        _add_names(cases, failures, places)
+    if seen.support or not tests:
+        _add_names(cases, failures, places, tuple(seen.owners.values()))
     _add_tracebacks(cases, failures, places)
     _add_fixtures(cases, failures, places)
     _add_comparisons(cases, failures, weight=0.0 if tests else COMPARED_WEIGHT)
@@ -228,15 +233,16 @@ def _add_examples(ranked: Sequence[_Case], failures: Sequence[Failure]) -> None:
         case.evidence.append(f"the smallest failing example is {found}")
 
 
-def _add_names(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
-    """Where no execution was recorded: functions that the tests' names and bodies mention."""
+def _add_names(
+    cases: dict[Key, _Case], failures: Sequence[Failure], places: Places, support: Iterable[Target]
+) -> None:
+    """Where no execution was recorded: what the tests' names, bodies and support mention."""
     words = frozenset().union(*(clues.test_words(failure) for failure in failures[:100]))
     used = frozenset().union(*(clues.test_names(failure, places) for failure in failures[:100]))
-    shown = {name for failure in failures[:100] for name, _ in clues.compared(failure.message)}
     for path in places.project()[:MAX_FILES]:
         for entry in places.entries(path):
             name = entry.target.qualname.rpartition(".")[2]
-            if entry.target.kind != "function" or name not in words | used | shown:
+            if entry.target.kind != "function":
                 continue
             case = cases.setdefault(key(entry.target), _Case(entry.target))
             if name.lower().strip("_") in words:
@@ -245,11 +251,20 @@ def _add_names(cases: dict[Key, _Case], failures: Sequence[Failure], places: Pla
             if name in used:
                 case.score += USED_WEIGHT
                 case.evidence.append("used in the failing test's body")
-    tests = filter(None, (clues.test_function(failure, places) for failure in failures[:100]))
-    for target, _ in (found for test in tests for found in constants.used(test, {}, places)):
-        if places.is_project(target.path):
-            said = ["used in the failing test's body"]
-            cases.setdefault(key(target), _Case(target, USED_WEIGHT, said))
+    tests = [test for f in failures[:100] if (test := clues.test_function(f, places))]
+    around = dict.fromkeys([*tests, *support])
+    for target in dict.fromkeys(found for one in around for found in _named_in(one, places)):
+        case = cases.setdefault(key(target), _Case(target))
+        if places.is_project(target.path) and not case.score:
+            case.score += USED_WEIGHT
+            case.evidence.append("used in the failing test's body")
+
+
+def _named_in(test: Target, places: Places) -> Iterator[Target]:
+    """What the body of a test calls and uses, also at second hand."""
+    yield from (target for target, _ in constants.used(test, {}, places.references))
+    for symbol in places.references.uses(test):
+        yield from constants.run(symbol, places.references)
 
 
 def _add_words(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
@@ -258,6 +273,7 @@ def _add_words(cases: dict[Key, _Case], failures: Sequence[Failure], places: Pla
     targets = [target for target in found_in if target.kind == "function"]
     for target, found in words.match(targets, words.ask(failures, places)).items():
         case = cases[key(target)]
+        case.guess = not case.score
         case.score += WORDS_WEIGHT * (found.body + found.name)
         if found.shared:
             case.evidence.append(f"shares {', '.join(found.shared)} with the failing tests")
@@ -266,11 +282,10 @@ def _add_words(cases: dict[Key, _Case], failures: Sequence[Failure], places: Pla
 def _add_constants(cases: dict[Key, _Case], ranked: Sequence[_Case], places: Places) -> None:
     """Assignments, class attributes and defaults that the likeliest functions depend on."""
     for case in ranked[: constants.MAX_USERS]:
-        for target, share in constants.used(case.target, case.lines or {}, places):
-            score = case.score * share
-            known = cases.setdefault(key(target), _Case(target))
-            if score > known.score:
-                known.score = score
+        for target, share in constants.used(case.target, case.lines or {}, places.references):
+            known = cases.setdefault(key(target), _Case(target, guess=case.guess))
+            if places.is_project(target.path) and case.score * share > known.score:
+                known.score = case.score * share
                 known.evidence.append(f"used by {case.target.qualname}")
 
 
@@ -334,8 +349,8 @@ def _tell_gaps(run: Run, baseline: Baseline, seen: Observed, places: Places) -> 
         run.emit(Noted(stage="locate", message=gap, level="warning"))
 
 
-def _is_stale(suspects: Sequence[Suspect], baseline: Baseline, places: Places) -> bool:
-    """Whether all was observed and nothing that a patch may change was among it."""
+def _is_stale(accused: Iterable[Target], baseline: Baseline, places: Places) -> bool:
+    """Whether all was observed and nothing that a patch may change is accused by it."""
     seen = baseline.suite.spectrum
     known = seen is not None and not seen.gaps
-    return known and not any(places.is_project(suspect.target.path) for suspect in suspects)
+    return known and not any(places.is_project(target.path) for target in accused)

@@ -46,12 +46,16 @@ class References:
 
     def uses(self, target: Target) -> tuple[Symbol, ...]:
         """What the code of a target refers to within the tree, in the order it stands there."""
-        found: list[Symbol] = []
+        return tuple(dict.fromkeys(symbol for symbol, _ in self.mentions(target)))
+
+    def mentions(self, target: Target) -> Iterator[tuple[Symbol, int]]:
+        """What the code of a target refers to within the tree, with the line where it does."""
         for node in self.names.module(target.path).nodes.get(target.qualname, ()):
             if target.first_line <= node.lineno <= target.last_line:
                 scope = self.names.around(target.path, target.qualname)
-                found += [use.symbol for use in self._within(node, scope) if use.symbol.qualname]
-        return tuple(dict.fromkeys(found))
+                for use in self._within(node, scope):
+                    if use.symbol.qualname:
+                        yield use.symbol, use.line
 
     def calls(self, target: Target) -> Iterator[Call]:
         """The lines outside the tests that call or name a function, itself included."""

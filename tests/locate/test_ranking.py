@@ -93,6 +93,47 @@ def test_an_imported_table_of_another_module_is_a_suspect(ran):
     ]
 
 
+def test_a_function_that_ran_at_import_is_reached_through_what_it_made(ran):
+    files = {
+        "links.py": (
+            "import re\n"
+            "def build(schemes):\n    return re.compile(f'({schemes}):[a-z]+')\n"
+            "WEB = build('http')\nLINK = WEB\n"
+            "def other():\n    return 1\n"
+            "def find(text, pattern=LINK):\n    return pattern.search(text)\n"
+        ),
+        "tests/test_links.py": "import links\ndef test_find():\n    assert links.find('ftp:x')\n",
+    }
+    got = ran(files)
+    names = _first(ranking.locate(got.run, got.baseline, got.tree))
+    assert names == ["find", "LINK", "find.pattern", "WEB", "build"]
+
+
+def test_a_call_that_never_began_leads_to_what_would_have_run(ran):
+    files = {
+        "boxes.py": (
+            "class Base:\n    def __init__(self, size):\n        self.size = size\n"
+            "class Box(Base):\n    def open(self):\n        return self.size\n"
+        ),
+        "tests/test_boxes.py": (
+            "import boxes\ndef make():\n    return boxes.Box(1, lid=True)\n"
+            "def test_make():\n    assert make()\n"
+        ),
+    }
+    got = ran(files)
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree)
+    assert [s.target.qualname for s in cluster.suspects][:2] == ["make", "Base.__init__"]
+    assert not cluster.stale
+
+
+def test_words_alone_do_not_keep_a_test_from_being_out_of_date(ran):
+    source = "def total(prices):\n    return sum(prices)\ndef label(name):\n    return name\n"
+    code = "def test_sums():\n    prices = [1]\n    assert sum(prices) == 2\n"
+    got = ran({"shop.py": source, "tests/test_shop.py": code})
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree)
+    assert cluster.stale
+
+
 def test_an_assignment_that_raises_while_a_test_imports_it_comes_before_the_importer(ran):
     importer = "def first():\n    exec(compile(open, 'm.py', 'exec'))\n"
     files = {
