@@ -58,7 +58,7 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
     why = ""
     honesty: Honest = ""
     if kind:
-        judgement, why = _bench(recipe, stage, venv, data).judge(patched)
+        judgement, why = bench(recipe, stage, venv, data, patched).judge(patched)
     if kind and recipe.part == "regressions":
         honesty = honest(recipe, find(data, recipe.repository), _texts(stage, patched), patched)
     return Row(
@@ -177,8 +177,10 @@ def offered(ended: Ended, workspace: Path) -> tuple[Offered, dict[str, str]]:
     return kind, {path: (copy / path).read_text() for path in done.stdout.split("\n") if path}
 
 
-def _bench(recipe: Recipe, stage: Stage, venv: Path, data: Path) -> Bench:
-    right, broken = _versions(recipe, stage, data)
+def bench(recipe: Recipe, stage: Stage, venv: Path, data: Path, patched: Iterable[str]) -> Bench:
+    """What judges a change of these files."""
+    right, _ = _versions(recipe, stage, data)
+    broken = _texts(stage, {*recipe.sources, *patched})
     workspace = stage.runner.workspace
     shutil.rmtree(workspace / ".heal-bot", ignore_errors=True)
     return Bench(workspace, venv, data, frozenset(recipe.red), right, broken)

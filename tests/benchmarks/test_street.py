@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 import sys
@@ -169,6 +170,16 @@ def test_a_patch_is_judged_by_the_suite_and_by_answers(
     found, why = bench.judge({"calc.py": text})
     assert found == judgement, why
     assert said in why
+
+
+@pytest.mark.long
+def test_a_change_of_another_file_is_no_part_of_the_maintainers_version(bench: Bench) -> None:
+    fixed = f"from limits import top\n{FIXED.replace('min(value, most)', 'min(value, top(most))')}"
+    broken = {"calc.py": BROKEN, "limits.py": "def top(most):\n    return most\n"}
+    (bench.workspace / "limits.py").write_text(broken["limits.py"])
+    two = dataclasses.replace(bench, sources={"calc.py": fixed}, broken=broken)
+    ours = {"calc.py": fixed, "limits.py": "def top(most):\n    return min(most, 15)\n"}
+    assert two.judge(ours)[0] == "wrong"
 
 
 def test_what_is_repeated_cannot_write_outside_its_folder(tmp_path: Path) -> None:
