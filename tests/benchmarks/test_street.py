@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.street import confined, figures, history, recipes
+from benchmarks.street import case, confined, figures, history, recipes
 from benchmarks.street.compared import Bench, functions_changed
 from benchmarks.street.figures import Row
 from benchmarks.street.results import Results
+from benchmarks.street.staged import Ended
 
 FIXES = recipes.load("fixes")
 
@@ -114,6 +115,15 @@ def test_a_row_is_found_again_by_a_later_call(tmp_path: Path) -> None:
     assert "fixes/a" in again
     assert [row.status for row in again.rows(["fixes/a", "fixes/b"])] == ["healed"]
     assert "fixes/a" not in Results(tmp_path, "another")
+
+
+def test_every_request_to_a_model_is_counted() -> None:
+    """Looks and reviews are requests as well; `proposals` are what became attempts."""
+    events = [{"kind": kind} for kind in ("request", "usage", "look", "request", "retry")]
+    outcome = {"attempts": [{"proposer": "openai"}, {"proposer": "rules"}],
+               "cost": {"input_tokens": 1200}}  # fmt: skip
+    ended = Ended(0, "", 1.0, outcome=outcome, events=events)
+    assert case.asked(ended) == {"calls": 2, "proposals": 1, "input_tokens": 1200}
 
 
 def test_functions_are_told_apart_by_what_they_do() -> None:
