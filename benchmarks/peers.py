@@ -12,6 +12,9 @@ its `command line` what its README says. heal-bot gets a repository, finds the f
 function itself, and repeats the suite cold before it offers a patch: its seconds are of all that,
 those of self-heal-llm of its loop alone. Both have their default number of attempts; without a
 model heal-bot has a minute.
+
+With `--data` and `--model` it is another comparison: mini-swe-agent, a general agent, on the cases
+of the street with a live model, beside what heal-bot made of them with the same model.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _peers_attacks, real_project
+from benchmarks import _peers_agent, _peers_attacks, real_project
 from benchmarks._answers import Scripted, answer, changed, useless
 from benchmarks._healing import Healed, ours, suite_python
 from benchmarks._peers_attacks import ATTACKS, SECRET, Listener, listening
@@ -42,6 +45,8 @@ from heal_bot.repair.llm.proposer import ModelProposer
 
 _LONGEST = 18 * 60.0
 _PER_CATEGORY = 1
+# Of the street, for each part.
+_CASES = 4
 # Of heal-bot without a model, which else searches on for as long as it is given.
 _OFFLINE_MINUTES = 1.0
 _SCRIPTS = ("right", "useless then right", "wrong then right")
@@ -199,8 +204,24 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print the last line alone")
     parser.add_argument("--full", action="store_true", help="all tasks, however long they take")
     parser.add_argument("--seed", type=int, default=1, help="of the sample of tasks")
-    parser.add_argument("--only", default="", help="names of tasks, by comma")
+    parser.add_argument("--only", default="", help="names of tasks, by comma; or part of an id")
+    live = parser.add_argument_group("a general agent on the street")
+    live.add_argument("--data", type=Path, help="the folder with the clones")
+    live.add_argument("--model", metavar="URL", help="an OpenAI-compatible endpoint")
+    live.add_argument("--part", choices=_peers_agent.PARTS, action="append", help="this part only")
+    live.add_argument("--limit", type=int, help="so many cases a part (4)")
+    live.add_argument("--minutes", type=int, default=_peers_agent.MINUTES, help="of the agent")
+    live.add_argument("--against", default="", metavar="COMMIT-model", help="rows of heal-bot")
     options = parser.parse_args(argv)
+    if (options.data is None) != (options.model is None):
+        parser.error("--data and --model go together")
+    if options.data is not None:
+        limit = options.limit or (None if options.full or options.only else _CASES)
+        return _peers_agent.compare(
+            options.data.resolve(), options.model, tuple(options.part or _peers_agent.PARTS),
+            only=options.only, limit=limit, minutes=options.minutes,
+            against=options.against, quiet=options.json,
+        )  # fmt: skip
     say: Callable[[str], None] = (lambda line: None) if options.json else print
     every = own()
     tasks = chosen(every, options.seed, len(every) if options.full else _PER_CATEGORY)

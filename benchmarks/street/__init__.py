@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from benchmarks.street.staged import Engine
 
 _SECONDS = 18 * 60
 _LIMIT = 4
+# A case by its id, and what runs it.
+Case = tuple[str, Callable[[], Row]]
 
 
 def main(argv: list[str]) -> int:
@@ -58,18 +61,11 @@ def main(argv: list[str]) -> int:
         version += "-model"
     engine = Engine(asked.engine, version, inputs)
     results = Results(data / "results", version)
-    begin, parts = time.monotonic(), tuple(asked.part or PARTS)
+    parts = tuple(asked.part or PARTS)
     limit = asked.limit or (None if asked.full or asked.only else _LIMIT)
-    cases = chosen(parts, asked.only, limit, data, engine)
-    for identity, play in cases:
-        if asked.limit is None and not asked.full and time.monotonic() - begin > _SECONDS:
-            break
-        if identity not in results:
-            row = play()
-            results.keep(row)
-            if not asked.json:
-                print(shown(row), file=sys.stderr, flush=True)
-    rows = results.rows([identity for identity, _ in cases])
+    cases = chosen(parts, asked.only, limit, partial(_cases, data=data, engine=engine))
+    bounded = asked.limit is None and not asked.full
+    rows = fill(results, cases, _SECONDS if bounded else math.inf, quiet=asked.json)
     told = summary(rows, version, complete=len(rows) == len(cases))
     if asked.against:
         before = Results(data / "results", asked.against)
@@ -80,19 +76,33 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+def fill(results: Results, cases: Sequence[Case], seconds: float, *, quiet: bool) -> list[Row]:
+    """Run the cases that have no row yet until time is up; the rows of all."""
+    begin = time.monotonic()
+    for identity, play in cases:
+        if time.monotonic() - begin > seconds:
+            break
+        if identity not in results:
+            row = play()
+            results.keep(row)
+            if not quiet:
+                print(shown(row), file=sys.stderr, flush=True)
+    return results.rows([identity for identity, _ in cases])
+
+
 def chosen(
-    parts: Sequence[Part], only: str, limit: int | None, data: Path, engine: Engine
-) -> list[tuple[str, Callable[[], Row]]]:
+    parts: Sequence[Part], only: str, limit: int | None, cases: Callable[[Part], Iterable[Case]]
+) -> list[Case]:
     """The cases of these parts, each with what runs it; parts take turns, in an order by hash."""
-    found: list[list[tuple[str, Callable[[], Row]]]] = []
+    found: list[list[Case]] = []
     for part in parts:
-        here = [(name, play) for name, play in _cases(part, data, engine) if only in name]
+        here = [(name, play) for name, play in cases(part) if only in name]
         found.append(sorted(here, key=lambda case: recipes.digest(case[0]))[:limit])
     longest = max(map(len, found), default=0)
-    return [cases[n] for n in range(longest) for cases in found if n < len(cases)]
+    return [some[n] for n in range(longest) for some in found if n < len(some)]
 
 
-def _cases(part: Part, data: Path, engine: Engine) -> Iterator[tuple[str, Callable[[], Row]]]:
+def _cases(part: Part, data: Path, engine: Engine) -> Iterator[Case]:
     """The cases of a part by id."""
     if part != "situations":
         for recipe in recipes.load(part):

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from benchmarks.street import plain
 from benchmarks.street.clones import CloneError, find
-from benchmarks.street.compared import Bench, Judgement, functions_changed
-from benchmarks.street.culprit import Honest, blamed, honest, hunks
+from benchmarks.street.compared import Bench, functions_changed
+from benchmarks.street.culprit import blamed, honest, hunks
 from benchmarks.street.figures import Offered, Row
 from benchmarks.street.plain import PlainError
 from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Recipe
 from benchmarks.street.staged import Ended, Engine, Stage, record, staged
+from tests.github.repository import GitRefused
 
 _BAD = frozenset({"sandbox_error", "none"})
 _CONFIRMED = frozenset({"fixed", "still_failing", "stale_test", "collection_error"})
@@ -52,33 +54,43 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
     red = plain.failing(workspace / "junit.xml")
     ended = stage.act(engine)
     right_places = guilty(recipe, stage, data)
-    right, broken = _versions(recipe, stage, data)
     kind, patched = offered(ended, workspace)
-    judgement: Judgement | Literal[""] = ""
-    why = ""
-    honesty: Honest = ""
-    if kind:
-        judgement, why = _bench(recipe, stage, venv, data).judge(patched)
-    if kind and recipe.part == "regressions":
-        honesty = honest(recipe, find(data, recipe.repository), _texts(stage, patched), patched)
+    judged, why = judge(recipe, stage, venv, data, patched)
     return Row(
         id=recipe.id, part=recipe.part, split=recipe.split, engine=engine.version,
         status=status(ended), seconds=ended.seconds, red=len(red),
         drifted=len(red) != len(recipe.red), ended_badly=ended_badly(ended),
         trusted=trusted(ended), exact=confirmed(ended) == set(recipe.red),
         ids_refused=_ids_refused(ended.outcome), rank=_rank(ended.outcome, right_places),
-        offered=kind, judgement=judgement,
-        said=said(ended, why) if recipe.split == "tune" else "",
-        hunks=hunks(right, broken), honest=honesty, **asked(ended),
-        **blamed(ended, stage, innocent=recipe.part == "fixes"),
+        offered=kind, said=said(ended, why) if recipe.split == "tune" else "",
+        **judged, **asked(ended), **blamed(ended, stage, innocent=recipe.part == "fixes"),
     )  # fmt: skip
 
 
+def judge(
+    recipe: Recipe, stage: Stage, venv: Path, data: Path, patched: Mapping[str, str]
+) -> tuple[dict[str, Any], str]:
+    """The fields of a row that judge a change, given the files it changes, and why."""
+    right, broken = _versions(recipe, stage, data)
+    fields: dict[str, Any] = {"hunks": hunks(right, broken)}
+    if not patched:
+        return fields, ""
+    before = {**broken, **texts(stage, patched)}
+    workspace = stage.runner.workspace
+    shutil.rmtree(workspace / ".heal-bot", ignore_errors=True)
+    bench = Bench(workspace, venv, data, frozenset(recipe.red), right, before)
+    fields["judgement"], why = bench.judge(patched)
+    if recipe.part == "regressions":
+        fields["honest"] = honest(recipe, find(data, recipe.repository), before, patched)
+    return fields, why
+
+
 def asked(ended: Ended) -> dict[str, int]:
-    """How often a model proposed, and what it was told, in tokens."""
+    """How often a model was asked and proposed, and what it was told, in tokens."""
     proposers = (attempt.get("proposer") for attempt in ended.outcome.get("attempts", ()))
     cost = ended.outcome.get("cost") or {}
     return {
+        "calls": sum(event.get("kind") == "request" for event in ended.events),
         "proposals": sum(proposer == "openai" for proposer in proposers),
         "input_tokens": int(cost.get("input_tokens") or 0),
     }
@@ -143,16 +155,18 @@ def _versions(recipe: Recipe, stage: Stage, data: Path) -> tuple[dict[str, str],
     """The changed source files as they are right, and as they are in the red run."""
     clone = find(data, recipe.repository)
     right = {path: clone.read(recipe.fix, path) for path in recipe.sources}
-    return right, _texts(stage, recipe.sources)
+    return right, texts(stage, recipe.sources)
 
 
-def _texts(stage: Stage, paths: Iterable[str]) -> dict[str, str]:
-    """Files as they are in the red run."""
+def texts(stage: Stage, paths: Iterable[str]) -> dict[str, str]:
+    """Files as they are in the red run, '' for one that is not there."""
     git, sha = stage.github.world.git, stage.runner.sha
-    return {
-        path: git.git("show", "--end-of-options", f"{sha}:{path}").decode(errors="replace")
-        for path in paths
-    }
+    found = dict.fromkeys(paths, "")
+    for path in found:
+        with contextlib.suppress(GitRefused):
+            shown = git.git("show", "--end-of-options", f"{sha}:{path}")
+            found[path] = shown.decode(errors="replace")
+    return found
 
 
 def offered(ended: Ended, workspace: Path) -> tuple[Offered, dict[str, str]]:
@@ -175,13 +189,6 @@ def offered(ended: Ended, workspace: Path) -> tuple[Offered, dict[str, str]]:
     argv = ["git", "diff", "--name-only"]
     done = subprocess.run(argv, cwd=copy, text=True, check=True, capture_output=True, timeout=60)
     return kind, {path: (copy / path).read_text() for path in done.stdout.split("\n") if path}
-
-
-def _bench(recipe: Recipe, stage: Stage, venv: Path, data: Path) -> Bench:
-    right, broken = _versions(recipe, stage, data)
-    workspace = stage.runner.workspace
-    shutil.rmtree(workspace / ".heal-bot", ignore_errors=True)
-    return Bench(workspace, venv, data, frozenset(recipe.red), right, broken)
 
 
 def said(ended: Ended, judged: str) -> str:

@@ -26,7 +26,7 @@ class Bench:
     """A job's checkout and environment, in which versions of its files take turns.
 
     `red` are the tests that fail, `sources` maps paths to their text as the maintainers have it,
-    `broken` the same paths as they are in the red run.
+    `broken` these paths, and those of the change that is judged, as they are in the red run.
     """
 
     workspace: Path
@@ -35,6 +35,11 @@ class Bench:
     red: frozenset[str]
     sources: Mapping[str, str]
     broken: Mapping[str, str]
+
+    @property
+    def _right(self) -> dict[str, str]:
+        """The maintainers' version, with what else is changed as it was."""
+        return {**self.broken, **self.sources}
 
     def judge(self, patched: Mapping[str, str]) -> tuple[Judgement, str]:
         """The judgement of a change, given the texts of the files it changes, and why."""
@@ -82,7 +87,7 @@ class Bench:
 
     def _recorded(self, wanted: Mapping[str, Sequence[str]]) -> list[object]:
         """The calls that the red tests' files make, with the maintainers' change in place."""
-        self._write(self.sources)
+        self._write(self._right)
         calls = self.venv / "calls.json"
         calls.unlink(missing_ok=True)
         environ = plain.environ(self.venv, self.data)
@@ -99,7 +104,7 @@ class Bench:
     def _answers(self, calls: list[object], texts: Mapping[str, str]) -> tuple[Judgement, str]:
         """Compare the answers of both versions, call by call."""
         (self.venv / "calls.json").write_text(json.dumps(calls))
-        rows = [self._replayed(self.sources), self._replayed(self.sources), self._replayed(texts)]
+        rows = [self._replayed(self._right), self._replayed(self._right), self._replayed(texts)]
         count, doubt = 0, ""
         for one, again, ours in zip(*rows, strict=False):
             if one != again or "skipped" in (one[0], ours[0]):

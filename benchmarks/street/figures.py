@@ -23,9 +23,10 @@ class Row(BaseModel):
     `red` counts the failing tests of the job's report, `drifted` says that they are not those
     of the recipe. `rank` is the first place of a guilty function among the suspects, 0 for
     none. `culprit` judges the commit that is blamed, after so many `runs` among the pushed
-    `commits`; `proposals` counts what models proposed, with so many tokens of prompts. `hunks`
-    counts the places of the right change, `honest` tells of the rest of the commit that brought
-    the fault. `undone` is a change that was meant, taken back without a word.
+    `commits`; `calls` counts the requests to models and `proposals` what came of them, with so many
+    tokens of prompts. `hunks` counts the places of the right change, `honest` tells of the rest of
+    the commit that brought the fault. `undone` is a change that was meant, taken back without a
+    word; `tests_changed` is of a general agent.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -54,12 +55,14 @@ class Row(BaseModel):
     runs: int = 0
     commits: int = 0
     hunks: int = 1
+    calls: int = 0
     proposals: int = 0
     input_tokens: int = 0
     honest: Honest = ""
     has_package: bool = False
     package: Literal["", "right", "false"] = ""
     undone: bool = False
+    tests_changed: bool = False
     said: str = ""
 
     @property
@@ -146,6 +149,34 @@ def _judged(offered: Sequence[Row], name: str) -> dict[str, Any]:
     found = share_of(sum(row.judgement == name for row in offered), len(offered))
     healed = [row for row in offered if row.offered == "healed"]
     return {**found, "healed": sum(row.judgement == name for row in healed)}
+
+
+def offers(rows: Sequence[Row]) -> dict[str, Any]:
+    """What two programs are compared by; `healed` is what is offered without reserve.
+
+    Rows from before calls were counted have no median of them.
+    """
+    counted = [row for row in rows if row.counts]
+    uncounted = any(row.input_tokens and not row.calls for row in counted)
+    return {
+        "cases": len(counted), "dropped": len(rows) - len(counted),
+        **_offers([row for row in counted if row.offered]),
+        "healed": _offers([row for row in counted if row.offered == "healed"]),
+        "tests_changed": sum(row.tests_changed for row in counted),
+        "median_calls": None if uncounted else _middle([row.calls for row in counted]),
+        "median_input_tokens": _middle([row.input_tokens for row in counted]),
+        "median_seconds": median(counted),
+    }  # fmt: skip
+
+
+def _offers(rows: Sequence[Row]) -> dict[str, int]:
+    judgements = Counter(row.judgement for row in rows)
+    return {"offered": len(rows), "right": judgements["right"], "wrong": judgements["wrong"],
+            "unknown": judgements["unknown"]}  # fmt: skip
+
+
+def _middle(counts: Sequence[int]) -> float:
+    return statistics.median(counts) if counts else 0
 
 
 def situations(rows: Sequence[Row]) -> dict[str, Any]:

@@ -85,13 +85,18 @@ def interpreter(version: str) -> str:
 
 def make(checkout: Path, folder: Path, python: str, data: Path) -> None:
     """An environment with the project and what it declares for its tests."""
-    (data / "home").mkdir(parents=True, exist_ok=True)
-    _uv(folder, data, checkout, "venv", "--quiet", "--seed", "--clear", "--python",
-        interpreter(python), str(folder))  # fmt: skip
+    create(folder, interpreter(python), data)
     for wanted in _wanted(checkout):
         if _install(folder, data, checkout, *wanted):
             return
     raise PlainError("the project cannot be installed")
+
+
+def create(folder: Path, program: str, data: Path) -> None:
+    """An environment of that Python with nothing but pip in it."""
+    (data / "home").mkdir(parents=True, exist_ok=True)
+    _uv(folder, data, data, "venv", "--quiet", "--seed", "--clear", "--python", program,
+        str(folder))  # fmt: skip
 
 
 def complete(checkout: Path, folder: Path, data: Path) -> None:

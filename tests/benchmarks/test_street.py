@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.street import confined, figures, history, recipes
+from benchmarks.street import case, confined, figures, history, recipes
 from benchmarks.street.compared import Bench, functions_changed
 from benchmarks.street.figures import Row
 from benchmarks.street.results import Results
+from benchmarks.street.staged import Ended
 
 FIXES = recipes.load("fixes")
 
@@ -115,6 +117,15 @@ def test_a_row_is_found_again_by_a_later_call(tmp_path: Path) -> None:
     assert "fixes/a" not in Results(tmp_path, "another")
 
 
+def test_every_request_to_a_model_is_counted() -> None:
+    """Looks and reviews are requests as well; `proposals` are what became attempts."""
+    events = [{"kind": kind} for kind in ("request", "usage", "look", "request", "retry")]
+    outcome = {"attempts": [{"proposer": "openai"}, {"proposer": "rules"}],
+               "cost": {"input_tokens": 1200}}  # fmt: skip
+    ended = Ended(0, "", 1.0, outcome=outcome, events=events)
+    assert case.asked(ended) == {"calls": 2, "proposals": 1, "input_tokens": 1200}
+
+
 def test_functions_are_told_apart_by_what_they_do() -> None:
     old = "class A:\n    def f(self):\n        return 1\n\ndef g():\n    return 2\n"
     new = old.replace("return 1", "return  1  # one").replace("return 2", "return 3")
@@ -169,6 +180,16 @@ def test_a_patch_is_judged_by_the_suite_and_by_answers(
     found, why = bench.judge({"calc.py": text})
     assert found == judgement, why
     assert said in why
+
+
+@pytest.mark.long
+def test_a_change_of_another_file_is_no_part_of_the_maintainers_version(bench: Bench) -> None:
+    fixed = f"from limits import top\n{FIXED.replace('min(value, most)', 'min(value, top(most))')}"
+    broken = {"calc.py": BROKEN, "limits.py": "def top(most):\n    return most\n"}
+    (bench.workspace / "limits.py").write_text(broken["limits.py"])
+    two = dataclasses.replace(bench, sources={"calc.py": fixed}, broken=broken)
+    ours = {"calc.py": fixed, "limits.py": "def top(most):\n    return min(most, 15)\n"}
+    assert two.judge(ours)[0] == "wrong"
 
 
 def test_what_is_repeated_cannot_write_outside_its_folder(tmp_path: Path) -> None:
