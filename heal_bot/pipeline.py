@@ -100,7 +100,7 @@ def heal(
     lab = SandboxLab(run, runner, workspace, tree, env)
     ledger = Ledger(
         tree, remembered, request.instruction, env.lock_hash, lab, history.regressions,
-        baseline.suite.spectrum, request.paths, env.version,
+        baseline.suite.spectrum, request.paths, env.version, baseline.passed,
     )  # fmt: skip
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
@@ -108,7 +108,7 @@ def heal(
     ledger.notes.extend(on_ids(baseline.unsteady))
     found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
-    panel = Panel(run, edges.critics, clusters, tree, lab)
+    panel = Panel(run, edges.critics, clusters, tree, lab, baseline.passed)
     for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
         verified = _verified(run, proposal, request, edges, tree, begun)
         if not ledger.lacks(proposal, verified):

@@ -260,7 +260,8 @@ class Brief:
     """All a proposer may know about a cluster: sources, evidence, and every earlier attempt.
 
     `base` are confirmed edits that every candidate stands on, `spectrum` what the tests executed,
-    `paths` the patterns of files that may change, `python` the version that runs.
+    `passed` the tests that pass without a change, `paths` the patterns of files that may change,
+    `python` the version that runs.
     """
 
     cluster: Cluster
@@ -277,6 +278,7 @@ class Brief:
     spectrum: Spectrum | None = None
     paths: tuple[str, ...] = ()
     python: str = ""
+    passed: frozenset[str] = frozenset()
 
 
 class Proposer(Protocol):
@@ -320,9 +322,13 @@ class Critic(Protocol):
     """A second opinion on a confirmed patch; it can refuse and raise questions, never approve."""
 
     def opinion(
-        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
-    ) -> Opinion:
-        """What a reviewer should look at, in sentences; empty when nothing was found."""
+        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab,
+        passed: frozenset[str],
+    ) -> Opinion:  # fmt: skip
+        """What a reviewer should look at, in sentences; empty when nothing was found.
+
+        `passed` are the tests that pass with and without the patch.
+        """
 
 
 class Store(Protocol):

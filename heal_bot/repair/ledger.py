@@ -45,6 +45,7 @@ class Ledger:
     spectrum: Spectrum | None = None
     paths: tuple[str, ...] = ()
     python: str = ""
+    passed: frozenset[str] = frozenset()
     outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
@@ -244,6 +245,7 @@ class Recollection:
             spectrum=ledger.spectrum,
             paths=ledger.paths,
             python=ledger.python,
+            passed=ledger.passed,
         )
 
     def _shown(self) -> Iterator[Attempt]:

@@ -116,7 +116,7 @@ class References:
                     continue
                 scope = self.names.around(path, qualname)
                 for symbol, line, called in dict.fromkeys(self._within(node, scope)):
-                    around = functions.at(self.targets(path), line)
+                    around = functions.running(path, self.names.text(path), line)
                     yield symbol, Call(path, line, lines[line - 1].strip(), around), called
 
     def _within(self, node: ast.AST, scope: Scope, called: bool = False) -> Iterator[_Use]:

@@ -39,6 +39,7 @@ class Panel:
     clusters: Sequence[Cluster]
     tree: Tree
     lab: Lab
+    passed: frozenset[str] = frozenset()
 
     def heard(self, verified: Confirmed | Verdict) -> Confirmed | Verdict:
         """The patch with what its critics ask among its doubts, or why it is refused."""
@@ -61,4 +62,7 @@ class Panel:
     def _opinions(self, confirmed: Confirmed) -> list[Opinion]:
         run = self.run
         asked = (critic for critic in self.critics if not run.over())
-        return [c.opinion(run, confirmed, self.clusters, self.tree, self.lab) for c in asked]
+        return [
+            one.opinion(run, confirmed, self.clusters, self.tree, self.lab, self.passed)
+            for one in asked
+        ]

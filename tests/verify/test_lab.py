@@ -27,8 +27,9 @@ class Asking:
     read: list[Patch] = field(default_factory=list)
 
     def opinion(
-        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
-    ) -> Opinion:
+        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab,
+        passed: frozenset[str],
+    ) -> Opinion:  # fmt: skip
         self.read.append(confirmed.patch)
         return Opinion(questions=("why?",))
 

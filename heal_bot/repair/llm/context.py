@@ -14,7 +14,7 @@ from heal_bot.ports import Brief
 from heal_bot.repair.llm import uncollected
 from heal_bot.repair.llm.lessons import worded
 from heal_bot.repair.llm.surroundings import Related, callers, outline, owner, related
-from heal_bot.repair.llm.testcode import Failing, failing
+from heal_bot.repair.llm.testcode import Failing, failing, passing
 from heal_bot.repair.llm.values import REACHED, WHOLE, watching
 from heal_bot.source import edit, functions, guard
 from heal_bot.source.references import References
@@ -46,7 +46,7 @@ class Facts:
     `texts` are the suspects' files, `files` what those import, `neighbours` the lines that call
     suspects, `related` what these use. `base` is the diff of what is confirmed already, `broken`
     what is known of source that does not parse or import, `history` the commit that broke the
-    tests, `python` the version they run on.
+    tests, `python` the version they run on, `passing` tests of the likeliest suspect that pass.
     """
 
     failing: tuple[Failing, ...]
@@ -63,6 +63,7 @@ class Facts:
     history: str = ""
     related: tuple[Related, ...] = ()
     python: str = ""
+    passing: tuple[Target, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -96,6 +97,7 @@ def gather(brief: Brief) -> Facts:
         history=_history(brief),
         related=related(chosen, references),
         python=brief.python,
+        passing=passing(brief.cluster, chosen[0], brief.passed, references) if chosen else (),
     )
 
 

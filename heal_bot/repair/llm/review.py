@@ -70,15 +70,16 @@ class ModelCritic:
     secrets: tuple[Secret, ...] = ()
 
     def opinion(
-        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab
-    ) -> Opinion:
+        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab,
+        passed: frozenset[str],
+    ) -> Opinion:  # fmt: skip
         """Questions of the critic, and claims that do not hold with the patch."""
         patch = confirmed.patch
         suspects = tuple(
             Suspect(edit.target, 1.0, ("changed by the patch",)) for edit in patch.edits
         )
         failures = tuple(f for c in clusters for f in c.failures if f.test in patch.fixed)
-        brief = Brief(Cluster("review", failures, suspects), tree)
+        brief = Brief(Cluster("review", failures, suspects), tree, passed=passed)
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, gather(brief), nonce, self.secrets)
         for model in self.models:

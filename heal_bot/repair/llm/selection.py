@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from heal_bot.model import Failure
+from heal_bot.model import Failure, Target
 from heal_bot.repair.llm.context import FOLLOWED, Facts, Shown
 from heal_bot.repair.llm.surroundings import Related
 from heal_bot.repair.llm.testcode import Failing, holds
@@ -39,6 +39,7 @@ class Selection:
     base: str
     broken: tuple[str, ...]
     missing: tuple[str, ...]
+    passing: tuple[Target, ...] = ()
 
 
 @dataclass(slots=True)
@@ -139,6 +140,7 @@ def select(facts: Facts, size: int) -> Selection:
     at = {one.target.path for one in draft.suspects.values()}
     imports = [(path, cut_end(text, 2_000)) for path, text in facts.files if path in at]
     files = tuple((path, text) for path, text in imports if room.fits(text, _LAST))
+    passing = tuple(one for one in facts.passing if room.fits(one.source, _FAR))
     draft.outline(likely[1:], _LAST)
     draft.tests(FOLLOWED, _TESTS, _LAST)
     return Selection(
@@ -153,6 +155,7 @@ def select(facts: Facts, size: int) -> Selection:
         base=base,
         broken=broken,
         missing=tuple(_missing(draft)),
+        passing=passing,
     )
 
 

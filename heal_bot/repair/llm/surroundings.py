@@ -14,9 +14,10 @@ from heal_bot.source.names import Symbol
 from heal_bot.source.references import CLASS, References
 
 _CALLS = 6
+_BODIES = 3
 # Of the suspects behind the first one so many things that they use are of interest.
 _USED = 12
-# A longer class is shown as its outline.
+# A longer class is shown as its outline, a longer caller by the line of its call.
 _SHORT = 40
 _MEMBERS = 60
 
@@ -83,7 +84,10 @@ def owner(target: Target, references: References) -> Target | None:
 
 
 def callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
-    """Where the suspects are called outside the tests and their own source, a line each."""
+    """Where the suspects are called outside the tests and their own source.
+
+    Each is a line; of the first suspect's callers the short ones are shown.
+    """
     for target in (one for one in chosen if one.kind == "function"):
         told: set[Target] = set()
         for call in references.calls(target):
@@ -94,7 +98,10 @@ def callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
                 break
             told.add(around)
             where = f"{call.path}:{call.line} in {around.qualname}"
-            yield f"{where} calls {target.qualname}: {call.text[:200]}"
+            said = f"{where} calls {target.qualname}"
+            short = around.last_line - around.first_line < _SHORT
+            shown = target == chosen[0] and short and len(told) <= _BODIES
+            yield f"{said}:\n{around.source.rstrip()}" if shown else f"{said}: {call.text[:200]}"
 
 
 def signature(target: Target) -> str:

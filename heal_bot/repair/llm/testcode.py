@@ -17,6 +17,7 @@ _CASES = 3
 _FIXTURES = 12
 # How many steps a helper may be away from the test.
 _STEPS = 3
+_PASSING = 4
 # A longer class is shown by what of it is used.
 _SHORT = 40
 _SETUPS = ("setUpClass", "setUp", "asyncSetUp", "setup_class", "setup_method", "setup")
@@ -57,6 +58,27 @@ def failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
         hidden = max(0, len(failures) - _CASES)
         found.append(Failing(tuple(failures[:_CASES]), hidden, source, sources))
     return tuple(found)
+
+
+def passing(
+    cluster: Cluster, target: Target, passed: frozenset[str], references: References
+) -> tuple[Target, ...]:
+    """A few tests that pass and name a function: short ones, first of the failing tests' files."""
+    owner, _, name = target.qualname.rpartition(".")
+    wanted = owner.rpartition(".")[2] if name in {"__init__", "__new__"} else name
+    word = re.compile(rf"\b{re.escape(wanted)}\b")
+    red = {failure.test.partition("[")[0] for failure in cluster.failures}
+    green = {test.partition("[")[0] for test in passed} - red
+    near = {test.partition("::")[0] for test in red}
+    found = [
+        one
+        for path in sorted({test.partition("::")[0] for test in green})
+        if word.search(references.names.text(path))
+        for one in references.targets(path)
+        if f"{path}::{one.qualname.replace('.', '::')}" in green and word.search(one.source)
+    ]
+    found.sort(key=lambda one: (one.path not in near, len(one.source), one.path, one.first_line))
+    return tuple(found[:_PASSING])
 
 
 def _marked(test: Target, failures: Sequence[Failure]) -> str:

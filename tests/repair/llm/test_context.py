@@ -59,6 +59,11 @@ class TestCart:
     def test_total(self, cart, near, n):
         assert cart == n
 """,
+    "tests/shop/test_more.py": "def test_more():\n    assert round_cents(1)\n",
+    "tests/shop/test_till.py": (
+        "def test_ring():\n    assert ring(1) == 1\n\n"
+        "class TestUp:\n    def test_up(self, n):\n        assert round_cents(n, up=True) == n\n"
+    ),
     "broken.py": "def (",
 }
 
@@ -119,6 +124,23 @@ def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
     assert (second.source, second.fixtures) == ("", ())
 
 
+@pytest.mark.parametrize(
+    ("passed", "shown"),
+    [
+        ((), []),
+        (("tests/shop/test_till.py::test_ring", "tests/shop/test_till.py::TestUp::test_up[1]"),
+         ["TestUp.test_up"]),
+        (("tests/shop/test_till.py::TestUp::test_up[1]", "tests/shop/test_more.py::test_more"),
+         ["test_more", "TestUp.test_up"]),
+    ],
+)  # fmt: skip
+def test_tests_that_pass_and_name_the_likeliest_suspect_are_shown(passed, shown) -> None:
+    target = next(one for one in MONEY if one.qualname == "round_cents")
+    cluster = Cluster("c1", (Failure("tests/gone.py::test_x", "E", ""),), (Suspect(target, 1, ()),))
+    facts = gather(Brief(cluster, MemoryTree(), passed=frozenset(passed)))
+    assert [one.qualname for one in facts.passing] == shown
+
+
 def test_suspects_come_once_with_the_outline_of_their_class(facts) -> None:
     assert [t.qualname for t in facts.targets] == ["round_cents", "Cart.total"]
     assert facts.suspects[1].outline == (
@@ -128,11 +150,15 @@ def test_suspects_come_once_with_the_outline_of_their_class(facts) -> None:
     )
 
 
-def test_what_suspects_call_is_there_whole_and_who_calls_them_by_line(facts) -> None:
+def test_what_suspects_call_is_there_whole_and_who_calls_them_too(facts) -> None:
     assert [(one.name, one.source) for one in facts.related] == [
         ("shop/rates.py::rate", "def rate(value):\n    return value\n")
     ]
-    assert facts.neighbours == ("shop/till.py:5 in ring calls round_cents: return round_cents(x)",)
+    (caller,) = facts.neighbours
+    assert caller.partition("\n")[::2] == (
+        "shop/till.py:5 in ring calls round_cents:",
+        "def ring(x):\n    return round_cents(x)",
+    )
 
 
 def test_constants_and_initializers_far_down_are_minor_unless_they_failed_or_changed() -> None:

@@ -76,7 +76,7 @@ def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_ou
 
 def test_callers_are_those_outside_of_what_is_shown(references: References) -> None:
     told = list(callers([target("Sub.run"), target("Sub.again")], references))
-    assert told == ["b.py:5 in use calls Sub.run: return Sub().run('x')"]
+    assert told == ["b.py:5 in use calls Sub.run:\ndef use():\n    return Sub().run('x')"]
 
 
 def test_an_outline_has_bases_and_decorators_and_leaves_the_suspect_out(
