@@ -56,8 +56,7 @@ def main(argv: list[str]) -> int:
         inputs["max-minutes"] = asked.minutes
         version += f"-{asked.minutes}-minutes"
     if asked.model:
-        # A reader who writes the answers takes longer than a model does.
-        inputs |= {"openai-base-url": asked.model, "model": "live", "max-minutes": "60"}
+        inputs |= {"openai-base-url": asked.model, "model": "live"}
         version += "-model"
     engine = Engine(asked.engine, version, inputs)
     results = Results(data / "results", version)

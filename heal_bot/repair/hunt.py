@@ -25,6 +25,9 @@ _TELL_EVERY = 250
 _PLAIN = 2.2
 # The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
 _LEFT = 4
+# Of the time left, what streaming proposers may take while one that converses waits. Four of the
+# usual twenty minutes: what `python -m benchmarks quixbugs` gives the rules for a program.
+_STREAMED = 0.2
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
 
@@ -61,11 +64,16 @@ def hunt(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        for proposer in proposers if cluster.id not in ledger.outdated else ():
+        asked = proposers if cluster.id not in ledger.outdated else ()
+        for number, proposer in enumerate(asked, 1):
             if run.over():
                 break
-            search = _stream if proposer.streams else _converse
-            yield from search(run, cluster, proposer, session, ledger, limits)
+            if not proposer.streams:
+                yield from _converse(run, cluster, proposer, session, ledger, limits)
+                continue
+            others = any(not later.streams for later in asked[number:])
+            part = replace(run, deadline=run.clock() + _STREAMED * run.left()) if others else run
+            yield from _stream(part, cluster, proposer, session, ledger, limits)
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")

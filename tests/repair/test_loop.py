@@ -140,6 +140,16 @@ def test_a_cluster_that_resists_leaves_time_for_the_next_one(tmp_path: Path) -> 
     assert ledger.stopped == "budget"
 
 
+def test_a_stream_leaves_time_for_a_proposer_that_converses(tmp_path: Path) -> None:
+    stream = Ticking([])
+    run, _ = quiet_run(clock=lambda: stream.now[0], deadline=100.0)
+    asked = ListProposer([RIGHT_ADD], streams=False)
+    tiers, clusters = [stream, asked], [_cluster("add", "t::add")]
+    _, offered, _ = _search(tmp_path, clusters, tiers, {"add": ADD}, run=run)
+    assert [p.edits for p in offered] == [RIGHT_ADD.edits]
+    assert 15 < stream.now[0] < 25
+
+
 def test_a_proposal_that_fails_cold_becomes_an_unconfirmed_attempt_and_the_search_resumes(
     tmp_path: Path,
 ) -> None:
