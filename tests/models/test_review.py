@@ -114,7 +114,7 @@ def test_what_a_critic_asks_and_what_nobody_confirms_become_doubts(room: Room) -
         "neither before nor after the patch: r(2) == (3",
     ]
     prompt = room.stage.server.bodies[0].decode()
-    assert "get(value, value)" in prompt
+    assert prompt.count("get(value, value)") == 2, "in the diff, and in the function as it is then"
     assert "halves go up" in prompt
 
 

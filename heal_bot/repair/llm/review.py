@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, TypeVar
 
@@ -17,11 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from heal_bot.errors import HealBotError, LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
-from heal_bot.model import Cluster, Confirmed, Opinion, Suspect
+from heal_bot.model import Cluster, Confirmed, Edit, Opinion, Suspect
 from heal_bot.model_port import Model
 from heal_bot.ports import Brief, Lab, Observed, Tree
 from heal_bot.repair.llm.budget import Budget
-from heal_bot.repair.llm.context import gather
+from heal_bot.repair.llm.context import Facts, gather
 from heal_bot.repair.llm.exchange import Sizes, ask
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError
@@ -81,9 +81,11 @@ class ModelCritic:
         failures = tuple(f for c in clusters for f in c.failures if f.test in patch.fixed)
         brief = Brief(Cluster("review", failures, suspects), tree, passed=passed)
         nonce = f"{run.rng.getrandbits(64):016x}"
-        prompter = Prompter(brief.cluster, gather(brief), nonce, self.secrets)
+        facts = gather(brief)
+        prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
+        patched = Prompter(brief.cluster, _with(patch.edits, facts), nonce, self.secrets)
         for model in self.models:
-            review = self._answer(run, model, partial(prompter.review, patch.diff), Review)
+            review = self._answer(run, model, partial(patched.review, patch.diff), Review)
             if review is not None:
                 said = f"second opinion: agrees: {review.agrees}, {len(review.checks)} checks"
                 run.emit(
@@ -145,6 +147,17 @@ class ModelCritic:
 
     def _line(self, text: str) -> str:
         return one_line(redact(text, self.secrets), 300)
+
+
+def _with(edits: Sequence[Edit], facts: Facts) -> Facts:
+    """The facts with the suspects as they are after these edits."""
+    new = {edit.target: edit.new_source for edit in edits}
+    suspects = (
+        replace(one, target=replace(one.target, source=new.get(one.target, one.target.source)),
+                evidence=("as it is with the patch",))
+        for one in facts.suspects
+    )  # fmt: skip
+    return replace(facts, suspects=tuple(suspects))
 
 
 def _fails(seen: Observed) -> bool:

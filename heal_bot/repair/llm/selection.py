@@ -106,8 +106,8 @@ class _Draft:
     def shown(self) -> tuple[tuple[int, Shown], ...]:
         """The suspects with their numbers."""
         return tuple(
-            (number + 1, one if number in self.outlined else replace(one, outline=()))
-            for number, one in sorted(self.suspects.items())
+            (place, one if number in self.outlined else replace(one, outline=()))
+            for place, (number, one) in enumerate(sorted(self.suspects.items()), 1)
         )
 
 
