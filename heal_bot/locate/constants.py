@@ -47,7 +47,7 @@ def used(
         share *= _SHARE
         values = {one: part for s, part in level.items() for one in assigned(s, references)}
         yield from ((one, share * part) for one, part in values.items())
-        for symbol in level.keys() & called:
+        for symbol in (symbol for symbol in level if symbol in called):
             yield from ((one, share * level[symbol]) for one in run(symbol, references))
         known.update(level)
         inner = {s: part for one, part in values.items() for s in references.uses(one)}
@@ -57,9 +57,10 @@ def used(
 
 def assigned(symbol: Symbol, references: References) -> Iterator[Target]:
     """The assignments or class attributes of a name."""
-    for one in references.targets(symbol.path):
-        if one.qualname == symbol.qualname and one.kind in {"assignment", "class_attribute"}:
-            yield one
+    owner, _, name = symbol.qualname.rpartition(".")
+    for one in references.entries(symbol.path):
+        if name in one.names and one.target.qualname.rpartition(".")[0] == owner:
+            yield one.target
 
 
 def run(symbol: Symbol, references: References) -> Iterator[Target]:

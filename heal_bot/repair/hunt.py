@@ -64,7 +64,7 @@ def hunt(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        asked = proposers if cluster.id not in ledger.outdated else ()
+        asked, late = proposers if cluster.id not in ledger.outdated else (), False
         for number, proposer in enumerate(asked, 1):
             if run.over():
                 break
@@ -74,13 +74,17 @@ def hunt(
             others = any(not later.streams for later in asked[number:])
             part = replace(run, deadline=run.clock() + _STREAMED * run.left()) if others else run
             yield from _stream(part, cluster, proposer, session, ledger, limits)
+            late = part.over()
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
+    elif late:
+        said = f"the rules had no more time for cluster {cluster.id}: a model was to be asked"
+        ledger.stop(run, "budget", said)
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)
-    if best is None or not _stands_alone(cluster, best, cut_short=run.over()):
+    if best is None or not _stands_alone(cluster, best, cut_short=late or run.over()):
         return
     if best.lacks or any(p.streams and p.name == best.candidate.proposer for p in proposers):
         if cluster.id in ledger.suggestions:

@@ -53,7 +53,7 @@ class References:
         for node in self.names.module(target.path).nodes.get(target.qualname, ()):
             if target.first_line <= node.lineno <= target.last_line:
                 scope = self.names.around(target.path, target.qualname)
-                for use in self._within(node, scope):
+                for use in self._used(node, scope):
                     if use.symbol.qualname:
                         yield use.symbol, use.line
 
@@ -91,8 +91,12 @@ class References:
 
     def targets(self, path: str) -> tuple[Target, ...]:
         """What a patch could change in a file; nothing where it cannot be read."""
+        return tuple(entry.target for entry in self.entries(path))
+
+    def entries(self, path: str) -> tuple[functions.Entry, ...]:
+        """The same with the names that assignments bind."""
         try:
-            return functions.index(path, self.names.text(path))
+            return functions.entries(path, self.names.text(path))
         except guard.SourceRejected:
             return ()
 
@@ -115,9 +119,16 @@ class References:
                 if isinstance(node, ast.ClassDef) or not any(word in part for word in words):
                     continue
                 scope = self.names.around(path, qualname)
-                for symbol, line, called in dict.fromkeys(self._within(node, scope)):
+                for symbol, line, called in dict.fromkeys(self._used(node, scope)):
                     around = functions.running(path, self.names.text(path), line)
                     yield symbol, Call(path, line, lines[line - 1].strip(), around), called
+
+    def _used(self, node: ast.AST, scope: Scope) -> list[_Use]:
+        """What is used in a statement; nothing in one that is nested too deeply to be followed."""
+        try:
+            return list(self._within(node, scope))
+        except RecursionError:
+            return []
 
     def _within(self, node: ast.AST, scope: Scope, called: bool = False) -> Iterator[_Use]:
         """What is used in a statement in the order it runs, functions in it included.

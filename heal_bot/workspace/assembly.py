@@ -37,7 +37,8 @@ _REMARKS = 5
 class _Plan:
     """What is to be installed: packages, bounds, and whether they are complete.
 
-    `added` are the packages that nothing declares and the failing run is known to have had.
+    `added` are the packages that nothing declares and the failing run is known to have had, `own`
+    those that the project itself requires.
     """
 
     packages: list[Package] = field(default_factory=list)
@@ -45,6 +46,7 @@ class _Plan:
     exact: bool = False
     added: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    own: list[Package] = field(default_factory=list)
 
     def exactly(self) -> list[Package]:
         """The bounds, as the index takes them."""
@@ -75,7 +77,7 @@ def assemble(
     store = Store.at(cache)
     access = wanted.access if plan.exact else as_of(wanted.access, hints.started)
     wheels = _wheels(python, access, builder, source, store, scratch)
-    lock = wheels.lock(run, plan.packages, plan.exactly(), exact=plan.exact)
+    lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=plan.exact)
     version = pins.version_of(left, str(found.project.get("name", ""))) if left else ""
     resolved = map(str, lock)
     entry = key_of(*resolved, python.version, str(python.program), repr(found.project), version)
@@ -122,7 +124,7 @@ def former_versions(
     for access in dict.fromkeys((dated, as_of(wanted.access, moment))):
         wheels = _wheels(python, access, builder, source, Store.at(cache), scratch)
         try:
-            lock = wheels.lock(run, plan.packages, plan.exactly(), exact=False)
+            lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=False)
         except ProvisionError as error:
             if access.until and access.url:
                 message = f"the index does not tell what it had then ({one_line(str(error), 200)})"
@@ -238,6 +240,7 @@ def _plan(
     pytest = ["pytest"] if "pytest" not in known else []
     plan.packages += [Package(name) for name in (*plan.added, *programs, *pytest)]
     _take(plan, (c for c in found.lines.constraints if name_of(c) in known), python)
+    plan.own = [Package.of(r) for r in found.required() if applies(r, python.version)]
     return plan
 
 

@@ -50,6 +50,13 @@ class Declared:
     sources: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def required(self) -> Sequence[Requirement]:
+        """What the project itself requires, without extras and groups."""
+        lines = Lines(elsewhere=self.lines.elsewhere)
+        for line in _lines(self.project.get("dependencies")):
+            lines.add(line, "pyproject.toml")
+        return lines.requirements
+
 
 def declared(tree: Tree, setup: str) -> Declared:
     """Read it all; a file that cannot be parsed becomes a note.

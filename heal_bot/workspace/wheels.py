@@ -54,17 +54,26 @@ class Wheels:
         return self.index.folder / "built"
 
     def lock(
-        self, run: Run, packages: Sequence[Package], bounds: Sequence[Package], *, exact: bool
-    ) -> tuple[Locked, ...]:
+        self, run: Run, packages: Sequence[Package], bounds: Sequence[Package],
+        own: Sequence[Package] = (), *, exact: bool,
+    ) -> tuple[Locked, ...]:  # fmt: skip
         """Exact versions for all packages; what has no wheel is built on the way.
 
         `exact` packages are a whole environment: where they contradict each other they are
-        taken as they are, as the failing run had them.
+        taken as they are, as the failing run had them. Else `own`, what the project itself
+        requires, takes the place of other bounds of the same packages: jobs install requirements
+        files first and then the project, and the later one counts.
         """
         self.folder.mkdir(mode=0o755, exist_ok=True)
         try:
             return self._resolve(run, packages, bounds, deps=True)
         except ResolveError as error:
+            names = {each.name for each in own}
+            others = [each for each in packages if each.name not in names]
+            if not exact and len(others) + len(own) < len(packages):
+                message = f"what the project itself requires is taken where {error}"
+                run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
+                return self.lock(run, [*others, *own], bounds, exact=False)
             if not exact:
                 raise ProvisionError(
                     f"the dependencies cannot be had: {error}: {IN_THE_JOB}"

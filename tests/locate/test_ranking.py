@@ -126,6 +126,22 @@ def test_a_call_that_never_began_leads_to_what_would_have_run(ran):
     assert not cluster.stale
 
 
+def test_constants_bound_together_are_followed_and_a_deep_expression_is_not(ran):
+    deep = " + ".join(["a"] * 1_500)
+    files = {
+        "calc.py": (
+            f"LOW, HIGH = 1, 2\nA = B = 3\ndef far(a):\n    return {deep}\n"
+            "def near(a):\n    return HIGH + B + a\n"
+        ),
+        "tests/test_calc.py": (
+            "import calc\ndef test_near():\n    assert calc.near(calc.far(0)) == 6\n"
+        ),
+    }
+    got = ran(files)
+    names = _first(ranking.locate(got.run, got.baseline, got.tree))
+    assert {"near", "far", "LOW", "A"} == set(names)
+
+
 def test_words_alone_do_not_keep_a_test_from_being_out_of_date(ran):
     source = "def total(prices):\n    return sum(prices)\ndef label(name):\n    return name\n"
     code = "def test_sums():\n    prices = [1]\n    assert sum(prices) == 2\n"

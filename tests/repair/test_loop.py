@@ -150,6 +150,14 @@ def test_a_stream_leaves_time_for_a_proposer_that_converses(tmp_path: Path) -> N
     assert 15 < stream.now[0] < 25
 
 
+def test_a_stream_that_had_to_end_for_another_proposer_is_not_exhausted(tmp_path: Path) -> None:
+    stream = Ticking([])
+    run, _ = quiet_run(clock=lambda: stream.now[0], deadline=100.0)
+    tiers, clusters = [stream, ListProposer([], streams=False)], [_cluster("add", "t::add")]
+    ledger, offered, _ = _search(tmp_path, clusters, tiers, {"add": ADD}, run=run)
+    assert (offered, ledger.stopped) == ([], "budget")
+
+
 def test_a_proposal_that_fails_cold_becomes_an_unconfirmed_attempt_and_the_search_resumes(
     tmp_path: Path,
 ) -> None:

@@ -93,6 +93,17 @@ def test_a_lock_decides_the_version(assembled, warehouse, holds, files, version)
     assert holds(env)["dep"] == version
 
 
+def test_what_the_project_requires_wins_over_its_requirements_files(
+    assembled, warehouse, holds, events
+):
+    for number in ("1.1", "1.2", "1.3"):
+        warehouse.wheel("dep", number)
+    text = PROJECT + 'dependencies = ["dep>=1.2,<1.3"]\n'
+    env = assembled({"pyproject.toml": text, "requirements.txt": "dep==1.1\n"})
+    assert holds(env)["dep"] == "1.2"
+    assert "what the project itself requires is taken" in said(events)
+
+
 @pytest.mark.long
 def test_a_freeze_file_comes_before_a_lock_and_is_taken_as_it_is(
     assembled, warehouse, holds, tmp_path, events

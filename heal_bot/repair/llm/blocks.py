@@ -17,6 +17,7 @@ _REPLACE = re.compile(r"^ {0,3}>{7} ?REPLACE\b")
 _HEADER = re.compile(r"^\s*#\s*(?P<path>[^\s:]+\.py)(?:::(?P<name>[\w.<>]+(?: [\d-]+)?))?\s*$")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s")
 _SHOWN = 8
+_WIDE = 200
 
 
 class BlockError(ValueError):
@@ -167,15 +168,20 @@ def _refusal(
             f"the search of block {number} fits {len(places)} times in {where} ({lines}): add"
             " lines around it until it fits once"
         )
-    wanted = "\n".join(map(_key, block.search))
+    wanted = [_key(line)[:_WIDE] for line in block.search[:_SHOWN]]
     best, near = 0.0, ""
     for target in scope:
         rows = [_shown(row, secrets) for row in functions.lines(target.source)]
         for at in range(max(1, len(rows) - len(block.search) + 1)):
             part = rows[at : at + len(block.search)]
-            matcher = difflib.SequenceMatcher(None, wanted, "\n".join(map(_key, part)), False)
-            if matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
-                best = ratio
+            # Line by line: the time of one comparison of all text grows with its square.
+            pairs = zip(wanted, map(_key, part), strict=False)
+            alike = sum(
+                difflib.SequenceMatcher(None, one, other[:_WIDE], False).ratio()
+                for one, other in pairs
+            )
+            if alike > best:
+                best = alike
                 near = f"{target.path} line {target.first_line + at}:\n" + "\n".join(part[:_SHOWN])
     if not near:
         first = one_line(block.search[0], 120)

@@ -24,7 +24,7 @@ from heal_bot.repair.llm.selection import select
 from heal_bot.repair.llm.snippet import THOUGHT
 from heal_bot.text import Secret, clip, hide_values, one_line, printable
 
-VERSION = "6"
+VERSION = "7"
 # What kept an attempt from being measured.
 _WHY = {
     Cause.CHANGE: "",

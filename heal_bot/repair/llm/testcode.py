@@ -85,8 +85,9 @@ def _marked(test: Target, failures: Sequence[Failure]) -> str:
     """The source of a test with `>` before each line at which one of the failures left it."""
     left = set()
     for failure in failures:
-        here = [f.line - test.first_line for f in failure.frames if f.path == test.path]
-        left.update(here[-1:])
+        inside = range(test.first_line, test.last_line + 1)
+        here = [f.line for f in failure.frames if f.path == test.path and f.line in inside]
+        left.update(line - test.first_line for line in here[-1:])
     lines = functions.lines(test.source)
     return "".join(f">{one[1:]}" if n in left else one for n, one in enumerate(lines))
 

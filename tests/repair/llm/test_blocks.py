@@ -150,3 +150,12 @@ def test_a_line_with_a_hidden_value_is_found_and_kept_as_it_is() -> None:
     assert change.new_source == 'def f():\n    key = "hunter2-value"\n    return key\n'
     with pytest.raises(ReplyError, match="hidden value"):
         read(block("    return 1", '    return "***"', ""), targets, {PATH: source}, secrets)
+
+
+@pytest.mark.timeout(20)
+def test_the_nearest_lines_of_a_long_block_are_found_in_bounded_time() -> None:
+    rows = [f"    a_{n} = compute(a_{n}, {n * n}, scale={n % 7})\n" for n in range(900)]
+    source = "def f():\n" + "".join(rows)
+    other = "".join(rows[300:600]).replace("scale", "ratio")
+    with pytest.raises(ReplyError, match="nearest lines are shop/stock.py line 302"):
+        read(block(other, "    pass", ""), functions.index(PATH, source), {PATH: source})
