@@ -83,7 +83,7 @@ def passing(
 
 def _marked(test: Target, failures: Sequence[Failure]) -> str:
     """The source of a test with `>` before each line at which one of the failures left it."""
-    left = set()
+    left: set[int] = set()
     for failure in failures:
         inside = range(test.first_line, test.last_line + 1)
         here = [f.line for f in failure.frames if f.path == test.path and f.line in inside]

@@ -157,5 +157,5 @@ def test_the_nearest_lines_of_a_long_block_are_found_in_bounded_time() -> None:
     rows = [f"    a_{n} = compute(a_{n}, {n * n}, scale={n % 7})\n" for n in range(900)]
     source = "def f():\n" + "".join(rows)
     other = "".join(rows[300:600]).replace("scale", "ratio")
-    with pytest.raises(ReplyError, match="nearest lines are shop/stock.py line 302"):
+    with pytest.raises(ReplyError, match=r"nearest lines are shop/stock\.py line 302"):
         read(block(other, "    pass", ""), functions.index(PATH, source), {PATH: source})
