@@ -131,8 +131,14 @@ def run(
 def report(
     checkout: Path, folder: Path, data: Path, path: Path, limit: float = 180, job: Job = PLAIN
 ) -> None:
-    """The report that a job leaves: `python -m pytest --junitxml=PATH` and what the job gives."""
-    _pytest(checkout, folder, data, (f"--junitxml={path}",), limit, job)
+    """The report that a job leaves: `python -m pytest --junitxml=PATH` and what the job gives.
+
+    PlainError where pytest leaves none: packages of today may keep it from starting.
+    """
+    done = _pytest(checkout, folder, data, (f"--junitxml={path}",), limit, job)
+    if not path.exists():
+        last = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+        raise PlainError(f"pytest left no report: {last[:200]}")
 
 
 def _pytest(
