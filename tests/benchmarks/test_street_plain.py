@@ -23,5 +23,5 @@ def test_a_job_whose_pytest_does_not_start_is_told_from_a_red_one(tmp_path: Path
     assert plain.failing(path)
     path.unlink()
     (tmp_path / "conftest.py").write_text("import nowhere_to_be_found\n")
-    with pytest.raises(PlainError, match="left no report: .*nowhere_to_be_found"):
+    with pytest.raises(PlainError, match=r"left no report: .*nowhere_to_be_found"):
         plain.report(tmp_path, tmp_path / "venv", tmp_path, path)
