@@ -168,7 +168,7 @@ def _module(number: int, case: Honest) -> dict[str, str]:
 
 def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confirmed | Verdict:
     at = case.code[: case.code.index(case.wrong)].count("\n") + 1
-    target = functions.at(functions.index(path, case.code), at)
+    target = functions.running(path, case.code, at)
     assert target is not None, case.name
     edit = Edit(target, target.source.replace(case.wrong, case.right))
     candidate = Candidate((edit,), "benchmark", "case")

@@ -75,17 +75,8 @@ def heal(
     workspace, runner = edges.workspace, edges.runner
     tree = workspace.checkout(run, request.base_sha)
     report = _read(run, request, root, tree, workspace.committed(run, tree.sha))
-    if request.reports:
-        left = aside.set_aside(request, report, tree, root)
-        report = left.report
-        if left.reason:
-            run.emit(Noted(stage="intake", message=left.reason, level="warning"))
-        if tests.is_green(report):
-            reason = left.reason or "the report names no failure"
-            return Outcome(request, left.status, "done", reason, report)
-        if why := aside.explained(report):
-            return Outcome(request, "explained", "done", why, report)
-    begun = _begun(run, request, report, tree, edges)
+    left = _set_aside(run, request, report, tree, root)
+    begun = left if isinstance(left, Outcome) else _begun(run, request, left, tree, edges)
     if isinstance(begun, Outcome):
         return begun
     begun = _dated(run, request, begun, tree, edges)
@@ -104,8 +95,8 @@ def heal(
     )  # fmt: skip
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
-    ledger.notes.extend([*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])])
-    ledger.notes.extend(on_ids(baseline.unsteady))
+    ledger.notes += [*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])]
+    ledger.notes += on_ids(baseline.unsteady)
     found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab, baseline.passed)
@@ -115,12 +106,34 @@ def heal(
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
+    _withdraw_refused(ledger, history, panel)
+    return conclude()
+
+
+def _set_aside(
+    run: Run, request: HealRequest, report: Report, tree: Tree, root: Path
+) -> Report | Outcome:
+    """What of the report is to be healed; the outcome where it tells that nothing is."""
+    if not request.reports:
+        return report
+    left = aside.set_aside(request, report, tree, root)
+    if left.reason:
+        run.emit(Noted(stage="intake", message=left.reason, level="warning"))
+    if tests.is_green(left.report):
+        reason = left.reason or "the report names no failure"
+        return Outcome(request, left.status, "done", reason, left.report)
+    if why := aside.explained(left.report):
+        return Outcome(request, "explained", "done", why, left.report)
+    return left.report
+
+
+def _withdraw_refused(ledger: Ledger, history: History, panel: Panel) -> None:
+    """Take back suggestions that a package outweighs or a critic refuses, until one stands."""
     while (suggestion := ledger.suggestion) and (
         why := packages.outweighs(suggestion, history.packages)
         or panel.refusal(suggestion.confirmed)
     ):
         ledger.withdraw(suggestion, why)
-    return conclude()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ _PIN = "mini-swe-agent==2.4.6"
 _TESTS, _MESSAGE = 20, 600
 # What is past its own limit of time: one answer of the model, or one command.
 _GRACE = 120
+# What git takes for no limit, also where the history is there.
+_ALL = 2**31 - 1
 _CAP = 64 << 20
 _ASIDE = {".git", ".heal-bot", ".pytest_cache", "__pycache__"}
 # How a run ends that is the agent's own doing; else the endpoint failed it.
@@ -234,7 +236,7 @@ def put_back(workspace: Path, venv: Path) -> Iterator[Path]:
 
 def _deepen(workspace: Path) -> None:
     """Bring the history up to the red commit, which heal-bot can fetch as well."""
-    argv = ["git", "fetch", "--quiet", "--unshallow"]
+    argv = ["git", "fetch", "--quiet", f"--depth={_ALL}"]
     subprocess.run(argv, cwd=workspace, check=True, capture_output=True, timeout=300)
 
 

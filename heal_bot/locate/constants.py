@@ -45,17 +45,19 @@ def used(
     share = 1.0
     for _ in range(_STEPS):
         share *= _SHARE
-        values = {one: part for s, part in level.items() for one in assigned(s, references)}
+        values = {
+            one: part for s, part in level.items() for one in _find_assignments(s, references)
+        }
         yield from ((one, share * part) for one, part in values.items())
         for symbol in (symbol for symbol in level if symbol in called):
-            yield from ((one, share * level[symbol]) for one in run(symbol, references))
+            yield from ((one, share * level[symbol]) for one in find_called(symbol, references))
         known.update(level)
         inner = {s: part for one, part in values.items() for s in references.uses(one)}
         level = {symbol: part for symbol, part in inner.items() if symbol not in known}
         called = set(level)
 
 
-def assigned(symbol: Symbol, references: References) -> Iterator[Target]:
+def _find_assignments(symbol: Symbol, references: References) -> Iterator[Target]:
     """The assignments or class attributes of a name."""
     owner, _, name = symbol.qualname.rpartition(".")
     for one in references.entries(symbol.path):
@@ -63,7 +65,7 @@ def assigned(symbol: Symbol, references: References) -> Iterator[Target]:
             yield one.target
 
 
-def run(symbol: Symbol, references: References) -> Iterator[Target]:
+def find_called(symbol: Symbol, references: References) -> Iterator[Target]:
     """The function that runs when a name is called: of a class, what makes an instance."""
     kinds = {one.kind for one in references.definitions(symbol)}
     made = references.names.member(symbol, "__init__") if CLASS in kinds else symbol

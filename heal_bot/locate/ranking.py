@@ -120,6 +120,7 @@ def _accuse(
         said = f"changed by {regression.bad_sha[:7]}, the commit that broke these tests"
         for case in ranked:
             if key(case.target) in changed:
+                case.guess = False
                 case.score += top
                 case.evidence.append(said)
         known = {key(case.target) for case in ranked}
@@ -252,19 +253,19 @@ def _add_names(
                 case.score += USED_WEIGHT
                 case.evidence.append("used in the failing test's body")
     tests = [test for f in failures[:100] if (test := clues.test_function(f, places))]
-    around = dict.fromkeys([*tests, *support])
-    for target in dict.fromkeys(found for one in around for found in _named_in(one, places)):
-        case = cases.setdefault(key(target), _Case(target))
-        if places.is_project(target.path) and not case.score:
-            case.score += USED_WEIGHT
-            case.evidence.append("used in the failing test's body")
+    for user in dict.fromkeys([*tests, *support]):
+        for target in _find_used(user, places):
+            case = cases.setdefault(key(target), _Case(target))
+            if places.is_project(target.path) and not case.score:
+                case.score = USED_WEIGHT
+                case.evidence.append(f"used by {user.qualname}")
 
 
-def _named_in(test: Target, places: Places) -> Iterator[Target]:
-    """What the body of a test calls and uses, also at second hand."""
-    yield from (target for target, _ in constants.used(test, {}, places.references))
-    for symbol in places.references.uses(test):
-        yield from constants.run(symbol, places.references)
+def _find_used(user: Target, places: Places) -> Iterator[Target]:
+    """What a function of the tests calls and uses, also at second hand."""
+    yield from (target for target, _ in constants.used(user, {}, places.references))
+    for symbol in places.references.uses(user):
+        yield from constants.find_called(symbol, places.references)
 
 
 def _add_words(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
@@ -283,8 +284,9 @@ def _add_constants(cases: dict[Key, _Case], ranked: Sequence[_Case], places: Pla
     """Assignments, class attributes and defaults that the likeliest functions depend on."""
     for case in ranked[: constants.MAX_USERS]:
         for target, share in constants.used(case.target, case.lines or {}, places.references):
-            known = cases.setdefault(key(target), _Case(target, guess=case.guess))
+            known = cases.setdefault(key(target), _Case(target, guess=True))
             if places.is_project(target.path) and case.score * share > known.score:
+                known.guess = known.guess and case.guess
                 known.score = case.score * share
                 known.evidence.append(f"used by {case.target.qualname}")
 

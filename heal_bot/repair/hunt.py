@@ -13,6 +13,7 @@ from heal_bot.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.delta_debugging import find_reversals
 from heal_bot.repair.ledger import Ledger
+from heal_bot.repair.memory import digest
 from heal_bot.repair.offer import UNCOMPARED, compared, ranked, weighed
 from heal_bot.repair.tally import Tally
 from heal_bot.repair.turns import Turns
@@ -25,8 +26,7 @@ _TELL_EVERY = 250
 _PLAIN = 2.2
 # The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
 _LEFT = 4
-# Of the time left, what streaming proposers may take while one that converses waits. Four of the
-# usual twenty minutes: what `python -m benchmarks quixbugs` gives the rules for a program.
+# Of the time left, what a proposer that streams may take while one that converses waits.
 _STREAMED = 0.2
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
@@ -64,33 +64,51 @@ def hunt(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        asked, late = proposers if cluster.id not in ledger.outdated else (), False
-        for number, proposer in enumerate(asked, 1):
-            if run.over():
-                break
-            if not proposer.streams:
-                yield from _converse(run, cluster, proposer, session, ledger, limits)
-                continue
-            others = any(not later.streams for later in asked[number:])
-            part = replace(run, deadline=run.clock() + _STREAMED * run.left()) if others else run
-            yield from _stream(part, cluster, proposer, session, ledger, limits)
-            late = part.over()
+        if cluster.id not in ledger.outdated:
+            yield from _take_turns(run, cluster, proposers, session, ledger, limits)
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
-    elif late:
-        said = f"the rules had no more time for cluster {cluster.id}: a model was to be asked"
-        ledger.stop(run, "budget", said)
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)
-    if best is None or not _stands_alone(cluster, best, cut_short=late or run.over()):
+    if best is None or not _stands_alone(cluster, best, cut_short=run.over()):
         return
     if best.lacks or any(p.streams and p.name == best.candidate.proposer for p in proposers):
         if cluster.id in ledger.suggestions:
             return
         best = replace(best, lacks=best.lacks or (UNCOMPARED,))
     yield best
+
+
+def _take_turns(
+    run: Run,
+    cluster: Cluster,
+    proposers: Sequence[Proposer],
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """The winners of one proposer after the other.
+
+    One that streams leaves time for those that converse, and goes on with what these leave.
+    """
+    judged: set[str] = set()
+    paused: list[Proposer] = []
+    for number, proposer in enumerate(proposers, 1):
+        if run.over():
+            return
+        if not proposer.streams:
+            yield from _converse(run, cluster, proposer, session, ledger, limits)
+        elif all(later.streams for later in proposers[number:]):
+            yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
+        else:
+            part = replace(run, deadline=run.clock() + _STREAMED * run.left())
+            yield from _stream(part, cluster, proposer, session, ledger, limits, judged)
+            paused += [proposer] if part.over() else []
+    for proposer in paused:
+        if not run.over():
+            yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
 
 
 class _Part(Enum):
@@ -108,16 +126,18 @@ def _stream(
     session: Session,
     ledger: Ledger,
     limits: Limits,
+    judged: set[str],
 ) -> Iterator[Attempt]:
     """Judge candidates in bulk, a second time on top of the partial improvers of the first.
 
-    In between the first of those that took too long get more time.
+    In between the first of those that took too long get more time. What was `judged` before is
+    passed over, and what is judged now is added.
 
     Only what fixed something, or broke something, is an attempt. A change that fixes all tests
     that fail in one way and none that fail in another has found a cause of its own: it wins when
     nothing better comes soon.
     """
-    tally = Tally()
+    tally, known = Tally(), frozenset(judged)
     for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
         if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
             break
@@ -126,9 +146,10 @@ def _stream(
             if part is _Part.LATE:
                 source: Iterable[Candidate] = tally.late[:_LATE]
             else:
-                source = proposer.propose(run, ledger.recall(run, cluster))
+                found = proposer.propose(run, ledger.recall(run, cluster))
+                source = (one for one in found if not known or digest(one) not in known)
             most = limits.candidates * part.value
-            _pass(run, cluster, proposer, session, ledger, tally, source, most)
+            _pass(run, cluster, proposer, session, ledger, tally, source, most, judged)
             if ripe := tally.is_ripe():
                 apart = ranked(cluster, session, ledger, tally.take_apart())
                 yield from (attempt for attempt in apart if not attempt.lacks)
@@ -154,6 +175,7 @@ def _pass(
     tally: Tally,
     source: Iterable[Candidate],
     limit: float,
+    judged: set[str],
 ) -> None:
     """Judge a source until it ends, `limit` candidates were tried in all, or a cause is ripe."""
     offered: deque[Candidate] = deque()
@@ -176,6 +198,7 @@ def _pass(
         for verdict in verdicts:
             candidate = offered.popleft()
             ledger.count(cluster, candidate, verdict)
+            judged.add(digest(candidate))
             _tell(run, cluster, proposer, tally, candidate)
             tally.count(candidate, verdict)
             if verdict.afresh:

@@ -130,12 +130,6 @@ def indentation(source: str) -> str:
     return first[: len(first) - len(first.lstrip(" \t\f"))].rpartition("\f")[2]
 
 
-def at(targets: Sequence[Target], line: int) -> Target | None:
-    """The innermost function whose lines (decorators included) contain `line`."""
-    inside = [t for t in targets if t.kind == "function" and t.first_line <= line <= t.last_line]
-    return min(inside, key=lambda t: (t.last_line - t.first_line, -t.first_line), default=None)
-
-
 def find(
     targets: Sequence[Target], qualname: str, kind: str = "function", nth: int = 0
 ) -> Target | None:
@@ -147,7 +141,7 @@ def find(
 def running(path: str, text: str, line: int) -> Target | None:
     """The innermost function that runs when `line` is executed; None for module and class code.
 
-    Differs from `at` on a function's header, which the scope around it executes.
+    The header of a function is executed by the scope around it.
     """
     inside = [
         e.target

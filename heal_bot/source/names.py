@@ -76,6 +76,7 @@ class Names:
     _files: dict[str, str] = field(default_factory=dict)
     _methods: dict[str, set[str]] = field(default_factory=dict)
     _bases: dict[Symbol, list[Symbol]] = field(default_factory=dict)
+    _bound: dict[tuple[str, str], Symbol | None] = field(default_factory=dict)
 
     def text(self, path: str) -> str:
         """A file within the caps; empty for one that cannot be read."""
@@ -106,6 +107,13 @@ class Names:
 
     def bound(self, path: str, name: str, depth: int = 0) -> Symbol | None:
         """What a name at the top level of a file stands for, through imports."""
+        if (path, name) not in self._bound:
+            # Nothing while it is followed, for modules that import each other.
+            self._bound[path, name] = None
+            self._bound[path, name] = self._follow(path, name, depth)
+        return self._bound[path, name]
+
+    def _follow(self, path: str, name: str, depth: int) -> Symbol | None:
         module = self.module(path)
         if name in module.nodes:
             return Symbol(path, name)
@@ -218,8 +226,11 @@ class Names:
             known = scope.names[name]
             if not isinstance(known, list):
                 return known
-            inner = Scope(scope.path, scope.prefix, scope.owner, {**scope.names, name: None})
-            return self._first_of(known, inner, depth)
+            # Unknown while it is followed, for names that are bound to each other; then known.
+            scope.names[name] = None
+            found = self._first_of(known, scope, depth)
+            scope.names[name] = found
+            return found
         nodes, prefix = self.module(scope.path).nodes, scope.prefix
         while prefix:
             # The names of a class are seen in its own body alone.
@@ -227,8 +238,8 @@ class Names:
             if seen and f"{prefix}{name}" in nodes:
                 return Value("is", Symbol(scope.path, f"{prefix}{name}"))
             prefix = "".join(prefix[:-1].rpartition(".")[:2])
-        if found := self.bound(scope.path, name):
-            return Value("is", found)
+        if symbol := self.bound(scope.path, name):
+            return Value("is", symbol)
         foreign = name in self.module(scope.path).imports or hasattr(builtins, name)
         return _FOREIGN if foreign else None
 

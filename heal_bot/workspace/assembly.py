@@ -240,7 +240,7 @@ def _plan(
     pytest = ["pytest"] if "pytest" not in known else []
     plan.packages += [Package(name) for name in (*plan.added, *programs, *pytest)]
     _take(plan, (c for c in found.lines.constraints if name_of(c) in known), python)
-    plan.own = [Package.of(r) for r in found.required() if applies(r, python.version)]
+    plan.own = [Package.of(r) for r in found.own if applies(r, python.version)]
     return plan
 
 

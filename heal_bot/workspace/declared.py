@@ -39,7 +39,8 @@ class Declared:
     """The declarations of one commit.
 
     `pythons` are (version, where) that it names, the most telling first; `requires` is its
-    requires-python. `project` is the [project] table, `backend` the build backend's name.
+    requires-python. `project` is the [project] table, `backend` the build backend's name. `own` are
+    the requirements that the project's metadata make, not its files for an installer.
     """
 
     pythons: list[tuple[str, str]] = field(default_factory=list)
@@ -49,13 +50,7 @@ class Declared:
     lines: Lines = field(default_factory=Lines)
     sources: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    def required(self) -> Sequence[Requirement]:
-        """What the project itself requires, without extras and groups."""
-        lines = Lines(elsewhere=self.lines.elsewhere)
-        for line in _lines(self.project.get("dependencies")):
-            lines.add(line, "pyproject.toml")
-        return lines.requirements
+    own: Sequence[Requirement] = ()
 
 
 def declared(tree: Tree, setup: str) -> Declared:
@@ -86,6 +81,7 @@ def declared(tree: Tree, setup: str) -> Declared:
         _nox(tree, found)
         for environment in _hatch(tool):
             found.lines.extras.update(_lines(environment.get("features")))
+    outside = len(found.lines.requirements)
     _project(project, found, named=named)
     _groups(_table(pyproject, "dependency-groups"), found, named=named)
     for path in _named_files(_table(_table(tool, "setuptools"), "dynamic"), named=named):
@@ -98,6 +94,7 @@ def declared(tree: Tree, setup: str) -> Declared:
         found.sources.append("tool.poetry")
     if not named:
         _tools(tool, found)
+        found.own = found.lines.requirements[outside:]
     for name in plugins.implied(tree.paths(), lambda p: _open(tree, p, found), pyproject):
         found.lines.add(name, "pytest's options")
     return found

@@ -8,7 +8,7 @@ import pytest
 
 from heal_bot.events import Noted
 from heal_bot.locate import ranking
-from heal_bot.model import Failure, Frame, Origin, Reproduced
+from heal_bot.model import ChangedFile, Failure, Frame, Origin, Regression, Reproduced
 
 SHOP = """\
 TAX = {"food": 0.07, "book": 0.19}
@@ -140,6 +140,16 @@ def test_constants_bound_together_are_followed_and_a_deep_expression_is_not(ran)
     got = ran(files)
     names = _first(ranking.locate(got.run, got.baseline, got.tree))
     assert {"near", "far", "LOW", "A"} == set(names)
+
+
+def test_what_a_commit_is_shown_to_have_broken_is_more_than_a_guess(ran):
+    source = "def prices():\n    return [1]\n"
+    code = "def test_sums():\n    prices = [1]\n    assert sum(prices) == 2\n"
+    got = ran({"shop.py": source, "tests/test_shop.py": code})
+    change = ChangedFile("shop.py", b"def prices():\n    return [2]\n", source.encode())
+    broke = Regression("a" * 40, "b" * 40, "", ("tests/test_shop.py::test_sums",), True, (change,))
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree, regressions=(broke,))
+    assert not cluster.stale
 
 
 def test_words_alone_do_not_keep_a_test_from_being_out_of_date(ran):

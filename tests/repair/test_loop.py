@@ -150,12 +150,18 @@ def test_a_stream_leaves_time_for_a_proposer_that_converses(tmp_path: Path) -> N
     assert 15 < stream.now[0] < 25
 
 
-def test_a_stream_that_had_to_end_for_another_proposer_is_not_exhausted(tmp_path: Path) -> None:
+def test_a_stream_goes_on_with_the_time_that_others_leave_and_judges_nothing_twice(
+    tmp_path: Path,
+) -> None:
     stream = Ticking([])
     run, _ = quiet_run(clock=lambda: stream.now[0], deadline=100.0)
     tiers, clusters = [stream, ListProposer([], streams=False)], [_cluster("add", "t::add")]
-    ledger, offered, _ = _search(tmp_path, clusters, tiers, {"add": ADD}, run=run)
+    ledger, offered, sessions = _search(tmp_path, clusters, tiers, {"add": ADD}, run=run)
     assert (offered, ledger.stopped) == ([], "budget")
+    assert stream.now[0] > 90
+    # The second pass makes those of the first anew, which takes the clock of this test a second.
+    assert 60 < sessions[0].judged < 80
+    assert sum(search.tried for search in ledger.searches) == sessions[0].judged
 
 
 def test_a_proposal_that_fails_cold_becomes_an_unconfirmed_attempt_and_the_search_resumes(

@@ -120,21 +120,19 @@ def test_names_and_lines_are_those_of_the_interpreter(module: types.ModuleType) 
 
 
 def test_the_innermost_function_answers_for_a_line_and_headers_run_outside() -> None:
-    found = functions.index("m.py", TRICKY)
-    names = {n: getattr(functions.at(found, n), "qualname", None) for n in (2, 6, 7, 9, 12, 13, 30)}
-    assert names == {
+    lines = (2, 6, 8, 9, 12, 13, 29, 30, 34)
+    runs = {n: functions.running("m.py", TRICKY, n) for n in lines}
+    assert {n: getattr(one, "qualname", None) for n, one in runs.items()} == {
         2: None,
-        6: "deco",
-        7: "deco.<locals>.wrapper",
+        6: None,
+        8: "deco",
         9: "deco.<locals>.wrapper",
         12: "deco.<locals>.wrapper.<locals>.Inner.method",
         13: "deco.<locals>.wrapper",
-        30: "K.go",
+        29: None,
+        30: None,
+        34: "K.go",
     }
-    runs = functions.running("m.py", TRICKY, 8)
-    assert runs is not None
-    assert runs.qualname == "deco"
-    assert functions.running("m.py", TRICKY, 29) is None
 
 
 def test_targets_are_found_by_address() -> None:

@@ -227,3 +227,19 @@ def test_the_source_of_a_symbol_begins_with_its_decorators(references: Reference
     (found,) = references.definitions(Symbol("shop/money.py", "STEP"))
     assert found.source == "_HALF, STEP = 0.5, 1\n"
     assert references.definitions(Symbol("broken.py", "rounded")) == ()
+
+
+@pytest.mark.timeout(20)
+def test_names_that_are_bound_to_each_other_are_followed_once(tmp_path: Path) -> None:
+    count = 30
+    names = [f"v{n}" for n in range(count)]
+    lines = [f"    {one} = {other}\n" for one in names for other in names if one != other]
+    code = "def f(a):\n" + "".join(lines) + "    return v1.size()\n"
+    stars = {
+        f"part{n}.py": "".join(f"from part{m} import *\n" for m in range(count))
+        for n in range(count)
+    }
+    tree = FolderTree.of(tmp_path, {"m.py": "from part0 import *\n" + code, **stars})
+    references = References.of(tree)
+    (target,) = references.targets("m.py")
+    assert references.uses(target) == ()

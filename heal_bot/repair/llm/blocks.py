@@ -17,6 +17,7 @@ _REPLACE = re.compile(r"^ {0,3}>{7} ?REPLACE\b")
 _HEADER = re.compile(r"^\s*#\s*(?P<path>[^\s:]+\.py)(?:::(?P<name>[\w.<>]+(?: [\d-]+)?))?\s*$")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s")
 _SHOWN = 8
+# Characters of a line by which it is compared.
 _WIDE = 200
 
 

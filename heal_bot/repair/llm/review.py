@@ -7,6 +7,7 @@ written under the patch's doubts.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from heal_bot.errors import HealBotError, LLMError
 from heal_bot.events import ModelSpoke, Noted, Run
-from heal_bot.model import Cluster, Confirmed, Edit, Opinion, Suspect
+from heal_bot.model import Cluster, Confirmed, Opinion, Patch, Suspect, Target
 from heal_bot.model_port import Model
 from heal_bot.ports import Brief, Lab, Observed, Tree
 from heal_bot.repair.llm.budget import Budget
@@ -26,6 +27,7 @@ from heal_bot.repair.llm.exchange import Sizes, ask
 from heal_bot.repair.llm.prompting import Prompt, Prompter
 from heal_bot.repair.llm.reply import ReplyError
 from heal_bot.repair.llm.structured import parse
+from heal_bot.source import functions, guard
 from heal_bot.text import Secret, clip, one_line, redact
 
 _CHECKS = 4
@@ -83,7 +85,7 @@ class ModelCritic:
         nonce = f"{run.rng.getrandbits(64):016x}"
         facts = gather(brief)
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
-        patched = Prompter(brief.cluster, _with(patch.edits, facts), nonce, self.secrets)
+        patched = Prompter(brief.cluster, _patched(facts, patch), nonce, self.secrets)
         for model in self.models:
             review = self._answer(run, model, partial(patched.review, patch.diff), Review)
             if review is not None:
@@ -149,14 +151,18 @@ class ModelCritic:
         return one_line(redact(text, self.secrets), 300)
 
 
-def _with(edits: Sequence[Edit], facts: Facts) -> Facts:
-    """The facts with the suspects as they are after these edits."""
-    new = {edit.target: edit.new_source for edit in edits}
-    suspects = (
-        replace(one, target=replace(one.target, source=new.get(one.target, one.target.source)),
-                evidence=("as it is with the patch",))
-        for one in facts.suspects
-    )  # fmt: skip
+def _patched(facts: Facts, patch: Patch) -> Facts:
+    """The facts with the suspects as they are after a patch, as far as they are found there."""
+    after: dict[str, tuple[Target, ...]] = {}
+    for file in patch.files:
+        with contextlib.suppress(guard.SourceRejected):
+            after[file.path] = functions.index(file.path, file.content)
+    suspects = []
+    for one in facts.suspects:
+        old = one.target
+        new = functions.find(after.get(old.path, ()), old.qualname, old.kind, old.nth)
+        said = ("as it is with the patch",) if new else one.evidence
+        suspects.append(replace(one, target=new or old, evidence=said))
     return replace(facts, suspects=tuple(suspects))
 
 

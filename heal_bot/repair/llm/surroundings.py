@@ -14,6 +14,7 @@ from heal_bot.source.names import Symbol
 from heal_bot.source.references import CLASS, References
 
 _CALLS = 6
+# Of the first suspect so many callers are shown whole.
 _BODIES = 3
 # Of the suspects behind the first one so many things that they use are of interest.
 _USED = 12

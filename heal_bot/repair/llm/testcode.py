@@ -63,21 +63,29 @@ def failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
 def passing(
     cluster: Cluster, target: Target, passed: frozenset[str], references: References
 ) -> tuple[Target, ...]:
-    """A few tests that pass and name a function: short ones, first of the failing tests' files."""
+    """A few tests that pass and name a function: short ones, of the failing tests' files first."""
+    if target.kind != "function":
+        return ()
     owner, _, name = target.qualname.rpartition(".")
     wanted = owner.rpartition(".")[2] if name in {"__init__", "__new__"} else name
     word = re.compile(rf"\b{re.escape(wanted)}\b")
     red = {failure.test.partition("[")[0] for failure in cluster.failures}
     green = {test.partition("[")[0] for test in passed} - red
     near = {test.partition("::")[0] for test in red}
-    found = [
-        one
-        for path in sorted({test.partition("::")[0] for test in green})
-        if word.search(references.names.text(path))
-        for one in references.targets(path)
-        if f"{path}::{one.qualname.replace('.', '::')}" in green and word.search(one.source)
-    ]
-    found.sort(key=lambda one: (one.path not in near, len(one.source), one.path, one.first_line))
+    found: list[Target] = []
+    for path in sorted(
+        {test.partition("::")[0] for test in green}, key=lambda p: (p not in near, p)
+    ):
+        if len(found) < _PASSING and word.search(references.names.text(path)):
+            found += sorted(
+                (
+                    one
+                    for one in references.targets(path)
+                    if f"{path}::{one.qualname.replace('.', '::')}" in green
+                    if word.search(one.source)
+                ),
+                key=lambda one: len(one.source),
+            )
     return tuple(found[:_PASSING])
 
 

@@ -16,6 +16,7 @@ from heal_bot.model import (
     Regression,
     Search,
     Suspect,
+    Target,
     Verdict,
 )
 from heal_bot.ports import Brief, Observed
@@ -139,6 +140,13 @@ def test_tests_that_pass_and_name_the_likeliest_suspect_are_shown(passed, shown)
     cluster = Cluster("c1", (Failure("tests/gone.py::test_x", "E", ""),), (Suspect(target, 1, ()),))
     facts = gather(Brief(cluster, MemoryTree(), passed=frozenset(passed)))
     assert [one.qualname for one in facts.passing] == shown
+
+
+def test_what_is_no_function_has_no_tests_of_its_own() -> None:
+    line = Target("broken.py", "round_cents", 0, "lines", 1, 1, "def (")
+    cluster = Cluster("c1", (Failure("tests/gone.py::test_x", "E", ""),), (Suspect(line, 1, ()),))
+    passed = frozenset({"tests/shop/test_more.py::test_more"})
+    assert gather(Brief(cluster, MemoryTree(), passed=passed)).passing == ()
 
 
 def test_suspects_come_once_with_the_outline_of_their_class(facts) -> None:
