@@ -9,9 +9,9 @@ from textwrap import dedent
 from typing import Any
 
 from benchmarks._tasks import Task
-from heal_bot.events import Run
-from heal_bot.model import Cost
-from heal_bot.model_port import Message, Reply
+from heal_bot.core.events import Run
+from heal_bot.core.model import Cost
+from heal_bot.ports.language_model import Message, Reply
 
 
 @dataclass(slots=True)

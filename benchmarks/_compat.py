@@ -17,10 +17,10 @@ from typing import Any
 
 from benchmarks import real_project
 from benchmarks._speed import Folder, environment
-from heal_bot.events import Run
-from heal_bot.model import CaseResult, Environment
-from heal_bot.sandbox.run import Sandbox
-from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.core.events import Run
+from heal_bot.core.model import CaseResult, Environment
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.testrun.runner import SuiteRunner
 
 BUILD = Path(__file__).parent.parent / "build" / "compat"
 # An ordinary user for the bare runs: as root some tests skip themselves.

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks._suites import BELOW, BROKEN, CASES, CRASH, DJANGO, FLAKY, ZOO
-from heal_bot.errors import HealBotError
-from heal_bot.process import Completed
-from heal_bot.process import run as start
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.process import Completed
+from heal_bot.core.process import run as start
 
 RECORDER = """
 import json, os

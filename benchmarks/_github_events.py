@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks._github_stage import ADA, JUNIT, Event, Stage
-from tests.github.world import Pull
+from tests.github_server.world import Pull
 
 Make = Callable[[Stage], Event]
 

@@ -6,8 +6,8 @@ import time
 
 from benchmarks._github_events import red_comment, red_of_pull
 from benchmarks._github_stage import BOT, BRANCH, Stage, zipped
-from tests.github import records
-from tests.github.server import Fault
+from tests.github_server import records
+from tests.github_server.server import Fault
 
 LONG = 3600
 

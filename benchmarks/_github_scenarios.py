@@ -11,7 +11,7 @@ from benchmarks._github_rare import RARE
 from benchmarks._github_stage import BOT, Stage
 from benchmarks._github_ways import WAYS, mode
 from benchmarks._github_worlds import WORLDS
-from tests.github.server import Fault
+from tests.github_server.server import Fault
 
 Scenario = Callable[[Stage], None]
 WRITES = ("reactions/create-for-issue-comment", "issues/create-comment", "git/create-tree",

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heal_bot.commands.child import Task
-from heal_bot.commands.job import Job
-from heal_bot.commands.reception import serve
-from heal_bot.errors import HealBotError
-from heal_bot.outcome import OutcomeRecord
-from tests.github import records
-from tests.github.runner import Runner, outputs
-from tests.github.server import LoopbackGitHub, serving
-from tests.github.world import BOT, Pull, Run
+from heal_bot.action.action_context import Job
+from heal_bot.action.dispatch import serve
+from heal_bot.action.worker_process import Task
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.outcome import OutcomeRecord
+from tests.github_server import records
+from tests.github_server.runner import Runner, outputs
+from tests.github_server.server import LoopbackGitHub, serving
+from tests.github_server.world import BOT, Pull, Run
 
 # Built from parts, so that no scanner takes it for a real one.
 TOKEN = "ghs_" + "LoopbackTokenForTheBenchmark0000001"

@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks._github_events import red_comment, red_of_pull
 from benchmarks._github_stage import BOT, BRANCH, TOKEN, Event, Stage, zipped
 from heal_bot.source import edit
-from tests.github import records
-from tests.github.server import Fault
+from tests.github_server import records
+from tests.github_server.server import Fault
 from tests.report.tame import HOSTILE
 
 

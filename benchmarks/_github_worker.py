@@ -7,12 +7,12 @@ import os
 import sys
 from pathlib import Path
 
-from heal_bot.commands.child import Task
-from heal_bot.commands.job import Job
-from heal_bot.commands.reception import serve
-from heal_bot.errors import HealBotError
-from heal_bot.outcome import OutcomeRecord
-from tests.github import records
+from heal_bot.action.action_context import Job
+from heal_bot.action.dispatch import serve
+from heal_bot.action.worker_process import Task
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.outcome import OutcomeRecord
+from tests.github_server import records
 
 
 def main(prepared: Path) -> int:

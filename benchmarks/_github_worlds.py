@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks._github_events import named, red_comment
 from benchmarks._github_stage import BETTER, BRANCH, Stage
-from tests.github import records
+from tests.github_server import records
 
 
 def moved_elsewhere(stage: Stage) -> None:

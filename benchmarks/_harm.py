@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heal_bot import bundle
-from heal_bot.errors import HealBotError
-from heal_bot.outcome import OutcomeRecord
-from tests.github import records
-from tests.github.runner import Runner, outputs
-from tests.github.server import LoopbackGitHub, serving
-from tests.models.server import Answer, Scripted, says, served
+from heal_bot.core import bundle
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.outcome import OutcomeRecord
+from tests.github_server import records
+from tests.github_server.runner import Runner, outputs
+from tests.github_server.server import LoopbackGitHub, serving
+from tests.llm_clients.server import Answer, Scripted, says, served
 
 SECONDS = 300
 # What the README's snippet gives, beside a key.

@@ -7,8 +7,8 @@ import socket
 
 from benchmarks._harm import Case
 from benchmarks._harm_shipped import BROKEN, FILES, HIDDEN, TESTS
-from heal_bot import bundle
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core import bundle
+from heal_bot.core.outcome import OutcomeRecord
 
 # Listens and never answers: that anyone came is all that counts.
 _TRAP = socket.create_server(("127.0.0.1", 0))

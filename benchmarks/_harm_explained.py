@@ -6,7 +6,7 @@ from xml.sax.saxutils import quoteattr
 
 from benchmarks._harm import Case
 from benchmarks._harm_shipped import FILES, HIDDEN
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 
 _NEVER = ("flaky", "Traceback (most recent")
 

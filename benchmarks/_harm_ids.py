@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmarks._harm import Case
 from benchmarks._harm_shipped import BROKEN, HIDDEN, TESTS
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 
 _REMARK = "test ids that change from run to run"
 _BANDS = "[(-1, 0), (0, 0), (3, 3), (7, 7), (12, 10), (40, 10)]"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from benchmarks._harm import Case
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 
 _INI = "[pytest]\npythonpath = .\n"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import count
 
 from benchmarks._harm import Case
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 
 # A second opinion is asked for with a schema; all else is a question for a repair.
 _AGREES = json.dumps({"agrees": True, "question": "", "checks": []})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks._harm import Case
 from benchmarks._harm_shipped import FILES, HIDDEN
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 
 RED = ("test_clamp[0-0]", "test_clamp[3-3]", "test_clamp[7-7]", "test_clamp[12-10]",
        "test_clamp[40-10]", "test_clamp_elsewhere")  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from benchmarks._harm import Case
 from benchmarks._shards import SHOP
-from heal_bot.outcome import OutcomeRecord
-from tests.github.test_runner import SHIPPED
+from heal_bot.core.outcome import OutcomeRecord
+from tests.github_server.test_runner import SHIPPED
 
 BROKEN = '''"""Bands of a value."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks._harm import Case
 from benchmarks._harm_shipped import FILES, HIDDEN
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 _FROZEN = f"""import time

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from benchmarks import real_project
 from benchmarks._tasks import Task, commit
-from heal_bot import api, settings, wiring
-from heal_bot.errors import HealBotError
+from heal_bot import api, wiring
+from heal_bot.core import settings
+from heal_bot.core.errors import HealBotError
 from heal_bot.ports import Proposer
-from heal_bot.tiers import Own
+from heal_bot.wiring.proposers import Own
 
 _ROOT = Path(__file__).parent.parent
 _SUITE = real_project.Project("tasks", "", "", ("pytest==9.2.0",), ())

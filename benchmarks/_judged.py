@@ -10,11 +10,11 @@ from pathlib import Path
 
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant
-from heal_bot.events import Run
-from heal_bot.locate import clues, ranking, spectrum
-from heal_bot.locate.observed import Observed, key, observe
-from heal_bot.locate.places import Places
-from heal_bot.model import Cluster
+from heal_bot.core.events import Run
+from heal_bot.core.model import Cluster
+from heal_bot.fault_localization import failure_evidence, ranking, spectrum
+from heal_bot.fault_localization.baseline_observations import Observed, key, observe
+from heal_bot.fault_localization.target_index import Places
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def judged(recording: Recording, folder: Path, mutant: Mutant) -> Killed:
     frames: defaultdict[tuple[str, str, int], float] = defaultdict(float)
     crash = False
     for failure in baseline.confirmed:
-        for target, weight in clues.raised(failure, places):
+        for target, weight in failure_evidence.raised(failure, places):
             frames[key(target)[:3]] += weight == 1.0
             crash = True
     ours = [(s.score, key(s.target)[:3] == guilty) for s in clusters[0].suspects]

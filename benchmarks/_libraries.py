@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import real_project
 from benchmarks._mutants import Mutant
-from heal_bot.model import (
+from heal_bot.core.model import (
     Baseline,
     CaseResult,
     Failure,

@@ -17,16 +17,16 @@ from benchmarks._libraries import Library
 from benchmarks._mutants import Mutant, plant
 from benchmarks._planting import Fault, library
 from benchmarks._restricted import Restricted
-from heal_bot.errors import HealBotError
-from heal_bot.events import Run
-from heal_bot.model import HealRequest, Memory, Outcome, Patch, RunHints
+from heal_bot.checkout.bare_repository import Repository
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.events import Run
+from heal_bot.core.model import HealRequest, Memory, Outcome, Patch, RunHints
+from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.pipeline import Edges, heal
-from heal_bot.repair.hunt import Limits
-from heal_bot.repair.rules.proposer import Rules
-from heal_bot.sandbox.run import Sandbox
-from heal_bot.sandbox.suite import SuiteRunner
-from heal_bot.workspace.local import LocalWorkspace
-from heal_bot.workspace.repository import Repository
+from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.templates.template_proposer import Rules
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.testrun.runner import SuiteRunner
 
 _INVERTIBLE = frozenset({"operator", "constant", "swapped", "attribute"})
 _JUDGE_SECONDS = 300.0

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.locate.places import Places
-from heal_bot.model import Target
+from heal_bot.core.model import Target
+from heal_bot.fault_localization.target_index import Places
 from heal_bot.ports import Tree
 from heal_bot.source import functions
 

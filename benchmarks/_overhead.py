@@ -15,8 +15,8 @@ from pathlib import Path
 
 from benchmarks import _libraries, real_project
 from benchmarks._libraries import Library, record
-from heal_bot.locate import clusters, spectrum
-from heal_bot.model import Failure
+from heal_bot.core.model import Failure
+from heal_bot.fault_localization import clusters, spectrum
 
 ROUNDS = 2
 TESTS, FUNCTIONS = 10_000, 50_000

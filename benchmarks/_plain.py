@@ -14,7 +14,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-PACKAGE = "tool"
+from benchmarks._taskfile import PACKAGE, read
+
 _SECONDS = 3.0
 
 Case = tuple[str, Callable[[], object]]
@@ -100,8 +101,6 @@ def main(task: str, patched: str, *parts: str) -> int:
 
     With `search` and `hidden` as parts, the bits of the result say which of them failed.
     """
-    from benchmarks._taskfile import read
-
     known, source = read(Path(task)), Path(patched).read_text(encoding="utf-8")
     tests = {"hidden": known.hidden, "search": known.search}
     asked = parts or ("hidden",)

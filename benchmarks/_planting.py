@@ -15,9 +15,9 @@ from benchmarks import _libraries, real_project
 from benchmarks._judged import Folder
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
-from heal_bot.errors import HealBotError
-from heal_bot.locate.observed import key
-from heal_bot.locate.places import Places
+from heal_bot.core.errors import HealBotError
+from heal_bot.fault_localization.baseline_observations import key
+from heal_bot.fault_localization.target_index import Places
 
 _CLEAN_SECONDS = 180
 _RED_SECONDS = 30

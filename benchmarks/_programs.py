@@ -13,14 +13,14 @@ from pathlib import Path
 
 from benchmarks import real_project
 from benchmarks._restricted import Restricted
-from heal_bot.events import Run
-from heal_bot.model import Baseline, Environment, RunHints
+from heal_bot.checkout.bare_repository import Repository
+from heal_bot.core.events import Run
+from heal_bot.core.model import Baseline, Environment, RunHints
+from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.ports import Tree
-from heal_bot.sandbox.run import Sandbox
-from heal_bot.sandbox.suite import SuiteRunner
-from heal_bot.verify.baseline import reproduce
-from heal_bot.workspace.local import LocalWorkspace
-from heal_bot.workspace.repository import Repository
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.testrun.runner import SuiteRunner
+from heal_bot.verification.baseline import reproduce
 
 _PROJECT = real_project.Project("quixbugs", "", "", ("pytest==9.2.0",), ())
 _LONGEST = 7_200.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.github import records
+from tests.github_server import records
 
 PROJECT = """[build-system]
 requires = ["hatchling"]

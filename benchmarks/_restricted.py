@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.events import Run
-from heal_bot.model import Collection, Environment, Failure, Isolation, SuiteRun
+from heal_bot.core.events import Run
+from heal_bot.core.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Session, Tree
-from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.testrun.runner import SuiteRunner
 
 
 @dataclass(frozen=True, slots=True)

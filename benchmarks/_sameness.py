@@ -11,11 +11,11 @@ from benchmarks import real_project
 from benchmarks._libraries import Library, record
 from benchmarks._mutants import Mutant
 from benchmarks._planting import Fault
-from heal_bot.events import Run
-from heal_bot.model import Calls, Candidate, Edit, Environment, Failure, Patch, Target
+from heal_bot.core.events import Run
+from heal_bot.core.model import Calls, Candidate, Edit, Environment, Failure, Patch, Target
 from heal_bot.ports import Tree
-from heal_bot.sandbox.suite import SuiteRunner
 from heal_bot.source import functions
+from heal_bot.testrun.runner import SuiteRunner
 
 CALLS = 200
 _SEEDS = range(7, 17)

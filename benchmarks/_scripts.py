@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from heal_bot.events import Event
-from heal_bot.repair.ledger import Ledger
+from heal_bot.core.events import Event
 from heal_bot.repair.llm.budget import Budget
-from tests.models.server import Answer, Scripted, says
+from heal_bot.repair.search.attempt_log import Ledger
+from tests.llm_clients.server import Answer, Scripted, says
 
 PATH = "shop/money.py"
 FILES = {

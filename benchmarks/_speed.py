@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heal_bot.events import Run
-from heal_bot.model import Candidate, Edit, Environment, SuiteRun
-from heal_bot.sandbox.job import Job
-from heal_bot.sandbox.run import Sandbox, Slot, child_env
-from heal_bot.sandbox.suite import SuiteRunner
-from heal_bot.sandbox.verdict import failure
+from heal_bot.core.events import Run
+from heal_bot.core.model import Candidate, Edit, Environment, SuiteRun
+from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
+from heal_bot.sandbox.sandbox_job import Job
 from heal_bot.source import functions
+from heal_bot.testrun.runner import SuiteRunner
+from heal_bot.testrun.verdict import failure
 
 _DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 _WARM_UP = 3

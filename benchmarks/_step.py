@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._engine import Engine
-from tests.github.runner import FILES, Runner, outputs
+from tests.github_server.runner import FILES, Runner, outputs
 
 # Whoever owns the workspace on a hosted runner; never the root that the action is.
 RUNNER_UID = 1001

@@ -6,9 +6,9 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks._plain import PACKAGE
 from benchmarks._tasks import Task, Wrong
 
+PACKAGE = "tool"
 FOLDER = Path(__file__).parent / "tasks"
 # What it takes to repair the module.
 REPAIRS = ("one edit", "several edits", "missing logic")

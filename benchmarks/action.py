@@ -23,10 +23,10 @@ from benchmarks._harm import SNIPPET, record_red_run
 from benchmarks._red_project import ARTIFACT, FILES, HOSTILE, PRICING, REPORT
 from benchmarks._shards import SHOP
 from benchmarks._step import Step
-from heal_bot.workspace.pythons import installed
-from tests.github import records
-from tests.github.server import LoopbackGitHub, serving
-from tests.github.world import Run
+from heal_bot.environments.interpreters import installed
+from tests.github_server import records
+from tests.github_server.server import LoopbackGitHub, serving
+from tests.github_server.world import Run
 
 TAG = "heal-bot:action-test"
 RUN = 77
@@ -102,7 +102,7 @@ def _line_comment(
     world = running.world
     said = world.next_id()
     remark = {"path": "src/shop/pricing.py", "line": line, "side": "RIGHT", "body": "/heal"}
-    from tests.github.world import Review
+    from tests.github_server.world import Review
 
     world.line_comments[said] = Review(said, number, "ada", "/heal", sha, [remark])
     comment = {"id": said, "body": "/heal", "user": event["sender"], "commit_id": sha,

@@ -20,22 +20,22 @@ from pathlib import Path
 
 from benchmarks import _hostile
 from benchmarks._dialects import Dialect, Suite, dialects
-from heal_bot.errors import HealBotError
-from heal_bot.events import Run
-from heal_bot.intake import junit, tests
-from heal_bot.intake.mangling import Index, mangled
-from heal_bot.model import Collection
-from heal_bot.process import run as start
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.events import Run
+from heal_bot.core.model import Collection
+from heal_bot.core.process import run as start
+from heal_bot.junit import reader, reported_tests
+from heal_bot.junit.junit_names import Index, mangled
 
 CASES = 1_000_000
 _RUNS = 3
 _OURS = """
 import sys
 from pathlib import Path
-from heal_bot.events import Run
-from heal_bot.intake import junit
+from heal_bot.core.events import Run
+from heal_bot.junit import reader
 path = Path(sys.argv[1])
-report = junit.read(Run(sink=lambda event: None), path.parent, [path.name])
+report = reader.read(Run(sink=lambda event: None), path.parent, [path.name])
 assert report.passed + len(report.cases) == int(sys.argv[2]), (report.passed, len(report.cases))
 """
 _BARE = """
@@ -146,8 +146,8 @@ def _hostile_files(folder: Path) -> dict[str, object]:
         (folder / name).write_bytes(data)
         begun = time.perf_counter()
         try:
-            report = junit.read(run, folder, [name])
-            tests.resolve(run, report, collection, ["tests/test_a.py"], lambda path: b"")
+            report = reader.read(run, folder, [name])
+            reported_tests.resolve(run, report, collection, ["tests/test_a.py"], lambda path: b"")
         except HealBotError as error:
             untyped += "\n" in str(error)
         except Exception as error:  # noqa: BLE001 - counting these is the point
@@ -187,9 +187,9 @@ def _joined(dialect: Dialect, folder: Path) -> dict[str, int]:
     seen = suite.report()
     index = Index(seen.collected)
     names = [index.find(*mangled(test)) for test in seen.collected]
-    report = junit.read(run, suite.root, [dialect.report])
+    report = reader.read(run, suite.root, [dialect.report])
     collection = Collection(seen.collected)
-    resolved = tests.resolve(run, report, collection, suite.paths(), suite.read)
+    resolved = reported_tests.resolve(run, report, collection, suite.paths(), suite.read)
     found = {f.test for f in resolved.failures}
     again = suite.again(sorted(found))
     print(

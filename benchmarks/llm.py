@@ -24,16 +24,17 @@ from typing import Any
 
 from benchmarks._taskfile import own
 from benchmarks._tasks import Task, commit, is_right, quixbugs
-from heal_bot import api, settings, wiring
-from heal_bot.errors import HealBotError
-from heal_bot.events import Event, ModelSpoke
-from heal_bot.model import Candidate, RunHints
-from heal_bot.model_port import Message, Model
-from heal_bot.repair.llm.reply import ReplyError, read
-from heal_bot.settings import Settings
-from heal_bot.source import edit, functions, guard, rails
-from heal_bot.tiers import NOTHING, tiers
-from heal_bot.verify.baseline import reproduce
+from heal_bot import api, wiring
+from heal_bot.core import settings
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.events import Event, ModelSpoke
+from heal_bot.core.model import Candidate, RunHints
+from heal_bot.core.settings import Settings
+from heal_bot.ports.language_model import Message, Model
+from heal_bot.repair.llm.answer_parser import ReplyError, read
+from heal_bot.source import edit, functions, guard, patch_policy
+from heal_bot.verification.baseline import reproduce
+from heal_bot.wiring.proposers import NOTHING, tiers
 
 _KEYS = {
     "claude": ("ANTHROPIC_API_KEY", "anthropic_base_url"),
@@ -112,7 +113,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
                 reply.text, [t for t in targets if t.kind == "function"], {task.path: text}
             )
             candidate = Candidate(found.edits, model.provider, "naive")
-            if reason := rails.check(candidate, tree):
+            if reason := patch_policy.check(candidate, tree):
                 raise ReplyError(reason)
             files = edit.patched(tree, candidate)
         except (HealBotError, guard.SourceRejected) as error:

@@ -28,10 +28,10 @@ from benchmarks._judged import Folder, Killed, exact, judged, own
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
-from heal_bot.events import Run
-from heal_bot.locate import ranking
-from heal_bot.locate.observed import key
-from heal_bot.locate.places import Places
+from heal_bot.core.events import Run
+from heal_bot.fault_localization import ranking
+from heal_bot.fault_localization.baseline_observations import key
+from heal_bot.fault_localization.target_index import Places
 
 LARGEST_CASE = 500
 

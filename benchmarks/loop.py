@@ -28,8 +28,9 @@ from types import TracebackType
 from typing import Self
 
 from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, claude, rounding
-from heal_bot.events import Run
-from heal_bot.model import (
+from heal_bot.checkout.bare_repository import Repository
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
     Baseline,
     Candidate,
     Cluster,
@@ -40,24 +41,23 @@ from heal_bot.model import (
     Suspect,
     Verdict,
 )
-from heal_bot.model_port import Model
-from heal_bot.models.claude import Claude
-from heal_bot.models.gemini import Gemini
-from heal_bot.models.retry import Patience
+from heal_bot.core.text import Secret
+from heal_bot.environments.local_workspace import LocalWorkspace
+from heal_bot.llm_clients.claude import Claude
+from heal_bot.llm_clients.gemini import Gemini
+from heal_bot.llm_clients.retry import Patience
 from heal_bot.ports import Session, Tree
-from heal_bot.repair.ledger import Ledger
-from heal_bot.repair.llm.proposer import ModelProposer
-from heal_bot.repair.loop import Limits, proposals
-from heal_bot.sandbox.run import Sandbox
-from heal_bot.sandbox.suite import SuiteRunner
+from heal_bot.ports.language_model import Model
+from heal_bot.repair.llm.model_proposer import ModelProposer
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.scheduler import Limits, proposals
+from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.source import edit, functions
-from heal_bot.text import Secret
-from heal_bot.verify.baseline import reproduce
-from heal_bot.verify.lab import SandboxLab
-from heal_bot.verify.trial import open_session
-from heal_bot.workspace.local import LocalWorkspace
-from heal_bot.workspace.repository import Repository
-from tests.models.server import Scripted, served
+from heal_bot.testrun.runner import SuiteRunner
+from heal_bot.verification.baseline import reproduce
+from heal_bot.verification.sandbox_lab import SandboxLab
+from heal_bot.verification.warm_trial import open_session
+from tests.llm_clients.server import Scripted, served
 
 KEY = Secret("loopback-key-0123456789")
 

@@ -41,7 +41,7 @@ from benchmarks._peers_side import VERSION, loads, theirs
 from benchmarks._taskfile import own
 from benchmarks._tasks import Task
 from heal_bot import __version__
-from heal_bot.repair.llm.proposer import ModelProposer
+from heal_bot.repair.llm.model_proposer import ModelProposer
 
 _LONGEST = 18 * 60.0
 _PER_CATEGORY = 1
@@ -247,7 +247,7 @@ def main(argv: list[str]) -> int:
     }
     loaded = {
         "self_heal": {"api": loads(peer, "self_heal"), "cli": loads(peer, "self_heal.cli")},
-        "heal_bot": {"api": loads(mine, "heal_bot.api"), "cli": loads(mine, "heal_bot.cli")},
+        "heal_bot": {"api": loads(mine, "heal_bot.api"), "cli": loads(mine, "heal_bot.cli.main")},
     }
     attacked(kept, peer, python, over)
     done = 0

@@ -24,23 +24,17 @@ from typing import Any
 from benchmarks import _speed
 from benchmarks._programs import World, world
 from benchmarks._quixbugs import FRESH, INPUTS
-from heal_bot.errors import HealBotError
-from heal_bot.events import Run, SearchProgressed
-from heal_bot.locate import ranking
-from heal_bot.model import (
-    Baseline,
-    Candidate,
-    Cluster,
-    Edit,
-    Spectrum,
-)
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.events import Run, SearchProgressed
+from heal_bot.core.model import Baseline, Candidate, Cluster, Edit, Spectrum
+from heal_bot.fault_localization import ranking
 from heal_bot.ports import Session
-from heal_bot.repair import loop
-from heal_bot.repair.hunt import Limits
-from heal_bot.repair.ledger import Ledger
-from heal_bot.repair.rules.proposer import Rules
+from heal_bot.repair.search import scheduler
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.templates.template_proposer import Rules
 from heal_bot.source import edit
-from heal_bot.verify.trial import open_session
+from heal_bot.verification.warm_trial import open_session
 
 _SEED = 1
 _JUDGE_SECONDS = 120
@@ -109,7 +103,7 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
         return open_session(run, place.warm, place.tree, place.env, baseline, cluster, base)
 
     clusters = ranking.locate(run, baseline, place.tree)
-    found = next(loop.proposals(run, clusters, [Rules()], judge, ledger, Limits()), None)
+    found = next(scheduler.proposals(run, clusters, [Rules()], judge, ledger, Limits()), None)
     took = time.monotonic() - start
     counts = len(baseline.confirmed), len(baseline.passed)
     tried = sum(search.tried for search in ledger.searches)

@@ -21,9 +21,10 @@ from benchmarks._gated import GATED
 from benchmarks._histories import HISTORIES, History
 from benchmarks._honest import HONEST, Honest
 from benchmarks._unsteady import UNSTEADY, Unsteady
-from heal_bot import api, settings, wiring
-from heal_bot.events import Run
-from heal_bot.model import (
+from heal_bot import api, wiring
+from heal_bot.core import settings
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
     Attempt,
     Baseline,
     Candidate,
@@ -38,10 +39,10 @@ from heal_bot.model import (
     Verdict,
 )
 from heal_bot.ports import Tree
-from heal_bot.source import functions, rails
-from heal_bot.verify import gates
-from heal_bot.verify.baseline import reproduce
-from heal_bot.verify.confirm import confirm
+from heal_bot.source import functions, patch_policy
+from heal_bot.verification import gates
+from heal_bot.verification.baseline import reproduce
+from heal_bot.verification.final_check import confirm
 
 PARTS = ("forgeries", "honest", "flaky", "intent", "gates", "wall")
 
@@ -119,7 +120,7 @@ def forgeries(python: Path, few: bool) -> dict[str, Any]:
             verified = made.confirm(candidate, baseline)
             if isinstance(verified, Confirmed):
                 method = verified.certificate.methods[0][1]
-                passes_rails = not rails.check(candidate, made.tree)
+                passes_rails = not patch_policy.check(candidate, made.tree)
                 if method == "oracle":
                     accepted["oracle"].append(name)
                 elif passes_rails:
@@ -172,7 +173,7 @@ def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confi
     assert target is not None, case.name
     edit = Edit(target, target.source.replace(case.wrong, case.right))
     candidate = Candidate((edit,), "benchmark", "case")
-    if reason := rails.check(candidate, made.tree):
+    if reason := patch_policy.check(candidate, made.tree):
         return Verdict("rejected", detail=reason)
     return made.confirm(candidate, baseline)
 
@@ -240,7 +241,7 @@ def gated(python: Path, few: bool) -> dict[str, Any]:
         assert target is not None
         edit = Edit(target, case.new)
         found = gates.findings((edit,), ("tests/test_m.py::test_it",), tree)
-        doubts = rails.doubts(Candidate((edit,), "benchmark", "case"), tree)
+        doubts = patch_policy.doubts(Candidate((edit,), "benchmark", "case"), tree)
         said = "veto" if any(f.veto for f in found) else "doubt" if found or doubts else ""
         if said != case.right:
             wrong.append(f"{case.name}: {said or 'nothing'}, not {case.right or 'nothing'}")

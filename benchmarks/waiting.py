@@ -23,10 +23,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import page
 from heal_bot.report.markdown import pull_request
-from tests.github import records
+from tests.github_server import records
 
 _ROOT = Path(__file__).parent.parent
 _SDKS = ("anthropic", "google.genai", "openai", "github", "httpx", "genai_prices")
@@ -60,7 +60,7 @@ def commands(turns: int, folder: Path) -> dict[str, Any]:
     )
     (folder / "test_one.py").write_text("def test_one():\n    pass\n")
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
-    without, used = least((pytest, [*pytest, "-p", "heal_bot.plugin"]), turns, folder)
+    without, used = least((pytest, [*pytest, "-p", "heal_bot.pytest_plugin.plugin"]), turns, folder)
     return {
         "python_ms": round(nothing, 1),
         "help_ms": round(usage, 1),

@@ -96,8 +96,8 @@ def _loopback_github() -> Iterator[str]:
     ignore = shutil.ignore_patterns("__pycache__", ".pytest_cache")
     shutil.copytree(ROOT / "examples" / "shop", source, ignore=ignore)
     server = subprocess.Popen(
-        [PYTHON, "-m", "tests.github.server", "--folder", str(WORK / "github"), "--name", NAME,
-         "--import", str(source), "--ready", str(ready)],
+        [PYTHON, "-m", "tests.github_server.server", "--folder", str(WORK / "github"), "--name",
+         NAME, "--import", str(source), "--ready", str(ready)],
         cwd=ROOT,
     )  # fmt: skip
     try:

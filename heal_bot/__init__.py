@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from heal_bot.core import VERSION
+
 if TYPE_CHECKING:
     from heal_bot.api import aheal as aheal
     from heal_bot.api import heal as heal
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def __getattr__(name: str) -> object:

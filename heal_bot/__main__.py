@@ -1,6 +1,6 @@
 """`python -I -m heal_bot` is the command line."""
 
-from heal_bot.cli import main
+from heal_bot.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from heal_bot import pipeline, wiring
-from heal_bot.errors import BudgetError, HealBotError, ProvisionError, SandboxError, within
-from heal_bot.events import Event, Noted
-from heal_bot.launch import Launch
-from heal_bot.model import HealRequest, Outcome, Report
-from heal_bot.outcome import OutcomeRecord
-from heal_bot.repair import memory
-from heal_bot.repair.hunt import Limits
-from heal_bot.settings import Settings
-from heal_bot.tiers import NOTHING, Own
+from heal_bot.core.errors import BudgetError, HealBotError, ProvisionError, SandboxError, within
+from heal_bot.core.events import Event, Noted
+from heal_bot.core.model import HealRequest, Outcome, Report
+from heal_bot.core.outcome import OutcomeRecord
+from heal_bot.core.settings import Settings
+from heal_bot.repair.search import attempt_history
+from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.sandbox.client_pool import Launch
+from heal_bot.wiring.proposers import NOTHING, Own
 
 # What a run is called that could not make its first runs.
 _CUT = frozenset({"sandbox_error", "environment_error", "budget_exhausted"})
@@ -55,7 +55,7 @@ def heal(
             outcome = _interrupted(outcome)
         made.store.save(outcome)
         if job.memory is not None:
-            memory.save(job.memory, outcome.memory)
+            attempt_history.save(job.memory, outcome.memory)
         assert made.store.record is not None
         return made.store.record
 

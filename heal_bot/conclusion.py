@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from heal_bot.errors import ProvisionError
-from heal_bot.events import Run
-from heal_bot.history import packages
-from heal_bot.model import (
+from heal_bot.core.errors import ProvisionError
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
     Baseline,
     Broken,
     Cluster,
@@ -21,10 +20,11 @@ from heal_bot.model import (
     Report,
     SuiteRun,
 )
+from heal_bot.core.text import count
+from heal_bot.history import package_bisection
 from heal_bot.ports import Proposer
-from heal_bot.repair import memory
-from heal_bot.repair.ledger import Ledger
-from heal_bot.text import count
+from heal_bot.repair.search import attempt_history
+from heal_bot.repair.search.attempt_log import Ledger
 
 # A command stands for tests that are not told apart: none of them can be called out of date.
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
@@ -126,7 +126,7 @@ def concluded(
         ledger.end("budget")
     baseline = _outdated(found, ledger)
     if ledger.confirmed is None:
-        baseline = packages.explained(baseline, found.history.packages, searched=True)
+        baseline = package_bisection.explained(baseline, found.history.packages, searched=True)
     found = replace(found, baseline=baseline)
     status, stopped, reason = _ended(found, ledger)
     attempts = tuple(ledger.attempts)
@@ -142,7 +142,7 @@ def concluded(
         attempts=attempts,
         patch=ledger.confirmed.patch if ledger.confirmed else None,
         certificate=ledger.confirmed.certificate if ledger.confirmed else None,
-        memory=memory.extended(ledger.memory, attempts),
+        memory=attempt_history.extended(ledger.memory, attempts),
         cost=_spent(proposers),
         seconds=run.clock() - started,
         notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(proposers)))),
@@ -185,7 +185,7 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
         first = found.clusters[0]
         return "explained", "done", f"{first.failures[0].test}: {ledger.outdated[first.id]}"
     if found.history.packages and not found.baseline.confirmed:
-        return "explained", ledger.stopped, packages.sentence(found.history.packages[0])
+        return "explained", ledger.stopped, package_bisection.sentence(found.history.packages[0])
     if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
         status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
         return status, ledger.stopped, _uncollected(broken)

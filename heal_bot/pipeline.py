@@ -9,14 +9,9 @@ from pathlib import Path
 
 from heal_bot import conclusion
 from heal_bot.conclusion import Found
-from heal_bot.errors import BudgetError, ProvisionError, SandboxError
-from heal_bot.events import Noted, Planned, Run
-from heal_bot.history import packages
-from heal_bot.history.bisection import Bench
-from heal_bot.history.changes import find_changes
-from heal_bot.intake import aside, asked, junit, tests
-from heal_bot.locate import collecting
-from heal_bot.model import (
+from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
+from heal_bot.core.events import Noted, Planned, Run
+from heal_bot.core.model import (
     Baseline,
     Cluster,
     Collection,
@@ -32,18 +27,32 @@ from heal_bot.model import (
     Trust,
     Verdict,
 )
+from heal_bot.fault_localization import collection_suspects
+from heal_bot.history import package_bisection
+from heal_bot.history.bisection import Bench
+from heal_bot.history.changes import find_changes
+from heal_bot.junit import excluded_failures, reader, reported_tests, test_selection
 from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
-from heal_bot.repair import loop
-from heal_bot.repair.hunt import Limits
-from heal_bot.repair.ledger import Ledger
-from heal_bot.source.permitted import outside, permits
-from heal_bot.verify import cause, command, intent, interpreter, legs, merged, plugins, scope
-from heal_bot.verify.baseline import on_ids, reproduce
-from heal_bot.verify.confirm import confirm
-from heal_bot.verify.lab import Panel, SandboxLab
-from heal_bot.verify.measured import TAMPERED
-from heal_bot.verify.scope import Look
-from heal_bot.verify.trial import open_session
+from heal_bot.repair.search import scheduler
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.source.allowed_paths import outside, permits
+from heal_bot.verification import (
+    matrix_results,
+    missing_plugins,
+    non_code_causes,
+    older_python,
+    stale_test_history,
+    suite_time_budget,
+    test_merge_commit,
+    verify_command,
+)
+from heal_bot.verification.baseline import on_ids, reproduce
+from heal_bot.verification.final_check import confirm
+from heal_bot.verification.measured_change import TAMPERED
+from heal_bot.verification.sandbox_lab import Panel, SandboxLab
+from heal_bot.verification.suite_time_budget import Look
+from heal_bot.verification.warm_trial import open_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ def heal(
     _plan(run, report, baseline)
     for one in history.regressions[:1]:
         tree = workspace.since(tree, one.good_sha)
-    located = collecting.locate(run, baseline, tree, request.targets, history.regressions)
+    located = collection_suspects.locate(run, baseline, tree, request.targets, history.regressions)
     clusters = _permitted(request, located)
     lab = SandboxLab(run, runner, workspace, tree, env)
     ledger = Ledger(
@@ -95,12 +104,12 @@ def heal(
     )  # fmt: skip
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
-    ledger.notes += [*legs.unconfirmed(baseline, env), *filter(None, [begun.remark])]
+    ledger.notes += [*matrix_results.unconfirmed(baseline, env), *filter(None, [begun.remark])]
     ledger.notes += on_ids(baseline.unsteady)
     found = Found(request, report, baseline, clusters, history)
     conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab, baseline.passed)
-    for proposal in loop.proposals(run, clusters, edges.proposers, judge, ledger, limits):
+    for proposal in scheduler.proposals(run, clusters, edges.proposers, judge, ledger, limits):
         verified = _verified(run, proposal, request, edges, tree, begun)
         if not ledger.lacks(proposal, verified):
             verified = panel.heard(verified)
@@ -116,13 +125,13 @@ def _set_aside(
     """What of the report is to be healed; the outcome where it tells that nothing is."""
     if not request.reports:
         return report
-    left = aside.set_aside(request, report, tree, root)
+    left = excluded_failures.set_aside(request, report, tree, root)
     if left.reason:
         run.emit(Noted(stage="intake", message=left.reason, level="warning"))
-    if tests.is_green(left.report):
+    if reported_tests.is_green(left.report):
         reason = left.reason or "the report names no failure"
         return Outcome(request, left.status, "done", reason, left.report)
-    if why := aside.explained(left.report):
+    if why := excluded_failures.explained(left.report):
         return Outcome(request, "explained", "done", why, left.report)
     return left.report
 
@@ -130,7 +139,7 @@ def _set_aside(
 def _withdraw_refused(ledger: Ledger, history: History, panel: Panel) -> None:
     """Take back suggestions that a package outweighs or a critic refuses, until one stands."""
     while (suggestion := ledger.suggestion) and (
-        why := packages.outweighs(suggestion, history.packages)
+        why := package_bisection.outweighs(suggestion, history.packages)
         or panel.refusal(suggestion.confirmed)
     ):
         ledger.withdraw(suggestion, why)
@@ -162,9 +171,9 @@ def _begun(
     try:
         begun = _reproduced(run, request, report, tree, env, edges.runner)
         if isinstance(begun, _Begun):
-            lacking = plugins.missing(report, begun.baseline.suite, tree, env)
+            lacking = missing_plugins.missing(report, begun.baseline.suite, tree, env)
     except SandboxError as error:
-        lacking = plugins.stopping(report, str(error), tree, env)
+        lacking = missing_plugins.stopping(report, str(error), tree, env)
         if not lacking:
             raise
     if not lacking and begun is not None:
@@ -187,12 +196,14 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     added = tuple(name.partition(" ")[0] for name in env.added)
     known = replace(hints, plugins=(*hints.plugins, *added))
     bench = Bench(workspace, runner, env, known, baseline.suite.seconds)
-    versions = cause.of_versions(baseline, tree, env)
+    versions = non_code_causes.of_versions(baseline, tree, env)
     good, green = request.good, request.green
     history = find_changes(run, good, green, tree, baseline, bench, versions)
-    baseline = intent.find_outdated(packages.explained(baseline, history.packages), history, tree)
+    baseline = stale_test_history.find_outdated(
+        package_bisection.explained(baseline, history.packages), history, tree
+    )
     if not history.regressions:
-        baseline = interpreter.compared(run, baseline, tree, env, hints, workspace, runner)
+        baseline = older_python.compared(run, baseline, tree, env, hints, workspace, runner)
     return replace(begun, baseline=baseline, history=history)
 
 
@@ -277,12 +288,12 @@ def _reproduced(
 ) -> _Begun | Outcome:
     """The failures of the report, or those of a run without one, as they are in an environment."""
     runner.preflight(run, env)
-    meant = asked.meant(request, report, tree)
+    meant = test_selection.meant(request, report, tree)
     look = Look(Collection(()))
     if request.reports:
-        look = scope.look(run, report, tree, env, runner, meant)
-    wanted = asked.wanted(run, request, report, tree, look.collection)
-    report = tests.remarked(report, wanted)
+        look = suite_time_budget.look(run, report, tree, env, runner, meant)
+    wanted = test_selection.wanted(run, request, report, tree, look.collection)
+    report = reported_tests.remarked(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
     if wanted.whole:
@@ -290,7 +301,9 @@ def _reproduced(
         baseline = reproduce(run, None, tree, env, runner, look.seen, first=first)
     else:
         failures = wanted.failures
-        selected = None if look.fits else scope.chosen(run, report, look.collection, failures)
+        selected = (
+            None if look.fits else suite_time_budget.chosen(run, report, look.collection, failures)
+        )
         baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
     return _Begun(report, env, baseline)
 
@@ -312,9 +325,11 @@ def _verified(
     workspace, runner = edges.workspace, edges.runner
     env, baseline = begun.env, begun.baseline
     verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
-    held = merged.held(run, verified, request.tested_sha, tree, workspace, env, runner, baseline)
-    held = command.held(run, held, request, tree, workspace, env, runner)
-    held = packages.held(run, held, begun.history.packages, tree, workspace, env, runner)
+    held = test_merge_commit.held(
+        run, verified, request.tested_sha, tree, workspace, env, runner, baseline
+    )
+    held = verify_command.held(run, held, request, tree, workspace, env, runner)
+    held = package_bisection.held(run, held, begun.history.packages, tree, workspace, env, runner)
     if held is not verified and isinstance(held, Confirmed) and workspace.changed(env):
         return TAMPERED
     return held
@@ -339,10 +354,10 @@ def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -
     if not request.reports:
         return Report(())
     typed = request.trigger == "command"
-    report = junit.read(run, root, request.reports, absolute=typed, not_before=made)
+    report = reader.read(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
-    doctests = tests.doctests(report, tree.paths())
+    doctests = reported_tests.doctests(report, tree.paths())
     python = report.hints.python or request.python
     return replace(report, hints=replace(report.hints, python=python, doctests=doctests))
 

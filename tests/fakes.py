@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heal_bot.events import Event, Run
-from heal_bot.model import (
+from heal_bot.core.events import Event, Run
+from heal_bot.core.model import (
     Bump,
     Calls,
     Candidate,

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 import heal_bot
-from heal_bot import api, settings, wiring
-from heal_bot.events import Event, SuiteFinished
-from tests.github import records
+from heal_bot import api, wiring
+from heal_bot.core import settings
+from heal_bot.core.events import Event, SuiteFinished
+from tests.github_server import records
 
 
 def test_the_package_offers_the_run_and_loads_it_when_asked_for() -> None:
     code = "import heal_bot, sys; print([n for n in sys.modules if n.startswith('heal_bot.')])"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
-    assert done.stdout == "[]\n"
+    assert done.stdout == "['heal_bot.core']\n"
     assert heal_bot.heal is api.heal
     assert heal_bot.aheal is api.aheal
 

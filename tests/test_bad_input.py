@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models.server import fails, served
+from tests.llm_clients.server import fails, served
 
 FILES = {
     "calc.py": "def add(a, b):\n    return a - b\n",
@@ -31,8 +31,8 @@ SHA = "1" * 40
 # Where nothing else is said, git and Python are those of the machine.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 NO_GIT = (
-    "import sys\nfrom heal_bot.workspace import git\ngit.PATH = '/nonexistent'\n"
-    "from heal_bot.cli import main\nmain(sys.argv[1:])\n"
+    "import sys\nfrom heal_bot.checkout import git\ngit.PATH = '/nonexistent'\n"
+    "from heal_bot.cli.main import main\nmain(sys.argv[1:])\n"
 )
 
 

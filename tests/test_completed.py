@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from heal_bot.errors import ProvisionError, SandboxError
-from heal_bot.model import (
+from heal_bot.core.errors import ProvisionError, SandboxError
+from heal_bot.core.model import (
     CaseResult,
     Collection,
     Environment,
@@ -23,7 +23,8 @@ from heal_bot.model import (
     SuiteRun,
 )
 from heal_bot.pipeline import Edges, heal
-from heal_bot.repair.hunt import Limits
+from heal_bot.repair.search.cluster_search import Limits
+from tests.environments.warehouse import Warehouse
 from tests.fakes import (
     ENVIRONMENT,
     ISOLATION,
@@ -39,7 +40,6 @@ from tests.fakes import (
     quiet_run,
     suite,
 )
-from tests.workspace.warehouse import Warehouse
 
 TEST = "tests/test_a.py::test_one"
 FULLER = replace(ENVIRONMENT, prefix="/fuller", added=("pytest-mock 3.1",))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from heal_bot.conclusion import Found, concluded, telling
-from heal_bot.errors import ProvisionError
-from heal_bot.model import (
+from heal_bot.core.errors import ProvisionError
+from heal_bot.core.model import (
     Attempt,
     Baseline,
     Candidate,
@@ -26,9 +26,9 @@ from heal_bot.model import (
     SuiteTotals,
     Verdict,
 )
-from heal_bot.repair.ledger import Ledger
-from heal_bot.report.record import flatten
-from heal_bot.text import Secret
+from heal_bot.core.text import Secret
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.report.outcome_record import flatten
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, quiet_run, suite
 
 

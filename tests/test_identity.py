@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.events import Run
-from heal_bot.intake import junit, tests
-from heal_bot.model import (
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
     Baseline,
     Collection,
     Failure,
@@ -17,10 +16,11 @@ from heal_bot.model import (
     Outcome,
     Report,
     Reproduced,
-    identity,
+    test_identity,
 )
-from heal_bot.report.record import fingerprint, flatten
-from heal_bot.verify.baseline import reproduce
+from heal_bot.junit import reader, reported_tests
+from heal_bot.report.outcome_record import fingerprint, flatten
+from heal_bot.verification.baseline import reproduce
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
 
 F = "t[1]/test_m.py::Case::test_f"
@@ -28,22 +28,22 @@ MONDAY = ("a.py::test_a", f"{F}[mon [1]]", f"{F}[mon::2]", f"{F}[mon 3]", "b.py:
 
 
 def test_a_test_is_named_by_its_place_and_found_by_it_in_another_run() -> None:
-    names = identity.placed(MONDAY, [F])
+    names = test_identity.placed(MONDAY, [F])
     assert list(names.values()) == [f"{F}[{n} of 3]" for n in (1, 2, 3)]
     tuesday = tuple(test.replace("mon", "tue") for test in MONDAY)
-    assert [identity.here(names[test], tuesday) for test in MONDAY[1:4]] == list(tuesday[1:4])
-    assert identity.runnable(names[MONDAY[1]]) == F
+    assert [test_identity.here(names[test], tuesday) for test in MONDAY[1:4]] == list(tuesday[1:4])
+    assert test_identity.runnable(names[MONDAY[1]]) == F
 
 
 @pytest.mark.parametrize(
     "name", [f"{F}[2 of 4]", f"{F}[0 of 3]", f"{F}[4 of 3]", f"{F}[mon 3]", F, "a.py"]
 )
 def test_a_name_that_is_no_place_here_stays_as_it_is(name: str) -> None:
-    assert identity.here(name, MONDAY) == name
+    assert test_identity.here(name, MONDAY) == name
 
 
 def test_an_id_that_reads_like_a_place_is_an_id() -> None:
-    assert identity.here("m::f[1 of 1]", ("m::f[x]", "m::f[1 of 1]")) == "m::f[1 of 1]"
+    assert test_identity.here("m::f[1 of 1]", ("m::f[x]", "m::f[1 of 1]")) == "m::f[1 of 1]"
 
 
 def _outcome(test: str, *collected: str) -> Outcome:
@@ -89,14 +89,14 @@ REPORTED = """\
 """
 
 
-def _joined(tmp_path: Path, *ids: str, reported: str = REPORTED) -> tests.Resolved:
+def _joined(tmp_path: Path, *ids: str, reported: str = REPORTED) -> reported_tests.Resolved:
     (tmp_path / "junit.xml").write_text(reported)
     run = Run(lambda event: None)
-    report = junit.read(run, tmp_path, ["junit.xml"])
+    report = reader.read(run, tmp_path, ["junit.xml"])
     collected = [f"pkg/test_m.py::test_f[{one}]" for one in ids]
     collection = Collection(("pkg/test_n.py::test_f[x]", *collected, "pkg/test_m.py::test_g"))
     paths = ("pkg/test_m.py", "pkg/test_n.py")
-    return tests.resolve(run, report, collection, paths, lambda path: b"")
+    return reported_tests.resolve(run, report, collection, paths, lambda path: b"")
 
 
 def test_a_reported_test_whose_ids_change_is_joined_by_its_place(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from heal_bot import api, bundle, settings, wiring
-from heal_bot.errors import SandboxError
-from heal_bot.events import Event, Noted, Run
-from heal_bot.model import Candidate, Cost, Edit
-from heal_bot.tiers import Own
+from heal_bot import api, wiring
+from heal_bot.core import bundle, settings
+from heal_bot.core.errors import SandboxError
+from heal_bot.core.events import Event, Noted, Run
+from heal_bot.core.model import Candidate, Cost, Edit
+from heal_bot.wiring.proposers import Own
 
 pytestmark = pytest.mark.long
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from heal_bot.errors import UsageError
-from heal_bot.model import (
+from heal_bot.core.errors import UsageError
+from heal_bot.core.model import (
     Collection,
     HealRequest,
     Isolation,
@@ -20,7 +20,7 @@ from heal_bot.model import (
     SuiteRun,
 )
 from heal_bot.pipeline import Edges, heal
-from heal_bot.repair.hunt import Limits
+from heal_bot.repair.search.cluster_search import Limits
 from tests.fakes import (
     ISOLATION,
     RED,

@@ -17,7 +17,7 @@ from benchmarks.street.real import Real
 from benchmarks.street.recipes import Recipe, split
 from benchmarks.street.situation import Action, Situation
 from benchmarks.street.staged import Ended, Engine, Stage, borrow, opened, record, staged
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 # What says that a change was meant and its tests are behind it.
 _BEHIND = ("on purpose", "intended", "intentional", "deliberate", "outdated", "out of date",

@@ -26,7 +26,7 @@ from benchmarks.street.figures import Row
 from benchmarks.street.history import is_source, is_test
 from benchmarks.street.recipes import Recipe
 from benchmarks.street.staged import Stage, record, staged
-from heal_bot import process
+from heal_bot.core import process
 
 NAME = "mini-swe-agent-2.4.6"
 STEPS = 30

@@ -23,9 +23,10 @@ from benchmarks.street.plain import PlainError
 from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Recipe, Split
 from benchmarks.street.staged import Stage, record, staged
-from heal_bot import pipeline, settings, wiring
-from heal_bot.errors import HealBotError
-from heal_bot.model import Baseline, Outcome
+from heal_bot import pipeline, wiring
+from heal_bot.core import settings
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.model import Baseline, Outcome
 from heal_bot.ports import Tree
 
 _FAILED = (CloneError, ConflictError, HealBotError, OSError, PlainError, subprocess.SubprocessError)

@@ -14,12 +14,12 @@ from benchmarks.street import plain
 from benchmarks.street.clones import CloneError, find
 from benchmarks.street.compared import Bench, functions_changed
 from benchmarks.street.culprit import blamed, honest, hunks
+from benchmarks.street.faults import ConflictError
 from benchmarks.street.figures import Offered, Row
 from benchmarks.street.plain import PlainError
-from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Recipe
 from benchmarks.street.staged import Ended, Engine, Stage, record, staged
-from tests.github.repository import GitRefused
+from tests.github_server.repository import GitRefused
 
 _BAD = frozenset({"sandbox_error", "none"})
 _CONFIRMED = frozenset({"fixed", "still_failing", "stale_test", "collection_error"})

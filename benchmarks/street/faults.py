@@ -7,9 +7,8 @@ import random
 from collections.abc import Iterator
 
 from benchmarks._mutants import Change, Edit, Mutant, Placed, Text, variants
-from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Planted
-from heal_bot.model import Target
+from heal_bot.core.model import Target
 from heal_bot.source import functions
 
 _ATOMS = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript
@@ -19,6 +18,10 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, ...]] = {
     ast.Is: ("is is_not",), ast.IsNot: ("is_not is",), ast.In: ("in ==", "in not_in"),
     ast.NotIn: ("not_in in",),
 }  # fmt: skip
+
+
+class ConflictError(Exception):
+    """Later commits change what the fault changes."""
 
 
 def mutant(text: str, planted: Planted) -> Mutant:

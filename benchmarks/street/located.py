@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks.street.baselines import Kept, load
 from benchmarks.street.figures import share_of
-from heal_bot.events import Run
-from heal_bot.locate import collecting
+from heal_bot.core.events import Run
+from heal_bot.fault_localization import collection_suspects
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class _Tree:
 def rank(kept: Kept) -> int:
     """The first place of a guilty function among the suspects of any cluster; 0 for none."""
     tree: Any = _Tree(kept)
-    clusters = collecting.locate(Run(lambda event: None), kept.baseline, tree)
+    clusters = collection_suspects.locate(Run(lambda event: None), kept.baseline, tree)
     return min(
         (
             place

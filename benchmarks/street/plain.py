@@ -75,7 +75,7 @@ def environ(folder: Path, data: Path) -> dict[str, str]:
 
 def interpreter(version: str) -> str:
     """The program of a Python of this machine; PlainError where there is none."""
-    from heal_bot.workspace.pythons import installed
+    from heal_bot.environments.interpreters import installed
 
     found = next((p for p in installed() if p.version.startswith(f"{version}.")), None)
     if found is None:

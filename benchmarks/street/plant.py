@@ -25,15 +25,14 @@ from typing import Any
 from benchmarks._mutants import Mutant
 from benchmarks.street import plain, planted, recipes
 from benchmarks.street.clones import Clone, CloneError, clones, find, show
-from benchmarks.street.faults import KINDS, mutant, targets
+from benchmarks.street.faults import KINDS, ConflictError, mutant, targets
 from benchmarks.street.history import is_source, is_test
 from benchmarks.street.plain import PlainError
-from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Planted, Recipe
 from benchmarks.street.staged import borrow
 from benchmarks.street.workbench import Bench, DroppedError
 from heal_bot.source.guard import SourceRejected
-from tests.github.repository import GitRefused, GitRepository
+from tests.github_server.repository import GitRefused, GitRepository
 
 DEPTHS = (0, 1, 3, 5, 10, 20, 30)
 MOST = 2

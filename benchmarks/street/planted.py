@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks._mutants import Mutant
+from benchmarks.street.faults import ConflictError, mutant
 from benchmarks.street.recipes import Planted, Recipe
 from heal_bot.source import functions
-from tests.github.repository import GitCommit, GitRepository
+from tests.github_server.repository import GitCommit, GitRepository
 
 _ADA = ("Ada", "ada@example.invalid", "2026-11-01T00:00:00+00:00")
-
-
-class ConflictError(Exception):
-    """Later commits change what the fault changes."""
 
 
 class Grown(NamedTuple):
@@ -42,8 +39,6 @@ def grow(git: GitRepository, recipe: Recipe) -> Grown:
 
 def source_of(git: GitRepository, head: str, planted: Planted) -> str:
     """The file at the fault's depth with the fault, made anew from its seed."""
-    from benchmarks.street.faults import mutant
-
     deep = chain(git, head, planted.depth)[0]
     text = text_of(git, deep.sha, planted.path)
     return with_mutant(text, mutant(text, planted))

@@ -12,7 +12,7 @@ from typing import Literal
 from benchmarks.street import plain
 from benchmarks.street.plain import PlainError
 from benchmarks.street.recipes import Package
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 Action = Literal["repair", "explain", "silent"]
 Files = Mapping[str, str | None]

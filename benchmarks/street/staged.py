@@ -14,9 +14,9 @@ from benchmarks.street import plain, planted
 from benchmarks.street.clones import Clone, find
 from benchmarks.street.planted import Grown
 from benchmarks.street.recipes import Recipe
-from tests.github.repository import GitRepository
-from tests.github.runner import COMMAND, Runner, outputs
-from tests.github.server import LoopbackGitHub, serving
+from tests.github_server.repository import GitRepository
+from tests.github_server.runner import COMMAND, Runner, outputs
+from tests.github_server.server import LoopbackGitHub, serving
 
 SECONDS = 25 * 60
 _MODEL_SECONDS = 65 * 60

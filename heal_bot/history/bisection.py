@@ -6,13 +6,21 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from heal_bot.errors import HealBotError, ProvisionError
-from heal_bot.events import Run
-from heal_bot.history.trial import report_trial, state_of
-from heal_bot.model import Commit, Environment, Failure, History, Regression, RunHints, SuiteRun
+from heal_bot.core.errors import HealBotError, ProvisionError
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
+    Commit,
+    Environment,
+    Failure,
+    History,
+    Regression,
+    RunHints,
+    SuiteRun,
+)
+from heal_bot.core.text import count
+from heal_bot.history.state_trial import report_trial, state_of
 from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source.reversal import brought_tests
-from heal_bot.text import count
 
 # What bisection may take of the time left, and a single run beyond what the suite took.
 _SHARE = 0.25

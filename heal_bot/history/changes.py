@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from heal_bot.events import Noted, Run
-from heal_bot.history import packages
+from heal_bot.core.events import Noted, Run
+from heal_bot.core.model import Baseline, Failure, History, PackageChange
+from heal_bot.history import package_bisection
 from heal_bot.history.bisection import Bench, find_regressions
-from heal_bot.model import Baseline, Failure, History, PackageChange
 from heal_bot.ports import Tree
 
 
@@ -37,10 +37,10 @@ def find_changes(
     pushed = bench.workspace.since(tree, commits[0].parent) if before and commits else tree
     found: tuple[PackageChange, ...] = ()
     ask = partial(
-        packages.find_culprits, run, tree, bench.env, red, bench.workspace, bench.runner,
+        package_bisection.find_culprits, run, tree, bench.env, red, bench.workspace, bench.runner,
         bench.hints, good, green,
     )  # fmt: skip
-    bumped = good == tree.sha or packages.is_bump(pushed)
+    bumped = good == tree.sha or package_bisection.is_bump(pushed)
     if bumped:
         found = ask()
     dated = (*baseline.confirmed, *versions)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heal_bot.text import printable
+from heal_bot.core.text import printable
 
 if TYPE_CHECKING:
-    from heal_bot.outcome import AttemptRecord, OutcomeRecord
+    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
 
 
 @dataclass(frozen=True, slots=True)

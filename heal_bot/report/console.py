@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from heal_bot.events import (
+from heal_bot.core.events import (
     AttemptJudged,
     ClusterStarted,
     Event,
@@ -18,11 +18,11 @@ from heal_bot.events import (
     SuiteFinished,
     Underway,
 )
-from heal_bot.report.uncollected import uncollected
-from heal_bot.text import for_log, one_line, printable
+from heal_bot.core.text import for_log, one_line, printable
+from heal_bot.report.collection_report import uncollected
 
 if TYPE_CHECKING:
-    from heal_bot.outcome import OutcomeRecord
+    from heal_bot.core.outcome import OutcomeRecord
 
 # Sentences of a kind, and lines of a suggestion's diff in a terminal.
 _TOLD = 10

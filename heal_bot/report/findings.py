@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from heal_bot.model import Bump, Certificate, Outcome, PackageChange, Regression
-from heal_bot.report.fates import Fate, fates
-from heal_bot.text import count
+from heal_bot.core.model import Bump, Certificate, Outcome, PackageChange, Regression
+from heal_bot.core.text import count
+from heal_bot.report.failure_status import Fate, fates
 
 if TYPE_CHECKING:
-    from heal_bot.outcome import OutcomeRecord
+    from heal_bot.core.outcome import OutcomeRecord
 
 # What a check says that could not be made.
 _OPEN = ("in-process", "not measured", "could not", "configured, not installed")

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
-from heal_bot.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.core.text import clip, printable
 from heal_bot.report.causes import causes
-from heal_bot.text import clip, printable
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
 _ESCAPES = {

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from heal_bot.model import PatchedFile
-from heal_bot.report import notebook, sections
+from heal_bot.core.model import PatchedFile
+from heal_bot.core.text import one_line
+from heal_bot.report import pull_request_memory, sections
 from heal_bot.report.causes import causes
-from heal_bot.text import one_line
 
 if TYPE_CHECKING:
-    from heal_bot.outcome import OutcomeRecord
+    from heal_bot.core.outcome import OutcomeRecord
 
 LIMIT = 65_536
 _TITLE = 200
@@ -182,7 +182,10 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
         "verification": (partial(sections.verification, record, claimed=shown.claimed), gone),
         "reproduce": (partial(sections.reproduce, record, shown.branch), gone),
         "cost": (partial(sections.cost, record),),
-        "memory": (partial(notebook.dump, record), partial(notebook.dump, record, 0)),
+        "memory": (
+            partial(pull_request_memory.dump, record),
+            partial(pull_request_memory.dump, record, 0),
+        ),
     }
 
 

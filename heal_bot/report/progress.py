@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heal_bot.events import (
+from heal_bot.core.events import (
     ClusterStarted,
     Event,
     ModelSpoke,
@@ -14,8 +14,8 @@ from heal_bot.events import (
     SuiteFinished,
     Underway,
 )
+from heal_bot.core.text import for_log, one_line
 from heal_bot.report import console
-from heal_bot.text import for_log, one_line
 
 # A rate is told of what takes long enough to have one.
 _RATED = 0.5

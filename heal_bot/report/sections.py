@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from heal_bot.model import identity
+from heal_bot.core.model import test_identity
+from heal_bot.core.text import code_span, count, fence, for_markdown, one_line
 from heal_bot.report.causes import causes as causes_of
 from heal_bot.report.causes import happened
+from heal_bot.report.collection_report import FAILING, uncollected
 from heal_bot.report.findings import proved
-from heal_bot.report.uncollected import FAILING, uncollected
-from heal_bot.text import code_span, count, fence, for_markdown, one_line
 
 if TYPE_CHECKING:
-    from heal_bot.outcome import AttemptRecord, FailureRecord, OutcomeRecord
+    from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 
 _ROWS = 40
 _MESSAGE = 600
@@ -237,7 +237,7 @@ def doubts(record: OutcomeRecord, extra: Sequence[str] = ()) -> str:
 def reproduce(record: OutcomeRecord, branch: str) -> str:
     """One command that checks the claim."""
     fixed = (f.test for f in record.failures if f.status == "fixed")
-    tests = list(dict.fromkeys(map(identity.runnable, fixed)))
+    tests = list(dict.fromkeys(map(test_identity.runnable, fixed)))
     command = f"git fetch origin {branch} && git checkout FETCH_HEAD && python -m pytest"
     shown = " \\\n  ".join([command, *(quote(one_line(test)) for test in tests[:_REPEATED])])
     more = _more(len(tests) - _REPEATED)

@@ -10,31 +10,39 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from heal_bot.errors import SandboxError
-from heal_bot.model import Isolation
-from heal_bot.sandbox.job import Ended, Job, Limits
-from heal_bot.sandbox.policy import child_env
-from heal_bot.sandbox.slots import Slot
+from heal_bot.core.errors import SandboxError
+from heal_bot.core.model import Isolation
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.sandbox.sandbox_policy import child_env
+from heal_bot.sandbox.scratch_slots import Slot
 
-if TYPE_CHECKING:
-    from heal_bot.sandbox.run import Sandbox
-
-_ESCAPES = Path(__file__).parent / "inside" / "_heal_escapes.py"
+_PROBES = Path(__file__).parent / "sandbox_probes.py"
 _LIMITS = Limits(wall=30.0, cpu=20, processes=16, output_bytes=1 << 20)
 _CAP = 1 << 16
 
 
 def prove(
-    sandbox: Sandbox, python: str, expected: Mapping[str, str], read: tuple[Path, ...]
+    sandbox: Sandbox, python: str, expected: Mapping[str, str], read: tuple[Path, ...] = ()
 ) -> Isolation:
-    """Run the escapes with `python` inside a slot and compare what it says of itself.
+    """Prove the layers and the interpreter from inside, once per (python, read).
 
     `expected` has `version`, `prefix` and `base_prefix` as read outside; an absent or empty one
     is not compared. In strict mode an escape that succeeds is a SandboxError; in reduced mode it
     is named in `missing`. A wrong interpreter is an error in both.
     """
+    key = (python, read, tuple(sorted(expected.items())))
+    if key not in sandbox.proven:
+        sandbox.proven[key] = _tried(sandbox, python, expected, read)
+    return sandbox.proven[key]
+
+
+def _tried(
+    sandbox: Sandbox, python: str, expected: Mapping[str, str], read: tuple[Path, ...]
+) -> Isolation:
+    """Run the escapes with `python` inside a slot and compare what it says of itself."""
     with sandbox.slot() as slot, _bait(slot.root.parent) as facts:
         env = child_env(slot)
         answer = _ask(sandbox, slot, python, read, {**facts, "caller": os.getpid()})
@@ -67,7 +75,7 @@ def _ask(
     reader, writer = os.pipe()
     try:
         job = Job(
-            argv=(python, "-I", "-c", _ESCAPES.read_text(), json.dumps(facts)),
+            argv=(python, "-I", "-c", _PROBES.read_text(), json.dumps(facts)),
             env=child_env(slot),
             cwd=slot.repo,
             read=read,

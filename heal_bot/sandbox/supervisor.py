@@ -19,19 +19,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from heal_bot.sandbox import isolate, policy, processes, proxy, watch
-from heal_bot.sandbox.case import Case
-from heal_bot.sandbox.guard import post
-from heal_bot.sandbox.job import Ended, Job, Profile, ended_to_wire, job_from_wire
-from heal_bot.sandbox.slots import SCRATCH_PARTS, remove_scratch
-from heal_bot.sandbox.uids import claim
-from heal_bot.sandbox.wire import Wire
+from heal_bot.sandbox import child_setup, egress_proxy, processes, resource_monitor, sandbox_policy
+from heal_bot.sandbox.running_job import Case
+from heal_bot.sandbox.sandbox_job import Ended, Job, Profile, ended_to_wire, job_from_wire
+from heal_bot.sandbox.scratch_slots import SCRATCH_PARTS, remove_scratch
+from heal_bot.sandbox.socket_ipc import Wire
+from heal_bot.sandbox.uid_pool import claim
+from heal_bot.sandbox.watchdog import post
 
 _OPEN_FILES = 1024
 _TICK, _BUSY_TICK = 0.1, 0.01
 
 
-def probe(uid: int) -> policy.Layers:
+def probe(uid: int) -> sandbox_policy.Layers:
     """What this machine offers; each attempt is made, none is assumed."""
     abi, landlock_reason = 0, ""
     try:
@@ -41,19 +41,19 @@ def probe(uid: int) -> policy.Layers:
         landlock_reason = "" if abi else "the kernel has none or it is switched off"
     except OSError as error:
         landlock_reason = error.strerror or str(error)
-    seccomp_reason = isolate.seccomp_absent()
+    seccomp_reason = child_setup.seccomp_absent()
     try:
-        from heal_bot.sandbox.filters import compile_filter
+        from heal_bot.sandbox.seccomp import compile_filter
 
         compile_filter("test")
     except (RuntimeError, OSError, ValueError) as error:
         seccomp_reason = seccomp_reason or str(error)
-    return policy.Layers(
+    return sandbox_policy.Layers(
         landlock=abi,
         landlock_reason=landlock_reason,
         seccomp_reason=seccomp_reason,
-        uid_reason=isolate.uid_absent(uid),
-        namespace=isolate.namespace_possible(),
+        uid_reason=child_setup.uid_absent(uid),
+        namespace=child_setup.namespace_possible(),
     )
 
 
@@ -70,7 +70,7 @@ class Supervisor:
         self._spoiled: set[int] = set()
         self._filters: dict[tuple[Profile, bool], bytes] = {}
         self._selector = selectors.DefaultSelector()
-        self._pace = watch.Pace(_TICK)
+        self._pace = resource_monitor.Pace(_TICK)
         self._guard, self._guard_line = (-1, -1) if self._layers.uid_reason else post(self._uids)
         self._polite = False
 
@@ -173,19 +173,19 @@ class Supervisor:
         # The parent's ends of what the job takes along are closed whatever happens here.
         with contextlib.ExitStack() as passed:
             if job.hosts:
-                gate = proxy.Gate(frozenset(host.lower() for host in job.hosts))
-                helper, door = proxy.start(gate, uid)
+                gate = egress_proxy.Gate(frozenset(host.lower() for host in job.hosts))
+                helper, door = egress_proxy.start(gate, uid)
                 passed.callback(door.close)
-                job = dataclasses.replace(job, env={**job.env, **proxy.VARIABLES})
+                job = dataclasses.replace(job, env={**job.env, **egress_proxy.VARIABLES})
             rules = None
             if self._layers.landlock:
                 # Without a uid of its own it could open the terminals of its user as well.
                 terminals = job.terminals and uid is not None
-                rules = policy.ruleset(
+                rules = sandbox_policy.ruleset(
                     job.read, roots, ports=served, network=not own, terminals=terminals
                 )
                 passed.callback(rules.close)
-            plan = isolate.Plan(
+            plan = child_setup.Plan(
                 job=job,
                 uid=uid,
                 bpf=bpf,
@@ -201,15 +201,15 @@ class Supervisor:
             passed.callback(os.close, err_write)
             pid = os.fork()
             if pid == 0:
-                isolate.run_isolated(plan, out_write, err_write)
-        kept = watch.Output(job.limits.kept_bytes)
+                child_setup.run_isolated(plan, out_write, err_write)
+        kept = resource_monitor.Output(job.limits.kept_bytes)
         return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 
     def _filter(self, profile: Profile, *, proxied: bool) -> bytes:
         if self._layers.seccomp_reason:
             return b""
         if (profile, proxied) not in self._filters:
-            from heal_bot.sandbox.filters import compile_filter
+            from heal_bot.sandbox.seccomp import compile_filter
 
             self._filters[profile, proxied] = compile_filter(
                 profile,
@@ -273,7 +273,7 @@ def main(argv: list[str]) -> int:
     fd, mode, slots, scratch = argv
     if mode not in {"strict", "reduced"}:
         raise ValueError(f"unknown isolation mode {mode!r}; strict or reduced")
-    isolate.become_subreaper()
+    child_setup.become_subreaper()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from heal_bot.errors import HealBotError
-from heal_bot.model import Candidate, Edit, PatchedFile
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.model import Candidate, Edit, PatchedFile
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, imports
-from heal_bot.source import lines as spans
-from heal_bot.source.minimal import minimal
+from heal_bot.source import line_targets as spans
+from heal_bot.source.minimal_diff import minimal
 
 __all__ = ["EditError", "diff", "diff_all", "minimal", "patched", "splice", "text_of"]
 

@@ -10,7 +10,7 @@ import tokenize
 import warnings
 from functools import lru_cache
 
-from heal_bot.errors import HealBotError
+from heal_bot.core.errors import HealBotError
 
 MAX_BYTES = 2 << 20
 MAX_LINE = 100_000
@@ -61,9 +61,9 @@ def parse(text: str | bytes) -> ast.Module:
     try:
         return _parsed(checked)
     except SyntaxError as error:
-        from heal_bot.source import newer  # libcst takes a moment to import
+        from heal_bot.source import syntax_backport  # libcst takes a moment to import
 
-        older = newer.lowered(checked)
+        older = syntax_backport.lowered(checked)
         if older is not None and older != checked:
             with contextlib.suppress(SyntaxError):
                 return _parsed(older)

@@ -6,9 +6,9 @@ import ast
 import contextlib
 from collections.abc import Collection, Sequence
 
-from heal_bot.errors import HealBotError
-from heal_bot.model import Edit, Target
-from heal_bot.source import edit, functions, guard, imports, lines
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.model import Edit, Target
+from heal_bot.source import edit, functions, guard, imports, line_targets
 
 
 class RecheckError(HealBotError):
@@ -22,7 +22,7 @@ def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[E
     `after` byte for byte is nothing else changed. Raises RecheckError, or SourceRejected where a
     version cannot be parsed.
     """
-    if spans := [span for name in named if (span := lines.find(path, before, name))]:
+    if spans := [span for name in named if (span := line_targets.find(path, before, name))]:
         return _lines(path, before, after, spans)
     new = functions.index(path, after)
     pairs = [

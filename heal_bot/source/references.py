@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from heal_bot.model import Target
+from heal_bot.core.model import Target
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard
 from heal_bot.source.definitions import Function
-from heal_bot.source.names import Names, Scope, Symbol
+from heal_bot.source.name_resolution import Names, Scope, Symbol
 
 CLASS = "class"
 

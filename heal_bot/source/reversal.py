@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from heal_bot.model import ChangedFile, Edit, Target
+from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, paths
 from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts, parse_code

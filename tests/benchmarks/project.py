@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.street.clones import find
 from benchmarks.street.workbench import Bench
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 
 def on_a_bench(folder: Path, *commits: dict[str, str]) -> tuple[Bench, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from benchmarks import _fauxpy
 from benchmarks._judged import Folder, exact, expected
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant, mutants, plant
-from heal_bot.model import Cluster, Failure
+from heal_bot.core.model import Cluster, Failure
 
 SOURCE = """\
 import math

@@ -16,9 +16,9 @@ from benchmarks._healing import Healed
 from benchmarks._peers_attacks import ATTACKS, SECRET, listening, proposal
 from benchmarks._plain import failures
 from benchmarks._taskfile import FOLDER, own, read
-from heal_bot.events import Run
-from heal_bot.model_port import Message
-from heal_bot.repair.llm.reply import read as understood
+from heal_bot.core.events import Run
+from heal_bot.ports.language_model import Message
+from heal_bot.repair.llm.answer_parser import read as understood
 from heal_bot.source import functions as index
 
 TASKS = own()

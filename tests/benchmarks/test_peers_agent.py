@@ -16,8 +16,8 @@ from benchmarks.street.figures import Row
 from benchmarks.street.recipes import Recipe
 from benchmarks.street.results import Results
 from benchmarks.street.staged import staged
-from tests.github.repository import GitRepository
-from tests.models.server import Answer, served
+from tests.github_server.repository import GitRepository
+from tests.llm_clients.server import Answer, served
 
 BROKEN = "def clip(value, most):\n    return value\n"
 FIXED = BROKEN.replace("return value", "return min(value, most)")

@@ -14,7 +14,7 @@ from benchmarks.street.figures import Row
 from benchmarks.street.planted import Grown
 from benchmarks.street.recipes import Planted, Recipe
 from benchmarks.street.staged import Ended, Stage, opened, staged
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 HEAD, OTHER = "a" * 40, "b" * 40
 NUMPY = ("numpy", "1.26.4", "2.0.0")

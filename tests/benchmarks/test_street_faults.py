@@ -10,7 +10,7 @@ from benchmarks.street import planted
 from benchmarks.street.faults import KINDS, faulty, mutant, targets
 from benchmarks.street.planted import ConflictError
 from benchmarks.street.recipes import Planted, Recipe
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 BODY = '''\
 def mean(values, start=0, *, name="mean"):

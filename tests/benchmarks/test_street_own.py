@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from benchmarks.street.own import situations
 from benchmarks.street.situation import Situation, grow
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 CASES = situations()
 KINDS = {

@@ -12,7 +12,7 @@ from benchmarks.street.plant import Field, _place, _tried, _validated
 from benchmarks.street.recipes import Planted
 from benchmarks.street.workbench import DroppedError
 from tests.benchmarks.project import on_a_bench
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 STATS = (
     "def half(n):\n    return n / 2\n\n\ndef low(a, b):\n    return a if a < b else b\n\n\n"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from heal_bot import settings
-from heal_bot.delivery.options import MOST_OPEN
-from heal_bot.intake import envelope, files
-from heal_bot.settings import Settings
+from heal_bot.action import event_file
+from heal_bot.checkout import git_objects
+from heal_bot.core import settings
+from heal_bot.core.settings import Settings
+from heal_bot.junit import report_files
+from heal_bot.publish.delivery_options import MOST_OPEN
 from heal_bot.source import guard
-from heal_bot.verify import trial
-from heal_bot.workspace import listing
+from heal_bot.verification import warm_trial
 from tests.docs.pages import ROOT
 from tests.test_layers import MAY_IMPORT
 
@@ -34,12 +35,12 @@ def test_the_way_of_one_failing_test_names_a_test_of_the_example() -> None:
 def test_the_sizes_in_limits_are_those_of_the_code() -> None:
     for said in (
         f"at most {guard.MAX_BYTES >> 20} MiB a file",
-        f"Reports of {files.FILE_CAP >> 20} MiB a file",
-        f"commits of {listing.MAX_FILES:,} files, {listing.MAX_TOTAL >> 30} GiB"
-        f" and {listing.MAX_FILE >> 20} MiB a file,"
-        f" paths of {listing.MAX_DEPTH} folders and {listing.MAX_PATH:,} bytes",
+        f"Reports of {report_files.FILE_CAP >> 20} MiB a file",
+        f"commits of {git_objects.MAX_FILES:,} files, {git_objects.MAX_TOTAL >> 30} GiB"
+        f" and {git_objects.MAX_FILE >> 20} MiB a file,"
+        f" paths of {git_objects.MAX_DEPTH} folders and {git_objects.MAX_PATH:,} bytes",
         f"{settings._CONFIG_BYTES >> 10} KiB of `.heal-bot.yml`",
-        f"{envelope._MAX_BYTES >> 20} MiB of an event",
+        f"{event_file._MAX_BYTES >> 20} MiB of an event",
         f"{Settings().max_minutes:g} minutes by default",
     ):
         assert said in LIMITS
@@ -48,10 +49,10 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
 
 
 def test_of_the_calls_of_passing_tests_the_sample_is_said() -> None:
-    recorder = (ROOT / "heal_bot/sandbox/inside/_heal_recorder.py").read_text()
+    recorder = (ROOT / "heal_bot/testrun/agent/_heal_recorder.py").read_text()
     calls, green = re.findall(r"^_(?:RECORDED|GREEN) = (\d+)$", recorder, re.MULTILINE)
     said = (ROOT / "docs/verification.md").read_text().partition("## What is called healed")[2]
-    assert f"at most {trial._GUARDS} of the tests" in said
-    assert f"the fastest, {trial._GUARD_SECONDS:g} seconds of them" in said
+    assert f"at most {warm_trial._GUARDS} of the tests" in said
+    assert f"the fastest, {warm_trial._GUARD_SECONDS:g} seconds of them" in said
     assert f"room for {calls} different calls of each function" in said
     assert f"for {green} of passing tests in any case" in said

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click import Command, Context
 
-from heal_bot import settings
-from heal_bot.cli import VERBS
-from heal_bot.commands.group import cli
-from heal_bot.commands.job import INPUTS
-from heal_bot.settings import Settings
-from heal_bot.text import Secret
+from heal_bot.action.action_context import INPUTS
+from heal_bot.cli.command_group import cli
+from heal_bot.cli.verbs import VERBS
+from heal_bot.core import settings
+from heal_bot.core.settings import Settings
+from heal_bot.core.text import Secret
 
 TEXT = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
 ROWS = {

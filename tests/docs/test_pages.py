@@ -11,9 +11,9 @@ import yaml
 from click import Command, Context
 
 from benchmarks.__main__ import names
-from heal_bot.cli import VERBS
-from heal_bot.commands.group import cli
-from heal_bot.commands.job import INPUTS
+from heal_bot.action.action_context import INPUTS
+from heal_bot.cli.command_group import cli
+from heal_bot.cli.verbs import VERBS
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, prose
 
 _FILE = re.compile(

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from heal_bot import outcome
+from heal_bot.core import outcome
 from tests.docs.messages import PACKAGE, error_classes, messages, reasons, warnings
 
 TEXT = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text().replace("\\|", "|")
@@ -54,7 +54,7 @@ def test_every_status_of_an_outcome_has_an_entry(status: str) -> None:
 
 
 def test_every_exit_code_has_an_entry() -> None:
-    errors = importlib.import_module("heal_bot.errors")
+    errors = importlib.import_module("heal_bot.core.errors")
     codes = {e.exit_code for e in vars(errors).values() if hasattr(e, "exit_code")}
     assert codes == {1, 2}
     for code in (*codes, 0, 3, 130):

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from heal_bot.errors import ProvisionError
-from heal_bot.events import Run
-from heal_bot.history.bisection import Bench, find_regressions
-from heal_bot.history.changes import find_changes
-from heal_bot.model import (
+from heal_bot.checkout.bare_repository import Repository
+from heal_bot.core.errors import ProvisionError
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
     Baseline,
     CaseResult,
     Environment,
@@ -26,9 +25,10 @@ from heal_bot.model import (
     RunHints,
     SuiteRun,
 )
+from heal_bot.environments.local_workspace import LocalWorkspace
+from heal_bot.history.bisection import Bench, find_regressions
+from heal_bot.history.changes import find_changes
 from heal_bot.ports import Ask, Tree
-from heal_bot.workspace.local import LocalWorkspace
-from heal_bot.workspace.repository import Repository
 from tests.fakes import ENVIRONMENT, ISOLATION, failed, quiet_run, suite
 
 A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"

@@ -6,7 +6,7 @@ from typing import Any
 
 from heal_bot.report import sections
 from heal_bot.report.causes import causes, happened
-from tests.github import records
+from tests.github_server import records
 
 BASE = "5" * 40
 

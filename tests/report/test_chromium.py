@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from heal_bot.report.html import page
-from tests.github import records
+from tests.github_server import records
 from tests.report.test_markdown import BASE
 
 pytestmark = pytest.mark.slow

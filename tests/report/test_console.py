@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.report import console
-from tests.github import records
+from tests.github_server import records
 
 BASE = "5" * 40
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from heal_bot.model import (
+from heal_bot.core.model import (
     Attempt,
     Baseline,
     Bump,
@@ -33,7 +33,7 @@ from heal_bot.model import (
     Verdict,
 )
 from heal_bot.report.findings import findings
-from heal_bot.report.record import flatten
+from heal_bot.report.outcome_record import flatten
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, suite
 
 A, B = "tests/test_a.py::test_a", "tests/test_a.py::test_b"

@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from heal_bot.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import page
-from tests.github import records
+from tests.github_server import records
 from tests.report.test_markdown import BASE, hostile
 
 

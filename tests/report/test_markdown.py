@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from heal_bot.report import markdown, sections, status, summary
-from tests.github import records
+from heal_bot.report import markdown, sections, status_comment, step_summary
+from tests.github_server import records
 from tests.report.tame import HOSTILE, assert_tame
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -131,7 +131,7 @@ def test_the_command_to_reproduce_quotes_names_for_the_shell() -> None:
 
 
 def test_a_digest_names_commit_paths_blobs_and_texts() -> None:
-    from heal_bot.model import PatchedFile
+    from heal_bot.core.model import PatchedFile
 
     file = PatchedFile("a.py", "1" * 40, "x")
     same = markdown.digest(BASE, [file])
@@ -149,24 +149,24 @@ def test_a_step_summary_fits_the_runner() -> None:
     values = records.data(BASE)
     _many_failures(values)
     values |= {"patch": None, "certificate": None, "status": "not_healed"}
-    text = summary.step(records.record(values), "nothing", "no patch", "")
-    assert len(text.encode()) <= summary.STEP_LIMIT
+    text = step_summary.step(records.record(values), "nothing", "no patch", "")
+    assert len(text.encode()) <= step_summary.STEP_LIMIT
     assert text.startswith("**heal-bot: not healed.**")
 
 
 def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
-    text = summary.fit("äöü\n" * 1_000, 500)
+    text = step_summary.fit("äöü\n" * 1_000, 500)
     assert len(text.encode()) <= 500
     assert text.endswith("äöü\n\n… cut; the bundle has the whole.\n")
 
 
 def test_an_answer_and_a_refusal_are_tame() -> None:
     record = records.record(hostile(records.data(BASE)) | {"patch": None})
-    mark = status.request_mark(7)
-    assert_tame(status.reply(mark, record, "nothing", HOSTILE, ""))
-    assert_tame(status.refused(mark, HOSTILE))
-    assert_tame(status.failed(mark, HOSTILE))
-    assert_tame(summary.failed(HOSTILE))
+    mark = status_comment.request_mark(7)
+    assert_tame(status_comment.reply(mark, record, "nothing", HOSTILE, ""))
+    assert_tame(status_comment.refused(mark, HOSTILE))
+    assert_tame(status_comment.failed(mark, HOSTILE))
+    assert_tame(step_summary.failed(HOSTILE))
 
 
 COMMIT = {"good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify total", "confirmed": True,
@@ -185,9 +185,9 @@ def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_t
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
     told = sections.findings(unhealed)
     assert told.startswith(f"{text}\n\n<details><summary>What the commit changed</summary>")
-    for said in (summary.step(unhealed, "nothing", "x", ""),
-                 status.reply("<!-- -->", unhealed, "nothing", "x", ""),
-                 status.suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
+    for said in (step_summary.step(unhealed, "nothing", "x", ""),
+                 status_comment.reply("<!-- -->", unhealed, "nothing", "x", ""),
+                 status_comment.suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
         assert said.count(text) == 1
 
 

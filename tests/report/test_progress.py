@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from heal_bot.events import (
+from heal_bot.core.events import (
     ClusterStarted,
     Event,
     ModelSpoke,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.job import Ended, Job, Limits
-from heal_bot.sandbox.run import Sandbox, child_env
+from heal_bot.sandbox.client_pool import Sandbox, child_env
+from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 MIB = 1 << 20

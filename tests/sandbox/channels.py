@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.errors import UsageError
-from heal_bot.events import Run
-from heal_bot.intake import junit
-from heal_bot.sandbox import protocol
-from heal_bot.sandbox.channel import Channel, Flooded
-from heal_bot.text import for_log
+from heal_bot.core.errors import UsageError
+from heal_bot.core.events import Run
+from heal_bot.core.text import for_log
+from heal_bot.junit import reader
+from heal_bot.testrun import driver_protocol
+from heal_bot.testrun.pipe_ipc import Channel, Flooded
 
 SECRET = "the-secret-of-another-file"
 _CAP = 1 << 20
@@ -45,7 +45,7 @@ class Attack:
 def _report(folder: Path) -> str:
     """What the intake gives for the report in a folder: a complaint, or the text of its cases."""
     try:
-        report = junit.read(Run(sink=lambda event: None), folder, ["report.xml"])
+        report = reader.read(Run(sink=lambda event: None), folder, ["report.xml"])
     except UsageError as error:
         return str(error)
     return "".join(case.text + case.message for case in report.cases)
@@ -151,8 +151,8 @@ def _unpickled(folder: Path) -> bool:
 def _read_record(data: bytes) -> bool:
     """Whether the protocol takes the bytes for a record."""
     try:
-        protocol.parse(data, "nonce")
-    except protocol.Untrusted:
+        driver_protocol.parse(data, "nonce")
+    except driver_protocol.Untrusted:
         return False
     return True
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.sandbox.job import Ended, Job, Limits
-from heal_bot.sandbox.run import Sandbox, Slot, child_env
+from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
+from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
 
 _SPEC = importlib.util.spec_from_file_location("world", Path(__file__).parent / "world.py")
 assert _SPEC is not None

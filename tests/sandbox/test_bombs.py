@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.job import Ended
+from heal_bot.sandbox.sandbox_job import Ended
 
 bombs = sys.modules["bombs"]
 LIMITS = bombs.LIMITS

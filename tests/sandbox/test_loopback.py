@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from heal_bot.sandbox.job import Job, Limits
-from heal_bot.sandbox.policy import LOOPBACK_PORTS, Layers
-from heal_bot.sandbox.run import child_env
+from heal_bot.sandbox.client_pool import child_env
+from heal_bot.sandbox.sandbox_job import Job, Limits
+from heal_bot.sandbox.sandbox_policy import LOOPBACK_PORTS, Layers
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 SERVER = """

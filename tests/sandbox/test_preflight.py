@@ -8,8 +8,9 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from heal_bot.commands.doctor import command
-from heal_bot.errors import SandboxError
+from heal_bot.cli.doctor import command
+from heal_bot.core.errors import SandboxError
+from heal_bot.sandbox import preflight
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 
@@ -21,9 +22,9 @@ def facts() -> dict[str, str]:
 
 
 def test_ten_escapes_fail_and_the_interpreter_is_the_same(sandbox) -> None:
-    isolation = sandbox.preflight(PYTHON, facts())
+    isolation = preflight.prove(sandbox, PYTHON, facts())
     assert isolation.layers[-1] == "preflight 10/10"
-    assert sandbox.preflight(PYTHON, facts()) is isolation
+    assert preflight.prove(sandbox, PYTHON, facts()) is isolation
 
 
 @pytest.mark.parametrize(
@@ -31,12 +32,12 @@ def test_ten_escapes_fail_and_the_interpreter_is_the_same(sandbox) -> None:
 )
 def test_another_interpreter_is_refused_by_name(sandbox, name, value) -> None:
     with pytest.raises(SandboxError, match=value):
-        sandbox.preflight(PYTHON, {**facts(), name: value})
+        preflight.prove(sandbox, PYTHON, {**facts(), name: value})
 
 
 def test_an_interpreter_that_cannot_be_read_is_refused(sandbox) -> None:
     with pytest.raises(SandboxError, match="/root/none/python"):
-        sandbox.preflight("/root/none/python", {})
+        preflight.prove(sandbox, "/root/none/python", {})
 
 
 def test_doctor_prints_the_layers() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from heal_bot.sandbox.job import Ended, Job, Limits
-from heal_bot.sandbox.run import Sandbox, Slot, child_env
+from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
+from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
 
 PYTHON = sys.modules["bombs"].PYTHON
 DIALOGUE = """

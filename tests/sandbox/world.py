@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from heal_bot.sandbox import isolate
-from heal_bot.sandbox.filters import compile_filter
-from heal_bot.sandbox.job import Job, Limits, Profile
-from heal_bot.sandbox.policy import ruleset
-from heal_bot.sandbox.run import Sandbox, Slot, child_env
+from heal_bot.sandbox import child_setup
+from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
+from heal_bot.sandbox.sandbox_job import Job, Limits, Profile
+from heal_bot.sandbox.sandbox_policy import ruleset
+from heal_bot.sandbox.seccomp import compile_filter
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 LONE_UID = 64_900
@@ -208,8 +208,8 @@ def _only_landlock() -> None:
 
 def _only_limits() -> None:
     # A hard limit may be raised with CAP_SYS_RESOURCE, which sandboxed code never has.
-    isolate.limit(Limits(), 0)
-    isolate.prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
+    child_setup.limit(Limits(), 0)
+    child_setup.prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
 
 
 def behind_one_layer() -> dict[str, dict[str, str]]:
@@ -220,7 +220,7 @@ def behind_one_layer() -> dict[str, dict[str, str]]:
         "environment": unsandboxed(env=built),
         "descriptors": unsandboxed(leaks=()),
         "limits": unsandboxed(_only_limits),
-        "uid": unsandboxed(lambda: isolate.drop(LONE_UID)),
+        "uid": unsandboxed(lambda: child_setup.drop(LONE_UID)),
         "landlock": unsandboxed(_only_landlock),
-        "seccomp": unsandboxed(lambda: isolate.load_filter(blob)),
+        "seccomp": unsandboxed(lambda: child_setup.load_filter(blob)),
     }

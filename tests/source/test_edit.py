@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heal_bot.model import Candidate, Edit, Target
+from heal_bot.core.model import Candidate, Edit, Target
 from heal_bot.source import edit, functions, guard
 
 TEXT = '''\

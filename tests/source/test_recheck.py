@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.model import Candidate
-from heal_bot.source import rails
+from heal_bot.core.model import Candidate
+from heal_bot.source import patch_policy
 from heal_bot.source.guard import SourceRejected
 from heal_bot.source.recheck import RecheckError, edits
 
@@ -100,7 +100,7 @@ def test_any_other_change_is_refused(after: str, named: set[str]) -> None:
 def test_an_import_alone_that_two_functions_lack_is_a_change_rails_allow(tree, line: str) -> None:
     after = changed("import re\n", f"import re\n{line}\n")
     found = edits("a.py", BEFORE, after, {"Cart.total", "plain"})
-    assert rails.check(Candidate(found, "bundle", "bundle"), tree(a=BEFORE)) == ""
+    assert patch_policy.check(Candidate(found, "bundle", "bundle"), tree(a=BEFORE)) == ""
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.model import Target
+from heal_bot.core.model import Target
 from heal_bot.source import functions
-from heal_bot.source.names import Symbol
+from heal_bot.source.name_resolution import Symbol
 from heal_bot.source.references import References
 from tests.fakes import FolderTree
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from heal_bot import settings
-from heal_bot.commands.job import INPUTS
-from heal_bot.settings import Settings
+from heal_bot.action.action_context import INPUTS
+from heal_bot.core import settings
+from heal_bot.core.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 OURS = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -179,7 +179,7 @@ def test_what_a_snippet_hands_to_the_action_or_a_workflow_is_known_there(path: P
 def test_commands_in_a_container_step_are_verbs_with_known_options(path: Path) -> None:
     from click import Context
 
-    from heal_bot.commands.group import cli
+    from heal_bot.cli.command_group import cli
 
     for step in steps(path):
         if not step.get("uses", "").startswith("docker://"):

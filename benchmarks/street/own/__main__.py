@@ -15,7 +15,7 @@ from benchmarks.street import plain
 from benchmarks.street.own import situations
 from benchmarks.street.plain import PlainError
 from benchmarks.street.situation import Situation, environment, grow, job, report
-from tests.github.repository import GitRepository
+from tests.github_server.repository import GitRepository
 
 _RUNS = 3
 

@@ -39,7 +39,7 @@ def order(slides, first=None):
     rest = sorted(slide for slide in slides if slide != first)
     return [first, *rest] if first in slides else rest
 """,
-                    "tests/test_settings.py": """\
+                    "tests/core/test_settings.py": """\
 import pytest
 
 from kiosk.settings import load

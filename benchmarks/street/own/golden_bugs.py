@@ -44,7 +44,7 @@ SITUATIONS = (
                     "tests/golden/two-items.txt": "Invoice for Ada\n\n"
                     "  2 x tea                   9.00\n  1 x honey                 7.05\n"
                     "\nTotal                      16.05\n",
-                    "tests/test_text.py": """\
+                    "tests/core/test_text.py": """\
 from pathlib import Path
 
 import pytest

@@ -39,7 +39,7 @@ SITUATIONS = (
                         python=">=3.9", flat=True,
                     ),
                     "ribbons/text.py": _WRAP,
-                    "tests/test_text.py": _TESTS.format(name="ribbons"),
+                    "tests/core/test_text.py": _TESTS.format(name="ribbons"),
                 },
             ),
             Commit("Prepare for patterns", {"ribbons/text.py": f"import os\nimport re\n\n\n{_WRAP}"}),
@@ -60,7 +60,7 @@ SITUATIONS = (
                         workflow=ci(arguments="--ruff --ruff-format"),
                     ),
                     "src/bands/text.py": _WRAP,
-                    "tests/test_text.py": _TESTS.format(name="bands"),
+                    "tests/core/test_text.py": _TESTS.format(name="bands"),
                 },
             ),
             Commit(
@@ -90,7 +90,7 @@ SITUATIONS = (
 def wrap(text: str, width: int) -> list[str]:
     return [text[n : n + width] for n in range(0, len(text), width)]
 """,
-                    "tests/test_text.py": _TESTS.format(name="sails"),
+                    "tests/core/test_text.py": _TESTS.format(name="sails"),
                 },
             ),
             Commit(
@@ -119,7 +119,7 @@ def lines(text: str, width: int) -> str:
                         "flags", workflow=ci(after="python -m pip install ruff\nruff check ."), flat=True
                     ),
                     "flags/text.py": _WRAP,
-                    "tests/test_text.py": _TESTS.format(name="flags"),
+                    "tests/core/test_text.py": _TESTS.format(name="flags"),
                 },
             ),
             Commit("Prepare for patterns", {"flags/text.py": f"import re\n\n\n{_WRAP}"}),

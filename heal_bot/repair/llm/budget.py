@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from heal_bot.errors import LLMError
-from heal_bot.events import ModelSpoke, Noted, Run
-from heal_bot.model import Cost
-from heal_bot.model_port import Model
+from heal_bot.core.errors import LLMError
+from heal_bot.core.events import ModelSpoke, Noted, Run
+from heal_bot.core.model import Cost
+from heal_bot.ports.language_model import Model
 
 _LEAST_ANSWER = 4_000
 # A prompt has at most three times the tokens that are estimated: one per byte.

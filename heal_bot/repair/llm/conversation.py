@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from heal_bot.events import Run
-from heal_bot.model import Attempt, Candidate, Target
+from heal_bot.core.events import Run
+from heal_bot.core.model import Attempt, Candidate, Target
+from heal_bot.core.text import hide_values, one_line, printable
 from heal_bot.ports import Brief, Tree
-from heal_bot.repair.llm.looks import Asked, Seen, implicated, looked
-from heal_bot.repair.llm.prompting import Prompt, Prompter, Turn
-from heal_bot.repair.llm.reply import Reading, ReplyError
-from heal_bot.repair.llm.rewriting import read
-from heal_bot.repair.llm.structured import taken
-from heal_bot.source import edit, rails
-from heal_bot.text import hide_values, one_line, printable
+from heal_bot.repair.llm.answer_parser import Reading, ReplyError
+from heal_bot.repair.llm.code_looks import Asked, Seen, implicated, looked
+from heal_bot.repair.llm.file_rewrite import read
+from heal_bot.repair.llm.json_answer import taken
+from heal_bot.repair.llm.prompts_fitted import Prompt, Prompter, Turn
+from heal_bot.source import edit, patch_policy
 
 _TURNS = 30
 # Answers with looks in a row, before something has to be proposed.
@@ -137,4 +137,4 @@ def _how(attempt: Attempt, tree: Tree) -> str:
         return verdict.status if verdict.measured else "unmeasured"
     if not attempt.candidate.edits:
         return "unread"
-    return "refused" if rails.check(attempt.candidate, tree) else "repeated"
+    return "refused" if patch_policy.check(attempt.candidate, tree) else "repeated"

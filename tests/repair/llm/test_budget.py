@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.errors import LLMError
-from heal_bot.events import Event, Run
-from heal_bot.model import Cost
+from heal_bot.core.errors import LLMError
+from heal_bot.core.events import Event, Run
+from heal_bot.core.model import Cost
 from heal_bot.repair.llm.budget import Budget
 
 

@@ -1,0 +1,155 @@
+"""The event of a job is read, located and admitted, or refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heal_bot.action import event_file, local_event
+from heal_bot.action import webhook_event as events
+from heal_bot.action.action_context import Job, broke
+from heal_bot.action.webhook_event import Asked, Ignored
+from heal_bot.core.errors import HealBotError, ProvisionError, no_room
+from heal_bot.core.model import HealRequest
+from heal_bot.github import actions_runner, permission_check
+from heal_bot.github.pulls import GitHub
+from heal_bot.github.workflow_runs import Runs
+from heal_bot.report import status_comment
+
+if TYPE_CHECKING:
+    from heal_bot.action.webhook_handlers import Healer
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{12}")
+
+
+def receive(environ: Mapping[str, str], path: Path | None) -> None:
+    """Serve the event of a sealed process, and tell the runner of what breaks."""
+    if path is not None and not environ.get("GITHUB_EVENT_NAME"):
+        environ = local_event.completed(environ, event_file.load(path))
+    try:
+        job = Job.of(environ)
+    except HealBotError as error:
+        broke(environ, error)
+        raise
+    for line in actions_runner.masks(job.settings.secrets):
+        click.echo(line)
+    path = path or event_file.named(environ)
+    try:
+        _written(job, environ.get("GITHUB_EVENT_NAME", ""), path)
+    except HealBotError as error:
+        job.fail(error)
+        raise
+
+
+def _written(job: Job, name: str, path: Path) -> None:
+    """Serve where temporary files can be written; ProvisionError when a disk is full."""
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise ProvisionError(
+            f"no temporary folder can be written ({error.strerror}): free space before the step "
+            "runs"
+        ) from error
+    try:
+        serve(job, name, path)
+    except OSError as error:
+        if (told := no_room(error)) is not None:
+            raise told from error
+        raise
+
+
+def serve(job: Job, name: str, path: Path, heal: Healer | None = None) -> None:
+    """The whole run: event, admission, healing without the token, publishing with it."""
+    asked = events.read(name, event_file.load(path), job.facts())
+    if isinstance(asked, Ignored) and asked.reply_to is None:
+        job.nothing(asked.reason)
+        return
+    forge = job.forge()
+    if isinstance(asked, Ignored):
+        job.refuse(asked.reason)
+        _reply(job, forge, asked.pull_number, asked.reply_to, asked.reason)
+        return
+    runs = Runs(
+        forge.repo, forge.repository, job.settings.github_token, job.settings.github_api_url
+    )
+    located = _located(job, asked, forge, runs)
+    if isinstance(located, str):
+        job.nothing(located)
+        return
+    if idle := _own(located.request, job) or _fleeting(located.request, job):
+        job.nothing(idle)
+        return
+    admitted = permission_check.admit(job.run, located.request, forge, job.allow, job.bots)
+    request = admitted.request
+    if request.pull_number is None and (base := job.inputs.get("base")):
+        request = replace(request, base_ref=base)
+    if admitted.refusal:
+        job.refuse(admitted.refusal)
+        _reply(job, forge, request.pull_number, request.reply_to, admitted.refusal)
+        return
+    # Imported here: a request that is refused need not wait for what it will not use.
+    from heal_bot.action import webhook_handlers, worker_process
+
+    asked = replace(located, request=request)
+    if located.green:
+        webhook_handlers.green(job, request, forge)
+    elif request.verb in {"heal", "retry"}:
+        webhook_handlers.healed(
+            job, asked, admitted.config_ref, forge, runs, heal or worker_process.heal
+        )
+    else:
+        webhook_handlers.speak(job, asked, forge)
+
+
+def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
+    """The request with its commit, where only the API knows it; or why there is none."""
+    request = asked.request
+    if request.trigger == "schedule":
+        found = runs.last_red(forge.default_branch(job.run), job.facts().run_id)
+        if found is None:
+            return "the default branch has no red run"
+    elif (request.trigger == "dispatch" and not request.base_sha) or "run-id" in job.inputs:
+        found = runs.facts(request.run_id or 0)
+        if found is None:
+            return f"there is no run {request.run_id}"
+    else:
+        return asked
+    if found.repo.lower() != forge.repo.lower() or not found.branch:
+        return f"run {found.id} is of code from {found.repo or 'a deleted fork'}"
+    known = replace(
+        request, base_sha=found.sha, tested_sha=found.sha, base_ref=found.branch, run_id=found.id,
+        good="",
+    )  # fmt: skip
+    return replace(asked, request=known, artifacts=True)
+
+
+def _fleeting(request: HealRequest, job: Job) -> str:
+    """Why a run of what is no lasting branch starts nothing."""
+    if request.base_ref.startswith("gh-readonly-queue/"):
+        return "the branch of a merge queue lives for its check alone; heal the pull request"
+    tag = job.environ.get("GITHUB_REF_TYPE") == "tag" and request.trigger.startswith("step:")
+    if tag and "base" not in job.inputs and "run-id" not in job.inputs:
+        return f"{request.base_ref} is a tag; give the input base to say where a repair goes"
+    return ""
+
+
+def _own(request: HealRequest, job: Job) -> str:
+    """Why a red run of a proposal of ours starts nothing: it would propose to itself for ever."""
+    asked = request.trigger in {"comment", "dispatch", "step:workflow_dispatch"}
+    name = request.base_ref.removeprefix(job.options().prefix)
+    if asked or name == request.base_ref or not _FINGERPRINT.fullmatch(name):
+        return ""
+    return f"branch {request.base_ref} is heal-bot's own; ask with a comment to repair it"
+
+
+def _reply(job: Job, forge: GitHub, number: int | None, reply_to: int | None, reason: str) -> None:
+    """Answer a request that is not served in one sentence, once."""
+    if number is None or reply_to is None:
+        return
+    job.say(forge, number, reply_to, lambda mark: status_comment.refused(mark, reason))

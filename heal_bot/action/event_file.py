@@ -1,0 +1,76 @@
+"""The event file as the runner leaves it, and whether there is anything in it for us at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heal_bot.action import comment_command
+from heal_bot.core.errors import UsageError
+from heal_bot.core.text import one_line
+
+NOT_SERVED = "pull_request_target runs with write rights on code of others; not served"
+_NO_COMMAND = "the comment is no /heal command"
+_MAX_BYTES = 8 << 20
+# The events that are a person's words, and the part of the payload that holds them.
+_SPOKEN = {
+    "issue_comment": "comment",
+    "pull_request_review_comment": "comment",
+    "pull_request_review": "review",
+}
+
+
+def named(environ: Mapping[str, str]) -> Path:
+    """The event file that the runner names."""
+    return Path(environ.get("GITHUB_EVENT_PATH") or "/nonexistent")
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The payload in the runner's event file; UsageError when it is none."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+        loaded = json.loads(data) if len(data) <= _MAX_BYTES else None
+    except OSError as error:
+        raise UsageError(f"cannot read the event {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the event {path} is not JSON: {one_line(str(error))}") from error
+    if not isinstance(loaded, dict):
+        raise UsageError(f"the event {path} is no JSON object of at most {_MAX_BYTES} bytes")
+    return loaded
+
+
+def idle(name: str, path: Path) -> str:
+    """Why the event asks for nothing; '' where it may ask for something.
+
+    Only what is certain: a file or a payload of another form is judged where it is read.
+    """
+    if name == "pull_request_target":
+        return NOT_SERVED
+    if name not in _SPOKEN and name != "workflow_run":
+        return ""
+    try:
+        given = load(path)
+    except UsageError:
+        return ""
+    if name == "workflow_run":
+        run = given.get("workflow_run")
+        conclusion = run.get("conclusion") if isinstance(run, dict) else None
+        action = given.get("action")
+        known = isinstance(action, str) and isinstance(conclusion, str)
+        return ended(str(action), str(conclusion)) if known else ""
+    said = given.get(_SPOKEN[name])
+    if not isinstance(said, dict) or "body" not in said:
+        return ""
+    body = said["body"]
+    unasked = body is None or (isinstance(body, str) and comment_command.parse(body) is None)
+    return _NO_COMMAND if unasked else ""
+
+
+def ended(action: str, conclusion: str) -> str:
+    """Why another workflow's run is neither to be healed nor green; '' where it is."""
+    if action == "completed" and conclusion in {"failure", "success"}:
+        return ""
+    return f"the run ended as {one_line(conclusion or action, 40)}"

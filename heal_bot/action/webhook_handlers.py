@@ -1,0 +1,229 @@
+"""What an admitted request asks: heal and publish, close what is no longer needed, or speak."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from heal_bot.action.action_context import Job
+from heal_bot.action.webhook_event import Asked
+from heal_bot.action.worker_process import Task
+from heal_bot.core import bundle
+from heal_bot.core.errors import ForgeError, HealBotError
+from heal_bot.core.events import Noted
+from heal_bot.core.model import HealRequest, Memory
+from heal_bot.core.outcome import OutcomeRecord
+from heal_bot.core.text import for_log, for_markdown
+from heal_bot.github import actions_runner
+from heal_bot.github.pulls import GitHub
+from heal_bot.github.workflow_runs import Runs
+from heal_bot.ports.code_host import STOPPED
+from heal_bot.publish import apply_comment_command, close_stale_pulls
+from heal_bot.publish.best_effort import aside
+from heal_bot.publish.delivery_options import Options, Published
+from heal_bot.publish.delivery_strategies import mine
+from heal_bot.publish.publishing import publish, suspected_lines
+from heal_bot.report import pull_request_memory, status_comment
+
+# GitHub shows ten of a level per step; the end of the run is one of them.
+_MARKED = 9
+Healer = Callable[[Job, Task], OutcomeRecord]
+
+
+def healed(
+    job: Job, asked: Asked, config_ref: str, forge: GitHub, runs: Runs, heal: Healer
+) -> None:
+    """Reports, memory, the run itself, delivery; a stale result is healed once more."""
+    request, options = _since_green(job, asked, runs), job.options()
+    if options.mode != "dry-run":
+        _begin(job, asked, forge)
+    with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
+        downloaded = _reports(job, asked, runs, Path(name))
+        memory = _remembered(job, request, forge, options)
+        task = Task(
+            request, memory, config_ref, asked.report, downloaded, asked.place,
+            _interrupted(job, request),
+        )  # fmt: skip
+        try:
+            record = heal(job, task)
+            done = _published(job, record, request, forge, options)
+            if done.status == "stale" and done.head and request.reply_to is None:
+                job.run.emit(Noted(stage="publish", message=f"{done.reason}: healing once more"))
+                request = replace(request, base_sha=done.head, tested_sha=done.head)
+                record = heal(job, replace(task, request=request))
+                done = _published(job, record, request, forge, options)
+        except BaseException as error:
+            _ended(job, request, forge, error)
+            raise
+    job.finish(record, done, request.callback)
+    if not done.checked and done.status != "unchanged":
+        _mark(record)
+
+
+def _mark(record: OutcomeRecord) -> None:
+    """The likeliest lines on the run's page, where no check run shows them."""
+    shown = {"notice": 0, "warning": 0}
+    for found in suspected_lines(record):
+        shown[found.level] += 1
+        if shown[found.level] <= _MARKED:
+            place = {"file": found.path, "line": str(found.line), "title": "heal-bot"}
+            click.echo(actions_runner.command(found.level, found.message, **place))
+
+
+def _published(
+    job: Job, record: OutcomeRecord, request: HealRequest, forge: GitHub, options: Options
+) -> Published:
+    """What came of it; where GitHub fails altogether the step summary and the outputs hold it."""
+    try:
+        return publish(job.run, record, request, forge, options)
+    except ForgeError as error:
+        job.finish(record, Published("summary", str(error)), request.callback)
+        raise
+
+
+def _ended(job: Job, request: HealRequest, forge: GitHub, error: BaseException) -> None:
+    """Tell whoever waits for the answer that the run broke, or was cancelled."""
+    if request.reply_to is None or request.pull_number is None:
+        return
+    told = str(error) if isinstance(error, HealBotError) else "its log says why"
+    if isinstance(error, KeyboardInterrupt):
+        told = "it was cancelled"
+    job.say(forge, request.pull_number, request.reply_to, lambda m: status_comment.failed(m, told))
+
+
+def _begin(job: Job, asked: Asked, forge: GitHub) -> None:
+    """Show whoever asked that the request was seen, and for which commit it is served."""
+    request = asked.request
+    if request.reply_to is None or request.pull_number is None:
+        return
+    _seen(job, asked, forge)
+    job.say(
+        forge,
+        request.pull_number,
+        request.reply_to,
+        lambda mark: status_comment.working(mark, request.base_sha, job.run_url),
+        new=job.environ.get("GITHUB_RUN_ATTEMPT") == "1",
+    )
+
+
+def _seen(job: Job, asked: Asked, forge: GitHub) -> None:
+    """React to the comment; a review itself takes no reaction."""
+    if asked.request.reply_to is None or job.environ.get("GITHUB_EVENT_NAME", "").endswith(
+        "review"
+    ):
+        return
+    number = asked.request.reply_to
+    aside(job.run, lambda: forge.talk.react(job.run, number, "eyes", review=asked.review))
+
+
+def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ...]:
+    """The artifacts of the run that was red; without them the sandboxed baseline is the report."""
+    request = asked.request
+    if not asked.artifacts:
+        return ()
+    try:
+        number = request.run_id
+        if request.trigger == "comment":
+            number = runs.red_of(request.base_sha)
+        if number is None:
+            return ()
+        return runs.reports(job.run, number, job.artifacts, folder, own=_is_own(job, number))
+    except ForgeError as error:
+        job.run.emit(Noted(stage="intake", message=f"no artifacts: {error}", level="warning"))
+        return ()
+
+
+def _since_green(job: Job, asked: Asked, runs: Runs) -> HealRequest:
+    """The request with the commit and the time of the last green run, where no event names one."""
+    request = asked.request
+    named = request.good not in {"", request.base_sha}
+    # The run of a comment, or of a dispatch that names none, is not the red one.
+    other = request.trigger == "comment" or (request.trigger == "dispatch" and not asked.artifacts)
+    if request.run_id is None or other or named:
+        return request
+    try:
+        green = runs.last_green(request.run_id)
+    except ForgeError as error:
+        message = f"the last green run is not known: {error}"
+        job.run.emit(Noted(stage="history", message=message, level="warning"))
+        return request
+    return replace(request, good=green.sha, green=green.started) if green else request
+
+
+def _is_own(job: Job, number: int) -> bool:
+    return str(number) == job.settings.github_run_id
+
+
+def _remembered(job: Job, request: HealRequest, forge: GitHub, options: Options) -> Memory:
+    """What our open proposals into this branch remember.
+
+    Nothing when asked to try again.
+    """
+    if request.verb == "retry":
+        return Memory()
+    noted = [
+        pull_request_memory.read(pull.body)
+        for pull in mine(job.run, forge, options.prefix)
+        if pull.base_ref == request.base_ref
+    ]
+    tried = dict(item for note in noted if note is not None for item in note.memory.tried)
+    return Memory(tuple(tried.items()))
+
+
+def _interrupted(job: Job, request: HealRequest) -> OutcomeRecord | None:
+    """The bundle that is resumed, read before this run's own takes its place."""
+    folder = job.inside("resume")
+    return bundle.read(folder) if folder is not None and request.verb != "retry" else None
+
+
+def green(job: Job, request: HealRequest, forge: GitHub) -> None:
+    """The tests pass without us: close what proposes to repair them."""
+    options = job.options()
+    closed: tuple[int, ...] = ()
+    if options.mode != "dry-run":
+        closed = close_stale_pulls.retire(
+            job.run, request.base_ref, request.base_sha, forge, options.prefix
+        )
+    numbers = ", ".join(str(number) for number in closed)
+    job.nothing(f"the run is green; closed: {numbers}" if closed else "the run is green")
+
+
+def speak(job: Job, asked: Asked, forge: GitHub) -> None:
+    """The verbs that start no run: apply, explain, stop, help."""
+    request = asked.request
+    assert request.pull_number is not None
+    assert request.reply_to is not None
+    try:
+        done, text = _spoken(job, request, request.pull_number, forge)
+    except ForgeError as error:
+        done = Published("refused", str(error))
+        text = f"Not done: {for_markdown(str(error), 400)}"
+        click.echo(actions_runner.annotation("warning", "heal-bot", str(error)))
+    job.say(
+        forge, request.pull_number, request.reply_to, lambda mark: status_comment.answer(mark, text)
+    )
+    job.tell({"status": "nothing_to_do", "delivery": done.status}, text)
+    click.echo(for_log(f"{request.verb}: {done.status}"))
+
+
+def _spoken(job: Job, request: HealRequest, number: int, forge: GitHub) -> tuple[Published, str]:
+    """What came of a verb, and the answer as Markdown of our own words."""
+    prefix, run = job.options().prefix, job.run
+    done = Published("commented", request.verb)
+    match request.verb:
+        case "apply":
+            done = apply_comment_command.accept(
+                run, request.base_ref, request.base_sha, forge, prefix
+            )
+            return done, f"{for_markdown(done.reason, 400)}."
+        case "explain":
+            return done, apply_comment_command.explained(run, request.base_ref, forge, prefix)
+        case "stop":
+            forge.talk.label(run, number, (STOPPED,))
+            told = f"until the label `{STOPPED}` is removed"
+            return done, f"heal-bot leaves this pull request alone {told}."
+    return done, status_comment.HELP

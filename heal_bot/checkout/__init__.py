@@ -1,0 +1,1 @@
+"""Checkouts made by us from verified git objects."""

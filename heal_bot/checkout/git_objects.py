@@ -1,0 +1,176 @@
+"""A commit's files as git lists and hands them out: entries, blobs, changed lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from heal_bot.checkout.bare_repository import Repository
+from heal_bot.core.errors import ProvisionError, WorkspaceError
+from heal_bot.core.events import Run
+
+# Caps for what a commit may hold: beyond them a checkout per run would take minutes.
+MAX_FILES = 200_000
+MAX_FILE = 256 << 20
+MAX_TOTAL = 4 << 30
+# What the system takes as a path below our folder, and what can be removed again.
+MAX_PATH = 3_000
+MAX_DEPTH = 400
+_BATCH = 32 << 20
+_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A path of a commit; mode as git writes it: 100644, 100755, 120000 (link), 160000 (module)."""
+
+    path: str
+    mode: str
+    blob: str
+    size: int
+
+
+def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
+    """All entries of a commit, sorted by path; ProvisionError when it is beyond the caps."""
+    listed = repository.git.run(
+        run, repository.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
+    )
+    found = []
+    for line in listed.split(b"\0")[:-1]:
+        head, _, raw = line.partition(b"\t")
+        mode, _, blob, size = head.decode().split()
+        path = os.fsdecode(raw)
+        _refuse_odd(path)
+        found.append(Entry(path, mode, blob, 0 if size == "-" else int(size)))
+    total = sum(entry.size for entry in found)
+    if len(found) > MAX_FILES or total > MAX_TOTAL or any(e.size > MAX_FILE for e in found):
+        raise ProvisionError(
+            f"commit {sha[:12]} holds {len(found)} files of {total >> 20} MiB, more than heal-bot "
+            f"checks out ({MAX_FILES} files, {MAX_TOTAL >> 30} GiB, {MAX_FILE >> 20} MiB a file)"
+        )
+    longest = max((os.fsencode(entry.path) for entry in found), key=len, default=b"")
+    deepest = max((entry.path.count("/") for entry in found), default=0)
+    if len(longest) > MAX_PATH or deepest > MAX_DEPTH:
+        raise ProvisionError(
+            f"commit {sha[:12]} holds paths of up to {deepest} folders and {len(longest)} bytes, "
+            f"more than heal-bot checks out ({MAX_DEPTH} folders, {MAX_PATH} bytes)"
+        )
+    return tuple(sorted(found, key=lambda entry: entry.path))
+
+
+def blobs(
+    run: Run, repository: Repository, wanted: Sequence[Entry]
+) -> Iterator[tuple[Entry, bytes]]:
+    """The bytes of each entry, in order, a few MiB at a time."""
+    batch: list[Entry] = []
+    size = 0
+    for entry in wanted:
+        if batch and size + entry.size > _BATCH:
+            yield from _batch(run, repository, batch)
+            batch, size = [], 0
+        batch.append(entry)
+        size += entry.size
+    if batch:
+        yield from _batch(run, repository, batch)
+
+
+def changed_lines(
+    run: Run, repository: Repository, since: str, sha: str
+) -> dict[str, frozenset[int]]:
+    """Lines of each Python file of `sha` that are new or different since commit `since`."""
+    arguments = ("--unified=0", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
+    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", "--text")
+    told = repository.git.attempt(
+        run,
+        repository.folder,
+        "diff",
+        *arguments,
+        *prefixes,
+        "--end-of-options",
+        since,
+        sha,
+        "--",
+        "*.py",
+    )
+    if not told.ok:
+        return {}
+    changed: dict[str, set[int]] = {}
+    lines: set[int] = set()
+    left = 0
+    for line in told.stdout.split(b"\n"):
+        if left > 0:
+            left -= line[:1] in {b"+", b"-"}
+        elif line.startswith(b"+++ b/"):
+            lines = changed.setdefault(os.fsdecode(line[6:].rstrip(b"\t")), set())
+        elif line.startswith(b"+++ "):
+            lines = set()
+        elif hunk := _HUNK.match(line):
+            first, count = int(hunk[1]), int(hunk[2] if hunk[2] is not None else 1)
+            lines.update(range(first, first + count))
+            removed = re.match(rb"@@ -\d+(?:,(\d+))?", line)
+            left = count + (int(removed[1]) if removed and removed[1] is not None else 1)
+    return {path: frozenset(found) for path, found in changed.items() if found}
+
+
+def changed_paths(run: Run, repository: Repository, since: str, sha: str) -> tuple[str, ...]:
+    """The paths that differ between two commits, deleted ones too."""
+    told = repository.git.attempt(
+        run, repository.folder, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+        "--end-of-options", since, sha,
+    )  # fmt: skip
+    return tuple(os.fsdecode(path) for path in told.stdout.split(b"\0")[:-1]) if told.ok else ()
+
+
+def base_of(run: Run, repository: Repository, sha: str) -> str | None:
+    """The first parent, where the changes under test began; None beyond the history at hand."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")
+    told = repository.git.attempt(run, repository.folder, *asked)
+    return told.stdout.decode().strip() or None if told.ok else None
+
+
+def former(run: Run, repository: Repository, since: str, path: str) -> bytes | None:
+    """A regular file as commit `since` had it; None when that has none, or one beyond the caps."""
+    listed = repository.git.attempt(
+        run, repository.folder, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--",
+        f":(literal){path}",
+    )  # fmt: skip
+    head = listed.stdout.partition(b"\t")[0].split() if listed.ok else []
+    if len(head) != 3 or head[0] not in {b"100644", b"100755"}:
+        return None
+    told = repository.git.attempt(run, repository.folder, "cat-file", "blob", head[2].decode())
+    return told.stdout if told.ok else None
+
+
+def newest(run: Run, repository: Repository, since: str, sha: str, path: str) -> str:
+    """The newest commit after `since` up to `sha` that changed the file; '' without one."""
+    told = repository.git.attempt(
+        run, repository.folder, "log", "-1", "--format=%H", "--no-renames", "--end-of-options",
+        f"{since}..{sha}", "--", f":(literal){path}",
+    )  # fmt: skip
+    return told.stdout.decode().strip() if told.ok else ""
+
+
+def _batch(
+    run: Run, repository: Repository, batch: Sequence[Entry]
+) -> Iterator[tuple[Entry, bytes]]:
+    names = "".join(f"{entry.blob}\n" for entry in batch).encode()
+    cap = sum(entry.size for entry in batch) + 256 * len(batch) + 4096
+    data = repository.git.run(
+        run, repository.folder, "cat-file", "--batch", stdin=names, cap=cap, seconds=300
+    )
+    at = 0
+    for entry in batch:
+        end = data.index(b"\n", at)
+        header = data[at:end].decode().split()
+        if header[1:] != ["blob", str(entry.size)]:
+            raise WorkspaceError(f"object {entry.blob} of {entry.path} is missing: {header}")
+        yield entry, data[end + 1 : end + 1 + entry.size]
+        at = end + 1 + entry.size + 1
+
+
+def _refuse_odd(path: str) -> None:
+    parts = path.split("/")
+    if any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
+        raise WorkspaceError(f"the commit holds a path that leads astray: {path!r}")

@@ -1,0 +1,94 @@
+"""`heal-bot doctor`: what isolation this machine offers, proved from inside."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from heal_bot.core.errors import SandboxError
+from heal_bot.core.model import Isolation
+
+_LAYERS = {
+    "rlimits": "time, memory, files and processes of each program are bounded",
+    "environment": "a program gets named variables only",
+    "uid": "a user of its own for each slot; everything of it can be killed at once",
+    "no_new_privs": "set-uid programs give nothing",
+    "landlock": "no file outside the scratch folders and the system's own",
+    "seccomp": "no sockets, no tracing, no namespaces, no kernel extras",
+    "supervisor": "watches memory, disk, output and time; kills and reaps",
+    "preflight": "escapes tried from inside that failed",
+}
+
+
+@click.command(name="doctor")
+@click.option("--python", "python", type=click.Path(), help="The interpreter to try inside.")
+@click.option(
+    "--mode", type=click.Choice(["strict", "reduced"]), default="strict", show_default=True
+)
+def command(python: str | None, mode: str) -> None:
+    """Say which isolation holds here, with the self-test run inside the sandbox."""
+    from heal_bot.sandbox import preflight
+    from heal_bot.sandbox.client_pool import Sandbox
+
+    interpreter = str(Path(python).absolute()) if python else _system_python()
+    with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
+        isolation = preflight.prove(sandbox, interpreter, {}, _roots(interpreter))
+        loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
+    _print(isolation, interpreter, loopback)
+
+
+def _system_python() -> str:
+    """An interpreter that every user can read: the one of the system, or our own."""
+    found = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+    if not found:
+        raise SandboxError("no python3 in /usr/bin or /usr/local/bin; name one with --python")
+    return found
+
+
+def _roots(python: str) -> tuple[Path, ...]:
+    """The folders an interpreter outside the system's own needs: its prefix and its target's."""
+    own = Path(python).parent.parent
+    real = Path(python).resolve().parent.parent
+    return tuple(
+        folder
+        for folder in dict.fromkeys((own, real))
+        if not str(folder).startswith("/usr") and folder != Path("/")
+    )
+
+
+def _print(isolation: Isolation, python: str, loopback: str) -> None:
+    """The table; `loopback` is what is wrong with local servers here, or nothing."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(title=f"heal-bot sandbox: {isolation.mode}")
+    table.add_column("layer")
+    table.add_column("holds")
+    table.add_column("what it does")
+    for layer in isolation.layers:
+        name = layer.partition("-")[0].partition(" ")[0]
+        table.add_row(layer, "yes", _LAYERS.get(name, ""))
+    for gap in isolation.missing:
+        name, _, reason = gap.partition(": ")
+        table.add_row(name, "no", reason)
+    local = loopback or "tests get a loopback of their own"
+    table.add_row("--loopback", "no" if loopback else "yes", local)
+    console.print(table)
+    user = "root" if os.geteuid() == 0 else f"uid {os.geteuid()}"
+    console.print(
+        f"Linux {platform.release()}, started as {user}; interpreter inside: {python}",
+        highlight=False,
+    )
+    step = (
+        "run heal-bot's container for the layers that are missing, or trust the code and heal"
+        " with --sandbox reduced"
+        if isolation.missing
+        else "heal-bot heal --junit 'junit*.xml' in the repository whose tests are red"
+    )
+    console.print(f"next: {step}", highlight=False, soft_wrap=True)

@@ -1,0 +1,228 @@
+"""`heal-bot heal`: a failed run in, a bundle out."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from heal_bot.core.errors import HealBotError
+    from heal_bot.core.outcome import OutcomeRecord
+    from heal_bot.core.settings import Settings
+    from heal_bot.wiring.proposers import Own
+
+
+@click.command("heal")
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    show_default="here",
+    help="The git repository whose tests are red.",
+)
+@click.option(
+    "--junit",
+    multiple=True,
+    metavar="GLOB",
+    help="JUnit XML of the failed run, relative to here or to the repository; repeatable."
+    " Without it the sandboxed baseline is the report.",
+)
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path),
+    help="The interpreter of the tests; by default $VIRTUAL_ENV or .venv.",
+)
+@click.option("--python-version", metavar="3.N", help="Make an environment anew, with this Python.")
+@click.option(
+    "--setup", metavar="TEXT", help="Make one with these packages, as `pip install` takes them."
+)
+@click.option(
+    "--freeze",
+    metavar="GLOB",
+    help="Make one with the versions that `pip freeze` wrote; of several files those that agree.",
+)
+@click.option(
+    "--test-command",
+    metavar="TEXT",
+    help="What runs the tests in the place of pytest: tox, nox, manage.py test, a script.",
+)
+@click.option(
+    "--build-hosts",
+    metavar="LIST",
+    help="Hosts that packages without a wheel may reach by https while they are built; none by"
+    " default.",
+)
+@click.option(
+    "--working-directory",
+    metavar="DIR",
+    help="The folder below the top of the repository that the project lies in.",
+)
+@click.option(
+    "--proposers",
+    metavar="LIST",
+    help="Tiers in order: rules,claude,gemini,openai. By default rules and every model"
+    " whose key is set.",
+)
+@click.option(
+    "--model", metavar="NAME", help="The model; with several model tiers claude=NAME,gemini=NAME."
+)
+@click.option("--only", multiple=True, metavar="ID", help="Heal these tests alone; repeatable.")
+@click.option(
+    "--good",
+    metavar="REF",
+    default="",
+    help="A commit, branch or tag where the tests passed; by default older commits are tried.",
+)
+@click.option("--target", multiple=True, metavar="PATH::NAME", help="A function to suspect first.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("heal-bot-bundle"),
+    show_default=True,
+    help="The bundle to write.",
+)
+@click.option("--instruction", help="A hint in words for the model tiers.")
+@click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
+@click.option("--max-usd", type=float, help="What the model tiers may cost (1).")
+@click.option("--max-attempts", type=int, help="Model attempts per cause (10).")
+@click.option("--candidates", type=int, help="Answers of a model to judge against each other (1).")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["strict", "reduced"]),
+    help="What to do where the kernel lacks a layer (strict: refuse).",
+)
+@click.option(
+    "--loopback",
+    is_flag=True,
+    help="Let tests talk to servers they start themselves; named `reduced` in the outcome.",
+)
+@click.option(
+    "--request",
+    "request_file",
+    type=click.Path(path_type=Path),
+    help="A request as `heal-bot action` writes it.",
+)
+@click.option("--config", type=click.Path(path_type=Path), help="A settings file.")
+@click.option("--memory", type=click.Path(path_type=Path), help="A memory file, read and updated.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    help="The bundle of a run that was interrupted: its patch is verified anew, and what it tried"
+    " is not tried again.",
+)
+@click.option(
+    "--replies",
+    type=click.Path(path_type=Path),
+    help="Where answers of models that fixed something are kept: SQLite, or records in a .jsonl.",
+)
+@click.option(
+    "--secrets-stdin", is_flag=True, hidden=True, help="Read the keys from standard input."
+)
+@click.option("--watch", is_flag=True, help="Show the test and the candidate that are running.")
+@click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines.")
+def command(
+    repo: Path,
+    junit: tuple[str, ...],
+    python: Path | None,
+    only: tuple[str, ...],
+    good: str,
+    target: tuple[str, ...],
+    out: Path,
+    request_file: Path | None,
+    config: Path | None,
+    memory: Path | None,
+    resume: Path | None,
+    replies: Path | None,
+    secrets_stdin: bool,
+    quiet: bool,
+    as_json: bool,
+    watch: bool,
+    **options: object,
+) -> None:
+    """Repair what a failed test run names, and write a bundle.
+
+    The patch in the bundle was confirmed by cold runs of the whole suite in a fresh checkout. No
+    patch is a result too: the exit code is 0 and the bundle says why.
+    """
+    # Help and completion come from this module too, and need nothing of what heals.
+    from heal_bot.action import secret_vault
+    from heal_bot.core import settings
+    from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
+    from heal_bot.sandbox.client_pool import launched
+
+    chosen = settings.from_process(
+        config, options, secret_vault.received() if secrets_stdin else {}
+    )
+    stopped = stop_on_signals()
+    try:
+        with launched(chosen) as launch:
+            # All that heals is loaded while the supervisor starts.
+            from heal_bot import api, wiring
+            from heal_bot.cli.console_output import shown
+            from heal_bot.core import bundle
+            from heal_bot.wiring.proposers import NOTHING
+
+            bundle.check_writable(out)
+            job = wiring.Job(
+                repo=repo, junit=junit, python=python, only=only, good=good, targets=target,
+                out=out, request_file=request_file, memory=memory, replies=replies,
+            )  # fmt: skip
+            own = _resumed(resume) if resume is not None else NOTHING
+            limits = chosen.max_minutes, chosen.max_usd
+            with shown(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
+                record = api.heal(job, chosen, sink, stopped, own, launch)
+    except (BudgetError, ProvisionError, SandboxError) as error:
+        if request_file is None:
+            raise
+        record = _ended(request_file, out, chosen, error)
+    _tell(record, out, as_json=as_json)
+
+
+def _ended(request_file: Path, out: Path, chosen: Settings, error: HealBotError) -> OutcomeRecord:
+    """The bundle of a request for which nothing could be started: whoever asked reads it there."""
+    from heal_bot import api
+    from heal_bot.core import request_file as requests
+
+    return api.ended(requests.load(request_file), out, chosen, error)
+
+
+def _tell(record: OutcomeRecord, out: Path, *, as_json: bool) -> None:
+    """The closing lines, for a person or a program."""
+    from heal_bot.report import console
+
+    if as_json:
+        click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
+        return
+    for line in console.closing(record, str(out)):
+        click.echo(line)
+
+
+def _resumed(folder: Path) -> Own:
+    """What a bundle brings: its patch before all search, and its memory. Both are judged anew."""
+    from heal_bot.core import bundle
+    from heal_bot.repair.search import attempt_history as memories
+    from heal_bot.repair.search.replay_proposer import Replay
+    from heal_bot.wiring.proposers import Own
+
+    record = bundle.read(folder)
+    return Own(first=(Replay([record]),), before=memories.recorded(record.memory))
+
+
+def stop_on_signals() -> Callable[[], bool]:
+    """Whether the user asked to end; the first signal ends the search, the second the program."""
+    asked: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+        click.echo("heal-bot: ending with what is verified; once more to stop at once", err=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, note)
+    return lambda: bool(asked)

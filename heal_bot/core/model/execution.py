@@ -1,0 +1,128 @@
+"""What a sandboxed run was and what it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from heal_bot.core.model.bitmaps import bitmap, indices
+from heal_bot.core.model.failures import Frame
+
+# The one test that the exit code of a `test-command` is.
+COMMAND = "command"
+# How it fails that a command wants to make an environment of its own, for which it has no network.
+NO_ENVIRONMENT = "no environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What held while code ran: mode strict | reduced, layers present and missing, with reasons."""
+
+    mode: str
+    layers: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The target's interpreter as the sandbox sees it.
+
+    `python` is the executable, `paths` are checkout-relative entries for sys.path, `roots` the
+    absolute folders the sandbox may read and execute from. Hashes are of the lock file and of the
+    manifest of installed files; `seal` names these as they lie there, and changes when one does.
+    `added` are packages, with versions, that nothing declares and the failing run or its report
+    showed to be needed; `network` are the hosts that builds of packages could reach. With
+    `doctests`, files of the checkout, examples are collected, from these as well.
+    """
+
+    python: str
+    version: str
+    prefix: str
+    base_prefix: str
+    roots: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    lock_hash: str = ""
+    manifest_hash: str = ""
+    notes: tuple[str, ...] = ()
+    seal: str = ""
+    added: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
+    doctests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One test of a sandboxed run.
+
+    outcome: passed | failed | error | skipped | xfailed | xpassed. phase: setup | call | teardown.
+    """
+
+    test: str
+    outcome: str
+    phase: str = "call"
+    seconds: float = 0.0
+    kind: str = ""
+    message: str = ""
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """Which test executed which line.
+
+    `locations[i]` is (path, line); bit i of `hits[test]` says that the test executed it. `gaps`
+    names what could not be observed (child processes, a foreign tracer, a spent budget).
+    """
+
+    locations: tuple[tuple[str, int], ...]
+    hits: Mapping[str, int]
+    gaps: tuple[str, ...] = ()
+
+    def joined(self, other: Spectrum, tests: Iterable[str]) -> Spectrum:
+        """This one, and what these tests executed in another run besides.
+
+        The tests of the same files are taken to execute as much by themselves: what a process does
+        once is then no more suspicious than what each of them does.
+        """
+        index = {place: at for at, place in enumerate(self.locations)}
+        moved = [index.setdefault(place, len(index)) for place in other.locations]
+        hits = dict(self.hits)
+        for test in tests:
+            places = (moved[at] for at in indices(other.hits.get(test, 0)))
+            more = bitmap(places, len(index)) & ~self.hits.get(test, 0)
+            file = test.partition("::")[0]
+            beside = [t for t in self.hits if more and t.partition("::")[0] == file]
+            for one in {test, *beside}:
+                hits[one] = hits.get(one, 0) | more
+        return Spectrum(tuple(index), hits, self.gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """One pytest run in the sandbox.
+
+    ended: finished | timeout | crashed | killed | untrusted. Anything but `finished` says in
+    `detail` what happened; the results are then those that were complete. `peak_memory` is in
+    bytes, of all its processes together as far as they were seen. `unknown` are keys of pytest's
+    configuration that pytest does not know, `unsteady` functions whose tests had other ids than
+    in the first run: these are known by their position.
+    """
+
+    results: tuple[CaseResult, ...]
+    collected: tuple[str, ...]
+    ended: str
+    seconds: float
+    isolation: Isolation
+    detail: str = ""
+    spectrum: Spectrum | None = None
+    errors: tuple[tuple[str, str], ...] = ()
+    neutralised: tuple[str, ...] = ()
+    peak_memory: int = 0
+    unknown: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()
+
+    @property
+    def reached(self) -> str:
+        """How many of the tests ran before it ended, and how it did."""
+        ran = f"{len(self.results)} of {len(self.collected)} tests ran"
+        return f"{ran}, {self.detail or self.ended}"

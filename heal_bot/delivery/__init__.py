@@ -1,1 +1,0 @@
-"""How a recomputed change reaches people: branch, pull request, review, comment, summary."""

@@ -1,0 +1,1 @@
+"""Environments of the target made by us from what a project declares."""

@@ -1,0 +1,308 @@
+"""The environment of a failing run made anew: fetched, built, and sealed, from what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from heal_bot.checkout import safe_open
+from heal_bot.core.errors import ProvisionError
+from heal_bot.core.events import Noted, Run
+from heal_bot.core.model import Bump, Environment, RunHints
+from heal_bot.core.text import count, one_line
+from heal_bot.environments import former_packages, locked_versions, project_install, pytest_plugins
+from heal_bot.environments.environment_cache import Store
+from heal_bot.environments.environment_request import Access, Wanted
+from heal_bot.environments.interpreters import IN_THE_JOB, choose, installed
+from heal_bot.environments.package_index import Index
+from heal_bot.environments.project_metadata import Declared, declared
+from heal_bot.environments.provision import key_of, place, provision
+from heal_bot.environments.requirements import Lines, applies, name_of
+from heal_bot.environments.target_interpreter import Interpreter, configuration, find
+from heal_bot.environments.uv_input import Package
+from heal_bot.environments.venv_layout import build_environment
+from heal_bot.environments.wheels import Wheels, versions
+from heal_bot.ports import Builder, Tree
+
+_FREEZE_CAP = 1 << 20
+_REMARKS = 5
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is to be installed: packages, bounds, and whether they are complete.
+
+    `added` are the packages that nothing declares and the failing run is known to have had, `own`
+    those that the project itself requires.
+    """
+
+    packages: list[Package] = field(default_factory=list)
+    bounds: dict[str, str] = field(default_factory=dict)
+    exact: bool = False
+    added: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    own: list[Package] = field(default_factory=list)
+
+    def exactly(self) -> list[Package]:
+        """The bounds, as the index takes them."""
+        return [Package.exactly(*pair) for pair in self.bounds.items()]
+
+
+def assemble(
+    run: Run,
+    tree: Tree,
+    wanted: Wanted,
+    hints: RunHints,
+    builder: Builder,
+    source: Path,
+    cache: Path,
+    scratch: Path,
+) -> Environment:
+    """Make the environment for `tree`; ProvisionError names what cannot be had and the remedy.
+
+    Environments are kept in `cache` by what they hold, so that a second run finds its own.
+    """
+    found = declared(tree, wanted.setup)
+    if reason := project_install.compiled(tree, found.backend):
+        raise ProvisionError(f"{reason}, which needs a compiler: {IN_THE_JOB}")
+    left = _left_behind(wanted.folders)
+    python, note = choose(installed(), wanted.python, _wishes(left, hints, found), found.requires)
+    plan = _plan(tree, wanted, hints, found, left, python)
+    _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
+    store = Store.at(cache)
+    access = wanted.access if plan.exact else as_of(wanted.access, hints.started)
+    wheels = _wheels(python, access, builder, source, store, scratch)
+    lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=plan.exact)
+    version = locked_versions.version_of(left, str(found.project.get("name", ""))) if left else ""
+    resolved = map(str, lock)
+    entry = key_of(*resolved, python.version, str(python.program), repr(found.project), version)
+    name = f"wheels-{python.version}-{entry}"
+
+    def fill(work: Path, final: Path) -> dict[str, Any]:
+        site = wheels.unpack(run, lock, work)
+        return {"version": project_install.metadata(found.project, version, site)}
+
+    store.get(name, fill)
+    folder = store.folder / name
+    made = replace(python, given=folder, venv=folder, packages=(folder / "site-packages",))
+    env = provision(run, made, source, tree, cache)
+    notes = [*([note] if note else []), *(f"built here: {b}" for b in wheels.built), *plan.notes]
+    return replace(
+        env,
+        notes=(*env.notes, *notes),
+        added=versions(lock, plan.added),
+        network=builder.hosts if wheels.built else (),
+    )
+
+
+def former_versions(
+    run: Run,
+    tree: Tree,
+    wanted: Wanted,
+    hints: RunHints,
+    builder: Builder,
+    source: Path,
+    cache: Path,
+    scratch: Path,
+    env: Environment,
+    moment: float,
+) -> tuple[Bump, ...]:
+    """What `tree`, of the last good commit, gave at that moment otherwise than `env` has it.
+
+    Versions are those of its lock files, else the newest that the index had then. Where an index
+    of the user's own does not tell when it got a file, they are the newest that it has now.
+    """
+    found = declared(tree, wanted.setup)
+    python = find(Path(env.prefix))
+    plan = _plan(tree, replace(wanted, freeze=None), hints, found, None, python)
+    dated = replace(wanted.access, until=_written(moment))
+    for access in dict.fromkeys((dated, as_of(wanted.access, moment))):
+        wheels = _wheels(python, access, builder, source, Store.at(cache), scratch)
+        try:
+            lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=False)
+        except ProvisionError as error:
+            if access.until and access.url:
+                message = f"the index does not tell what it had then ({one_line(str(error), 200)})"
+                run.emit(Noted(stage="workspace", message=message, level="warning"))
+                continue
+            raise
+        break
+    own = canonicalize_name(str(found.project.get("name", "")) or "-")
+    lock = tuple(each for each in lock if each.package.name != own)
+    return former_packages.bumps(run, env, lock, (p.name for p in plan.packages), wheels, scratch)
+
+
+def _wheels(
+    python: Interpreter, access: Access, builder: Builder, source: Path, store: Store, scratch: Path
+) -> Wheels:
+    index = Index.at(scratch / "index", ".".join(python.version.split(".")[:2]), access)
+    return Wheels(index, builder, lambda run, tools: _tools(python, tools, source, store))
+
+
+def as_of(access: Access, started: float) -> Access:
+    """The index as the failing run found it; as it is now where that moment is not known.
+
+    Indexes other than the public one seldom tell when a file was uploaded: they are taken as
+    they are.
+    """
+    if access.url:
+        return access
+    now = datetime.now(UTC)
+    moment = datetime.fromtimestamp(started, UTC) if 0 < started < now.timestamp() else now
+    return replace(access, until=_written(moment.timestamp())) if moment < now else access
+
+
+def _written(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _tools(python: Interpreter, packages: Path, source: Path, store: Store) -> Environment:
+    """An environment of a build backend alone."""
+    base, program = place(python, source, store)
+    key = key_of(str(program), *sorted(path.name for path in packages.iterdir()))
+    made = replace(python, given=packages, venv=packages, packages=(packages,))
+    name = f"tools-{python.version}-{key}"
+
+    def build(work: Path, final: Path) -> dict[str, Any]:
+        return build_environment(made, program, source, work, final, needs="")
+
+    store.get(name, build)
+    prefix = store.folder / name
+    return Environment(
+        python=str(prefix / "bin/python"),
+        version=python.version,
+        prefix=str(prefix),
+        base_prefix=str(base),
+        roots=(str(prefix), str(base)),
+    )
+
+
+def _left_behind(folders: Sequence[Path]) -> Path | None:
+    """The virtual environment that the failing run left in its workspace; it is only read."""
+    for venv in (folder / name for folder in folders for name in (".venv", "venv")):
+        if (venv / "pyvenv.cfg").is_file():
+            return venv
+    return None
+
+
+def _wishes(left: Path | None, hints: RunHints, found: Declared) -> list[tuple[str, str]]:
+    """Versions of Python that somebody names, the most telling first."""
+    wishes = []
+    if left is not None:
+        told = configuration(left)
+        version = told.get("version_info", told.get("version", ""))
+        if version[:2] == "3.":
+            wishes.append((".".join(version.split(".")[:3]), f"{left.name} of the failing run"))
+    if hints.python:
+        wishes.append((hints.python, "the failing run"))
+    return [*wishes, *found.pythons]
+
+
+def _plan(
+    tree: Tree,
+    wanted: Wanted,
+    hints: RunHints,
+    found: Declared,
+    left: Path | None,
+    python: Interpreter,
+) -> _Plan:
+    """Exact versions first: a freeze file, then lock files, then what was left, then ranges."""
+    plan = _Plan()
+    own = str(found.project.get("name", ""))
+    if wanted.freeze is not None:
+        lines = _freeze(wanted.freeze)
+        plan.exact = True
+        plan.notes.append(f"versions are those of {wanted.freeze.name}")
+        _take(plan, lines.requirements, python)
+        found.lines.refused += [r for r in lines.refused if not own or own not in r]
+    else:
+        locked = _locked(tree, plan)
+        there = locked_versions.of_environment(left) if left else {}
+        plan.bounds = {**there, **locked}
+        plan.exact = bool(there) and not locked
+        _take(plan, found.lines.requirements, python)
+        known = {each.name for each in plan.packages}
+        plan.packages += [Package(name) for name in there if name not in known]
+        plan.bounds.pop(canonicalize_name(own), None)
+        if there:
+            plan.notes.append(f"versions are those of {left} of the failing run")
+    plan.packages = [each for each in plan.packages if each.name != canonicalize_name(own)]
+    known = {each.name for each in plan.packages}
+    # The project itself is in the checkout, also where it is a plugin.
+    own_or_known = {*known, canonicalize_name(own)}
+    plan.added = [
+        name for name in pytest_plugins.reported(hints.plugins) if name not in own_or_known
+    ]
+    programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
+    pytest = ["pytest"] if "pytest" not in known else []
+    plan.packages += [Package(name) for name in (*plan.added, *programs, *pytest)]
+    _take(plan, (c for c in found.lines.constraints if name_of(c) in known), python)
+    plan.own = [Package.of(r) for r in found.own if applies(r, python.version)]
+    return plan
+
+
+def _take(plan: _Plan, requirements: Iterable[Requirement], python: Interpreter) -> None:
+    plan.packages += [Package.of(r) for r in requirements if applies(r, python.version)]
+
+
+def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
+    """Versions of the lock files at the top of the tree; the first kind that is there decides."""
+    for path in (name for name in locked_versions.LOCKS if name in tree.paths()):
+        try:
+            found, odd = locked_versions.of_lock(tree.read(path).decode(errors="replace"))
+        except KeyError:
+            plan.notes.append(f"{path} is a link and is not read")
+            continue
+        except ValueError as error:
+            raise ProvisionError(
+                f"{path} is no lock file ({one_line(str(error), 100)}): make it anew"
+            ) from error
+        others = [name for name in locked_versions.LOCKS if name in tree.paths() and name != path]
+        plan.notes.append(
+            f"versions are those of {path}" + (f", not of {others[0]}" if others else "")
+        )
+        if odd:
+            entries = count(odd, "entry", "entries")
+            plan.notes.append(f"{path}: {entries} whose name or version is none left out")
+        return found
+    return {}
+
+
+def _freeze(path: Path) -> Lines:
+    try:
+        text = safe_open.read(path.parent, path.name, _FREEZE_CAP).decode(errors="replace")
+    except OSError as error:
+        raise ProvisionError(
+            f"the freeze file {path} cannot be read ({error.strerror}): write it in the failing "
+            "job with `pip freeze > FILE`"
+        ) from error
+
+    def only(name: str) -> str:
+        if name != path.name:
+            raise KeyError(name)
+        return text
+
+    lines = Lines()
+    lines.read(path.name, only)
+    if not lines.requirements:
+        raise ProvisionError(
+            f"the freeze file {path} names no package: write it with `pip freeze > FILE`"
+        )
+    return lines
+
+
+def _tell(run: Run, notes: Sequence[str], refused: Sequence[str]) -> None:
+    """Say what was decided, and the first of what was passed over."""
+    for note in notes:
+        run.emit(Noted(stage="workspace", message=note, level="info"))
+    for remark in refused[:_REMARKS]:
+        run.emit(Noted(stage="workspace", message=remark, level="warning"))
+    if (more := len(refused) - _REMARKS) > 0:
+        message = f"{more} more requirements were passed over"
+        run.emit(Noted(stage="workspace", message=message, level="warning"))

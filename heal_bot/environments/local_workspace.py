@@ -1,0 +1,141 @@
+"""The Workspace port on this machine: our repository, a scratch folder, an interpreter found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from heal_bot.checkout import commits
+from heal_bot.checkout.bare_repository import Repository
+from heal_bot.checkout.checkout_tree import GitTree, checkout, committed
+from heal_bot.checkout.git_objects import base_of
+from heal_bot.checkout.subproject_tree import below
+from heal_bot.core.errors import ProvisionError, WorkspaceError
+from heal_bot.core.events import Noted, Run
+from heal_bot.core.model import Bump, ChangedFile, Commit, Environment, PatchedFile, RunHints
+from heal_bot.environments.environment_request import Wanted
+from heal_bot.environments.provision import provision, seal_of
+from heal_bot.environments.target_interpreter import MAKE_ONE, choose
+from heal_bot.ports import Builder, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class LocalWorkspace:
+    """Checkouts below `scratch`, environments below `cache`.
+
+    `given` is the path a user gave (it must work), `candidates` are looked at in order without
+    it; where none works, or `wanted` asks for it, an environment is made by uv, with `builder`
+    for what must be built, and one without pytest gets that laid beside it. `folder` is where the
+    project lies, below the top of the repository.
+    """
+
+    repository: Repository
+    scratch: Path
+    cache: Path
+    given: Path | None = None
+    candidates: tuple[Path, ...] = ()
+    wanted: Wanted = field(default_factory=Wanted)
+    builder: Builder | None = None
+    folder: str = ""
+
+    def checkout(self, run: Run, sha: str) -> GitTree:
+        """A fresh checkout of a commit, a branch, or HEAD."""
+        commit = self.repository.resolve(run, sha)
+        tree = checkout(run, self.repository, commit, self.scratch)
+        for note in tree.notes:
+            run.emit(Noted(stage="workspace", message=note, level="warning"))
+        return tree
+
+    def committed(self, run: Run, sha: str) -> float:
+        """When a commit that was checked out was made, in epoch seconds."""
+        ours = self.repository
+        show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
+        return float(ours.git.run(run, ours.folder, *show))
+
+    def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:
+        """The first-parent line from where `good` branches off (or what is at hand) to `bad`."""
+        return commits.list_commits(run, self.repository, good, bad)
+
+    def changes(self, run: Run, good: str, bad: str) -> tuple[ChangedFile, ...]:
+        """The Python files and docs that a commit changes, moves or adds."""
+        return commits.changed_files(run, self.repository, good, bad)
+
+    def since(self, tree: Tree, sha: str) -> Tree:
+        """The same tree, with what was changed counted from another commit than its parent."""
+        return tree.since(sha) if isinstance(tree, GitTree) else tree
+
+    def patched(self, run: Run, tree: Tree, files: Sequence[PatchedFile]) -> GitTree:
+        """A fresh checkout of the tree's commit with these files replaced."""
+        if not isinstance(tree, GitTree):
+            raise WorkspaceError(f"{tree.root} was not checked out by this workspace")
+        return tree.with_files(run, files, self.scratch)
+
+    def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
+        """The target's interpreter and packages, laid out where the sandbox can read them."""
+        project = below(tree, self.folder)
+        given = () if self.wanted.explicit else self.candidates
+        python = choose(self.given, given)
+        source = self.repository.source
+        if python is None:
+            if self.builder is None:
+                tried = ", ".join(map(str, given)) or "no place was given"
+                raise ProvisionError(f"no Python environment found (at {tried}): {MAKE_ONE}")
+            from heal_bot.environments.environment_builder import assemble
+
+            return assemble(
+                run, project, self.wanted, hints, self.builder, source, self.cache, self.scratch
+            )
+        if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
+            run.emit(
+                Noted(
+                    stage="workspace",
+                    message=f"the failing run had Python {hints.python}, here is "
+                    f"{python.version} ({python.given})",
+                    level="warning",
+                )
+            )
+        added: tuple[str, ...] = ()
+        if self.builder is not None and not python.holds("pytest"):
+            from heal_bot.environments.pytest_overlay import laid
+
+            python, added = laid(run, python, hints, self.wanted.access, self.cache, self.scratch)
+        return replace(provision(run, python, source, project, self.cache), added=added)
+
+    def former_versions(
+        self, run: Run, tree: Tree, env: Environment, hints: RunHints, good: str, green: float
+    ) -> tuple[Bump, ...]:
+        """The packages that had another version at the last good state."""
+        ours = self.repository
+        sha = good or base_of(run, ours, tree.sha)
+        if not sha:
+            raise ProvisionError(
+                f"the commit before {tree.sha[:12]} is not here: give checkout a fetch-depth of 2"
+            )
+        if self.builder is None:
+            raise ProvisionError("no package can be fetched here")
+        from heal_bot.environments.environment_builder import former_versions
+
+        then = below(committed(run, ours, sha, self.scratch), self.folder)
+        moment = green or self.committed(run, sha)
+        return former_versions(
+            run, then, self.wanted, hints, self.builder, ours.source, self.cache, self.scratch,
+            env, moment,
+        )  # fmt: skip
+
+    def with_former(self, run: Run, env: Environment, bumps: Sequence[Bump]) -> Environment:
+        """The environment with these packages as they were, in a copy."""
+        from heal_bot.environments.former_packages import with_former
+
+        return with_former(env, bumps, self.repository.source, self.cache, self.scratch)
+
+    def changed(self, env: Environment) -> bool:
+        """Whether a file of the environment is another than when it was laid out, or is gone."""
+        try:
+            return env.seal != seal_of(Path(env.prefix))
+        except ProvisionError:
+            return True
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2]) + "."

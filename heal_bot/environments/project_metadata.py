@@ -1,0 +1,280 @@
+"""What a repository declares: the Python it wants, its dependencies, and what it is itself."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from heal_bot.checkout import tree_text
+from heal_bot.environments import (
+    nox_sessions,
+    poetry_metadata,
+    pytest_plugins,
+    setuptools_metadata,
+    tox_metadata,
+)
+from heal_bot.environments.requirements import Lines
+from heal_bot.ports import Tree
+
+_WANTED = ("test", "tests", "testing", "dev", "develop", "development", "ci")
+_FILES = re.compile(
+    r"(?:requirements[-_.]?(?:tests?|testing|dev|develop|development|ci)\.(?:txt|in)"
+    r"|(?:tests?|testing|dev|develop|development|ci)[-_.]?requirements\.(?:txt|in)"
+    r"|requirements\.(?:txt|in)"
+    r"|tests?/(?:test[-_])?requirements(?:[-_.](?:tests?|dev))?\.txt"
+    r"|requirements/(?:base|main|common|requirements"
+    r"|tests?|testing|dev|develop|development|ci)\.(?:txt|in))\Z"
+)
+# What production has is more than tests need where something smaller is there.
+_SMALLER = re.compile(r"requirements(?:/(?:base|main|common|requirements))?\.(?:txt|in)\Z")
+_PRODUCTION = re.compile(r"requirements/prod(?:uction)?\.(?:txt|in)\Z")
+# What uv writes for a package that is not asked of an index.
+_ELSEWHERE = frozenset({"workspace", "path", "git", "url"})
+_VERSION_LINE = re.compile(r"(?:cpython[-@]?|python-?)?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
+_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
+_WORKFLOW_PYTHON = re.compile(r"python-version:[ \t]*\[?[ \t]*['\"]?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
+
+
+@dataclass(slots=True)
+class Declared:
+    """The declarations of one commit.
+
+    `pythons` are (version, where) that it names, the most telling first; `requires` is its
+    requires-python. `project` is the [project] table, `backend` the build backend's name. `own` are
+    the requirements that the project's metadata make, not its files for an installer.
+    """
+
+    pythons: list[tuple[str, str]] = field(default_factory=list)
+    requires: str = ""
+    project: Mapping[str, Any] = field(default_factory=dict)
+    backend: str = ""
+    lines: Lines = field(default_factory=Lines)
+    sources: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    own: Sequence[Requirement] = ()
+
+
+def declared(tree: Tree, setup: str) -> Declared:
+    """Read it all; a file that cannot be parsed becomes a note.
+
+    With `setup` (lines as `pip install` takes them) these alone say what is installed, and the
+    extras and groups of the project that they name.
+    """
+    found = Declared()
+    pyproject = _toml(tree, "pyproject.toml", found)
+    tool = _table(pyproject, "tool")
+    named = setup != ""
+    project = _described(tree, _table(pyproject, "project"), found, named=named)
+    found.project = project
+    found.requires = _text(project.get("requires-python"))
+    found.backend = _text(_table(pyproject, "build-system").get("build-backend"))
+    found.pythons = list(_pythons(tree, found))
+    if setup:
+        found.lines.arguments(setup, lambda path: _open(tree, path, found))
+        found.sources.append("setup")
+    # What a person names is meant as it is; all else is the repository's.
+    found.lines.elsewhere = frozenset(_elsewhere(_table(_table(tool, "uv"), "sources")))
+    if not named:
+        _files(tree, found)
+        if tox_metadata.FILE in tree.paths():
+            told = tox_metadata.read(lambda p: _open(tree, p, found), found.lines, found.notes)
+            found.sources += [tox_metadata.FILE] * told
+        _nox(tree, found)
+        for environment in _hatch(tool):
+            found.lines.extras.update(_lines(environment.get("features")))
+    outside = len(found.lines.requirements)
+    _project(project, found, named=named)
+    _groups(_table(pyproject, "dependency-groups"), found, named=named)
+    for path in _named_files(_table(_table(tool, "setuptools"), "dynamic"), named=named):
+        found.lines.read(path, lambda name: _open(tree, name, found))
+        found.sources.append(path)
+    if own := _table(tool, "poetry"):
+        poetry_metadata.read(own, found.lines, groups=not named)
+        found.requires = found.requires or poetry_metadata.python(own)
+        found.project = (
+            project if project.get("name") else {**project, **poetry_metadata.project(own)}
+        )
+        found.sources.append("tool.poetry")
+    if not named:
+        _tools(tool, found)
+        found.own = found.lines.requirements[outside:]
+    for name in pytest_plugins.implied(tree.paths(), lambda p: _open(tree, p, found), pyproject):
+        found.lines.add(name, "pytest's options")
+    return found
+
+
+def _described(
+    tree: Tree, project: Mapping[str, Any], found: Declared, *, named: bool
+) -> Mapping[str, Any]:
+    """The [project] table; what it lacks or leaves to be computed as setup.cfg or setup.py say."""
+    older = setuptools_metadata.project(
+        tree.paths(), lambda path: _open(tree, path, found), found.notes
+    )
+    left = _lines(project.get("dynamic")) if project else (*older, *older.get("dynamic", ()))
+    found.lines.refused += [
+        f"setup.py: {key} is computed, which is not run: name it with setup or freeze"
+        for key in older.pop("dynamic", ())
+        if key in left and not named
+    ]
+    return {**{key: value for key, value in older.items() if key in left}, **project}
+
+
+def _elsewhere(sources: Mapping[str, Any]) -> Iterator[str]:
+    """The packages that uv takes from the workspace, a path, an archive or git."""
+    for name, given in sources.items():
+        for entry in given if isinstance(given, list) else [given]:
+            if isinstance(entry, Mapping) and _ELSEWHERE & entry.keys():
+                yield canonicalize_name(name)
+
+
+def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
+    """Versions that the repository names for its own runs."""
+    paths = tree.paths()
+    for path in (".python-version", ".tool-versions", "runtime.txt"):
+        if path in paths:
+            for line in _open(tree, path, found).splitlines():
+                if path == ".tool-versions" and not line.startswith("python"):
+                    continue
+                if match := _VERSION_LINE.search(line.strip()):
+                    yield match[1], path
+                    break
+    for path in filter(_WORKFLOW.match, paths):
+        for version in _WORKFLOW_PYTHON.findall(_open(tree, path, found)):
+            yield version, path
+
+
+def _files(tree: Tree, found: Declared) -> None:
+    """Requirements files at the usual places."""
+    smaller = any(map(_SMALLER.match, tree.paths()))
+    for path in tree.paths():
+        if not (_FILES.match(path) or (not smaller and _PRODUCTION.match(path))):
+            continue
+        if path.endswith(".in") and path.removesuffix(".in") + ".txt" in tree.paths():
+            continue
+        found.lines.read(path, lambda name: _open(tree, name, found))
+        found.sources.append(path)
+
+
+def _nox(tree: Tree, found: Declared) -> None:
+    """What the noxfile's sessions of tests install, as far as it is written out."""
+    if nox_sessions.NOXFILE in tree.paths():
+        for words in nox_sessions.installs(_open(tree, nox_sessions.NOXFILE, found).encode()):
+            found.lines.words(words, nox_sessions.NOXFILE, lambda path: _open(tree, path, found))
+            found.sources.append(nox_sessions.NOXFILE)
+
+
+def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> None:
+    """The project's dependencies, with the extras that tests usually need or that were named."""
+    for line in _lines(project.get("dependencies")):
+        found.lines.add(line, "pyproject.toml")
+        found.sources.append("pyproject.toml")
+    own = canonicalize_name(_text(project.get("name")) or "-")
+    extras = {k.lower(): _lines(v) for k, v in _table(project, "optional-dependencies").items()}
+    waiting = [e.lower() for e in found.lines.extras] + ([] if named else list(_WANTED))
+    seen: set[str] = set()
+    while waiting:
+        extra = waiting.pop()
+        if extra in seen:
+            continue
+        seen.add(extra)
+        for line in extras.get(extra, ()):
+            # An extra may name others of its own project: name[other].
+            inner = _requirement(line)
+            if inner is not None and canonicalize_name(inner.name) == own:
+                waiting += [e.lower() for e in inner.extras]
+            else:
+                found.lines.add(line, f"extra {extra}")
+                found.sources.append(f"extra {extra}")
+
+
+def _groups(groups: Mapping[str, Any], found: Declared, *, named: bool) -> None:
+    """Dependency groups (PEP 735) with what they include."""
+    known = {canonicalize_name(name): value for name, value in groups.items()}
+    waiting = [canonicalize_name(g) for g in found.lines.groups]
+    waiting += [] if named else [canonicalize_name(name) for name in _WANTED]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or not isinstance(entries := known.get(name), list):
+            continue
+        seen.add(name)
+        for entry in entries:
+            if isinstance(entry, str):
+                found.lines.add(entry, f"group {name}")
+                found.sources.append(f"group {name}")
+            elif isinstance(entry, Mapping) and isinstance(entry.get("include-group"), str):
+                waiting.append(canonicalize_name(entry["include-group"]))
+
+
+def _named_files(dynamic: Mapping[str, Any], *, named: bool) -> Iterator[str]:
+    """The requirements files that setuptools computes dependencies and extras for tests from."""
+    tables = [_table(dynamic, "dependencies")]
+    if not named:
+        tables += [_table(_table(dynamic, "optional-dependencies"), name) for name in _WANTED]
+    for table in tables:
+        given = table.get("file")
+        yield from [given] if isinstance(given, str) else _lines(given)
+
+
+def _tools(tool: Mapping[str, Any], found: Declared) -> None:
+    """What uv, PDM and Hatch call the packages of development in tables of their own."""
+    groups = {
+        "tool.uv": [_table(tool, "uv").get("dev-dependencies")],
+        "tool.pdm": [_table(_table(tool, "pdm"), "dev-dependencies").get(n) for n in _WANTED],
+        "tool.hatch": [
+            environment.get(key)
+            for environment in _hatch(tool)
+            for key in ("dependencies", "extra-dependencies")
+        ],
+    }
+    for where, lists in groups.items():
+        for line in (line for given in lists for line in _lines(given)):
+            if not line.startswith(("-", "{")):
+                found.lines.add(line, where)
+                found.sources.append(where)
+
+
+def _hatch(tool: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The environments of Hatch that tests usually run in."""
+    environments = _table(_table(tool, "hatch"), "envs")
+    return [_table(environments, name) for name in ("default", "hatch-test", *_WANTED)]
+
+
+def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
+    if path not in tree.paths():
+        return {}
+    try:
+        return tomllib.loads(_open(tree, path, found))
+    except (ValueError, RecursionError):
+        found.notes.append(f"{path} is no TOML")
+        return {}
+
+
+def _open(tree: Tree, path: str, found: Declared) -> str:
+    return tree_text.text(tree, path, found.notes)
+
+
+def _requirement(line: str) -> Requirement | None:
+    try:
+        return Requirement(line)
+    except InvalidRequirement:
+        return None
+
+
+def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _lines(value: object) -> Sequence[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else ()

@@ -1,0 +1,200 @@
+"""From requirements to a folder of unpacked wheels: fetched, and built where none is to be had."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from heal_bot.core.errors import ProvisionError
+from heal_bot.core.events import Noted, Run
+from heal_bot.core.model import Environment
+from heal_bot.core.text import one_line
+from heal_bot.environments.interpreters import IN_THE_JOB
+from heal_bot.environments.package_index import Index, NoWheelError, ResolveError
+from heal_bot.environments.requirements import Lines, applies
+from heal_bot.environments.uv_input import Locked, Package
+from heal_bot.ports import Builder
+
+_MOST_BUILDS = 20
+_PYPROJECT_CAP = 1 << 20
+# Without a build-system table setup.py is run; old ones import what setuptools 81 dropped.
+_LEGACY = ("setuptools.build_meta:__legacy__", ("setuptools<81", "wheel"))
+_BACKEND = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?\Z")
+_BACKEND_PATH = re.compile(r"[\w./-]{1,200}\Z")
+# What stands for pytest itself; it comes last, so that no other wheel's file replaces one of it.
+LAST = re.compile(
+    r"(?:pytest(?:-[\w-]+)?|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli)\Z"
+)
+
+
+@dataclass(slots=True)
+class Wheels:
+    """Resolves and builds; `environment` makes an Environment of a folder of packages.
+
+    `built` names what was built here, for the certificate and the notes.
+    """
+
+    index: Index
+    builder: Builder
+    environment: Callable[[Run, Path], Environment]
+    built: list[str] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """Where built wheels lie; looked into like an index."""
+        return self.index.folder / "built"
+
+    def lock(
+        self, run: Run, packages: Sequence[Package], bounds: Sequence[Package],
+        own: Sequence[Package] = (), *, exact: bool,
+    ) -> tuple[Locked, ...]:  # fmt: skip
+        """Exact versions for all packages; what has no wheel is built on the way.
+
+        `exact` packages are a whole environment: where they contradict each other they are
+        taken as they are, as the failing run had them. Else `own`, what the project itself
+        requires, takes the place of other bounds of the same packages: jobs install requirements
+        files first and then the project, and the later one counts.
+        """
+        self.folder.mkdir(mode=0o755, exist_ok=True)
+        try:
+            return self._resolve(run, packages, bounds, deps=True)
+        except ResolveError as error:
+            names = {each.name for each in own}
+            others = [each for each in packages if each.name not in names]
+            if not exact and len(others) + len(own) < len(packages):
+                message = f"what the project itself requires is taken where {error}"
+                run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
+                return self.lock(run, [*others, *own], bounds, exact=False)
+            if not exact:
+                raise ProvisionError(
+                    f"the dependencies cannot be had: {error}: {IN_THE_JOB}"
+                ) from error
+            message = f"the exact versions contradict each other and are taken as they are: {error}"
+            run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
+            return self._resolve(run, packages, bounds, deps=False)
+
+    def _resolve(
+        self, run: Run, packages: Sequence[Package], bounds: Sequence[Package], *, deps: bool
+    ) -> tuple[Locked, ...]:
+        for _ in range(_MOST_BUILDS):
+            built = self.folder if self.built else None
+            try:
+                return self.index.resolve(run, packages, bounds, built=built, deps=deps)
+            except NoWheelError as error:
+                if any(name.partition(" ")[0] == error.name for name in self.built):
+                    raise ProvisionError(
+                        f"{error.name} was built in another version than is needed: {IN_THE_JOB}"
+                    ) from error
+                self._build(run, _bounded(error.name, (*packages, *bounds)))
+        raise ProvisionError(f"more than {_MOST_BUILDS} packages have no wheel: {IN_THE_JOB}")
+
+    def unpack(self, run: Run, lock: Sequence[Locked], folder: Path) -> Path:
+        """Unpack everything below a folder, scripts beside the packages; where these are.
+
+        pytest and its plugins come last and only from the index.
+        """
+        target = folder / "site-packages"
+        last = [each for each in lock if LAST.match(each.package.name)]
+        first = [each for each in lock if not LAST.match(each.package.name)]
+        if first:
+            self.index.unpack(run, first, target, built=self.folder if self.built else None)
+        if last:
+            self.index.unpack(run, last, target)
+        scripts = target / "bin"
+        scripts.rename(folder / "bin") if scripts.is_dir() else (folder / "bin").mkdir()
+        return target
+
+    def _build(self, run: Run, package: Package) -> None:
+        """Build one source archive; its backend comes from the index, as wheels."""
+        name = package.name
+        try:
+            if LAST.match(name):
+                raise ProvisionError("what runs the tests is taken as a wheel alone")
+            file, data = self.index.sdist(run, package)
+            backend, requires, path = _build_system(file, data)
+            wheel, content = self._run_backend(run, data, backend, requires, path)
+            _check(wheel, name)
+        except ProvisionError as error:
+            raise ProvisionError(
+                f"{package} has no wheel for Python {self.index.python} and cannot be built "
+                f"here ({one_line(str(error), 220)}): {IN_THE_JOB}"
+            ) from error
+        (self.folder / wheel).write_bytes(content)
+        self.built.append(f"{name} {wheel.split('-')[1]}")
+
+    def _run_backend(
+        self, run: Run, sdist: bytes, backend: str, requires: Sequence[str], path: Sequence[str]
+    ) -> tuple[str, bytes]:
+        tools = Path(tempfile.mkdtemp(prefix="tools-", dir=self.index.folder))
+        lines = Lines()
+        for line in requires:
+            lines.add(line, "its build")
+        if lines.refused:
+            raise ProvisionError(f"its build needs what no index has: {lines.refused[0]}")
+        python = f"{self.index.python}.0"
+        wanted = [Package.of(r) for r in lines.requirements if applies(r, python)]
+        lock = self.index.resolve(run, wanted)
+        self.index.unpack(run, lock, tools)
+        return self.builder.build(run, self.environment(run, tools), sdist, backend, path)
+
+
+def _bounded(name: str, packages: Sequence[Package]) -> Package:
+    """The package of that name with all that bounds its version."""
+    wanted = canonicalize_name(name)
+    bounds = [bound for each in packages if each.name == wanted for bound in each.bounds]
+    return Package(wanted, (), tuple(dict.fromkeys(bounds)))
+
+
+def _build_system(file: str, data: bytes) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Backend, what it requires, and its path, as the archive's pyproject.toml says."""
+    if not file.endswith((".tar.gz", ".tgz")):
+        raise ProvisionError(f"{one_line(file, 80)} is no tar.gz")
+    table: Mapping[str, Any] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r|gz") as tar:
+            for member in tar:
+                if member.name.count("/") == 1 and member.name.endswith("/pyproject.toml"):
+                    stream = tar.extractfile(member) if member.size <= _PYPROJECT_CAP else None
+                    text = stream.read().decode(errors="replace") if stream else ""
+                    table = tomllib.loads(text).get("build-system") or {}
+                    break
+    except (tarfile.TarError, OSError, EOFError, ValueError, RecursionError) as error:
+        raise ProvisionError(f"its archive cannot be read: {one_line(str(error), 100)}") from error
+    if not isinstance(table, Mapping) or not isinstance(table.get("build-backend"), str):
+        return _LEGACY[0], _LEGACY[1], ()
+    backend, path = table["build-backend"], table.get("backend-path") or ()
+    requires = [str(line) for line in table.get("requires") or ()]
+    if not _BACKEND.match(backend) or not all(_is_inside(part) for part in path):
+        raise ProvisionError(f"its build backend {one_line(backend, 80)} is none")
+    if backend.startswith("setuptools"):
+        requires += ["setuptools", "wheel"]
+    return backend, requires, [str(part) for part in path]
+
+
+def _is_inside(part: object) -> bool:
+    return isinstance(part, str) and bool(_BACKEND_PATH.match(part)) and ".." not in part
+
+
+def _check(wheel: str, name: str) -> None:
+    """The wheel is of the package that was asked for."""
+    try:
+        built, *_ = parse_wheel_filename(wheel)
+    except InvalidWheelFilename as error:
+        raise ProvisionError(f"the build left {one_line(wheel, 80)}, which is no wheel") from error
+    if built != name:
+        raise ProvisionError(f"the build left a wheel of {one_line(str(built), 80)}")
+
+
+def versions(lock: Iterable[Locked], names: Iterable[str]) -> tuple[str, ...]:
+    """The packages of a resolution that have these names, each with its version."""
+    there = {each.package.name: each.version for each in lock}
+    return tuple(f"{name} {there[name]}" for name in names if name in there)

@@ -1,0 +1,371 @@
+"""Failures to suspects: which function is guilty, with the evidence in words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log1p
+
+from heal_bot.core.events import Noted, Run
+from heal_bot.core.model import Baseline, Cluster, Failure, Regression, Suspect, Target
+from heal_bot.fault_localization import (
+    clusters,
+    failure_evidence,
+    failure_signatures,
+    import_time_suspects,
+    shared_words,
+    spectrum,
+)
+from heal_bot.fault_localization.baseline_observations import Key, Observed, key, observe
+from heal_bot.fault_localization.target_index import Places
+from heal_bot.ports import Tree
+from heal_bot.source.reversal import survey_change
+
+# Line suspicion + 0.35 function suspicion + 0.3 traceback + 0.08 ln(1 + lines of the highest
+# suspicion): chosen on mutants of six libraries; docs/localization.md has what each library gets
+# when the weights are chosen without it.
+FUNCTION_WEIGHT = 0.35
+TRACEBACK_WEIGHT = 0.3
+LINES_WEIGHT = 0.08
+# And for the likest words of its body, and of its name: chosen on real fixes of `tune`.
+WORDS_WEIGHT = 0.1
+# Without executions only these remain; their order follows what each reached alone.
+COMPARED_WEIGHT = 0.6
+NAMED_WEIGHT = 0.4
+USED_WEIGHT = 0.3
+MAX_SUSPECTS = 20
+MAX_FILES = 2_000
+
+
+@dataclass(slots=True)
+class _Case:
+    """What is collected about one target while a cluster is ranked.
+
+    A `guess` has nothing but words against it.
+    """
+
+    target: Target
+    score: float = 0.0
+    evidence: list[str] = field(default_factory=list)
+    lines: dict[int, float] | None = None
+    guess: bool = False
+
+
+def locate(
+    run: Run,
+    baseline: Baseline,
+    tree: Tree,
+    hints: tuple[str, ...] = (),
+    regressions: Sequence[Regression] = (),
+) -> tuple[Cluster, ...]:
+    """The confirmed failures as clusters of one cause each, with suspects, the likeliest first.
+
+    `hints` are addresses (`path::qualname`) a person named; they come first in every cluster, then
+    what the commit that broke its tests changed and they execute.
+    Gaps in what was observed are emitted as notes.
+    """
+    failures = baseline.confirmed
+    if not failures:
+        return ()
+    places = Places(tree, baseline.suite.collected)
+    seen = observe(baseline, failures, places)
+    sites = {failure.test: failure_evidence.site(failure, places) for failure in failures}
+    groups = clusters.group(
+        failures, seen.hits, seen.levels, seen.functions(), lambda failure: sites[failure.test]
+    )
+    named = _hinted(run, hints, places)
+    changed = tree.changed_lines()
+    culprits = [(one, survey_change(tree, one.files).targets) for one in regressions]
+    found = []
+    for one in groups:
+        ranked = _ranked(one.failures, seen, places)
+        ranked = _accuse(ranked, one.failures, culprits)
+        _add_examples(ranked, one.failures)
+        suspects = _finished(ranked, named, changed)
+        accused = [*named, *(case.target for case in ranked if case.score and not case.guess)]
+        found.append(
+            Cluster(
+                id=failure_signatures.identity(one.failures),
+                failures=one.failures,
+                suspects=suspects,
+                signature=_signature(one.failures, sites),
+                stale=_is_stale(accused, baseline, places),
+            )
+        )
+    _tell_gaps(run, baseline, seen, places)
+    return tuple(sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)))
+
+
+def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list[_Case]:
+    """All targets with anything against them, the likeliest first."""
+    cases: dict[Key, _Case] = {}
+    tests = [failure.test for failure in failures if seen.hits.get(failure.test)]
+    if tests:
+        _add_executions(cases, tests, seen)
+    if seen.support or not tests:
+        _add_names(cases, failures, places, tuple(seen.owners.values()))
+    _add_tracebacks(cases, failures, places)
+    _add_fixtures(cases, failures, places)
+    _add_comparisons(cases, failures, weight=0.0 if tests else COMPARED_WEIGHT)
+    _add_words(cases, failures, places)
+    ranked = sorted(cases.values(), key=_order)
+    _add_constants(cases, ranked, places)
+    return sorted(cases.values(), key=_order)
+
+
+def _accuse(
+    ranked: list[_Case],
+    failures: Sequence[Failure],
+    culprits: Sequence[tuple[Regression, Sequence[Target]]],
+) -> list[_Case]:
+    """What the commit that broke these tests changed comes first, in the order it had."""
+    tests = {failure.test for failure in failures}
+    top = max((case.score for case in ranked), default=0.0)
+    for regression, targets in culprits:
+        changed = set() if tests.isdisjoint(regression.tests) else {key(t) for t in targets}
+        said = f"changed by {regression.bad_sha[:7]}, the commit that broke these tests"
+        for case in ranked:
+            if key(case.target) in changed:
+                case.guess = False
+                case.score += top
+                case.evidence.append(said)
+        known = {key(case.target) for case in ranked}
+        if changed.isdisjoint(known):
+            ranked += [_Case(t, top, [said]) for t in targets if key(t) in changed]
+    return sorted(ranked, key=_order)
+
+
+def _order(case: _Case) -> tuple[float, str, int]:
+    """By score, then by place, so that the order is the same in each run."""
+    return (-round(case.score, 9), case.target.path, case.target.first_line)
+
+
+def _add_executions(cases: dict[Key, _Case], tests: Sequence[str], seen: Observed) -> None:
+    """The suspicion of the likeliest line and of the function, and how many lines share it.
+
+    Of two functions alike in all else the one with more code is the likelier one. Every execution
+    of a function passes its first statement, so the largest count among its lines is the count of
+    the function.
+    """
+    failed = spectrum.counts((seen.hits[test] for test in tests), len(seen.locations))
+    counted: defaultdict[Key, list[int]] = defaultdict(list)
+    for at, target in seen.owners.items():
+        if failed[at]:
+            counted[key(target)].append(at)
+    for one, places in counted.items():
+        case = cases.setdefault(one, _Case(seen.owners[places[0]]))
+        case.lines = {
+            seen.locations[at][1]: spectrum.ochiai(len(tests), failed[at], seen.passed[at])
+            for at in places
+        }
+        most = max(failed[at] for at in places)
+        passed = max(seen.passed[at] for at in places)
+        case.score += max(spectrum.cause(len(tests), failed[at], seen.passed[at]) for at in places)
+        case.score += FUNCTION_WEIGHT * spectrum.cause(len(tests), most, passed)
+        top = max(case.lines.values())
+        case.score += LINES_WEIGHT * log1p(sum(value == top for value in case.lines.values()))
+        case.evidence.append(
+            f"executed by {most} of {len(tests)} failing and {passed} of {seen.passing}"
+            " passing tests"
+        )
+        if seen.support:
+            case.evidence.append(
+                "test support: the failing tests executed no function of the project"
+            )
+
+
+def _add_tracebacks(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+    weights: defaultdict[Key, float] = defaultdict(float)
+    raised: Counter[Key] = Counter()
+    for failure in failures:
+        for target, weight in failure_evidence.raised(failure, places):
+            cases.setdefault(key(target), _Case(target))
+            weights[key(target)] += weight
+            raised[key(target)] += weight == 1.0
+    for one, weight in weights.items():
+        cases[one].score += TRACEBACK_WEIGHT * weight / len(failures)
+        if cases[one].target.kind != "function":
+            cases[one].score += _unpassed(raised[one], failures)
+        cases[one].evidence.append(
+            f"raised here in {raised[one]} of {len(failures)} failing tests"
+            if raised[one]
+            else "on the traceback"
+        )
+
+
+def _unpassed(raised: int, failures: Sequence[Failure]) -> float:
+    """The suspicion of what raises before a test begins: no passing test got past it."""
+    return (1 + FUNCTION_WEIGHT) * spectrum.cause(len(failures), raised, 0)
+
+
+def _add_fixtures(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+    """Fixtures and set-up functions on the traceback, though no patch may change them."""
+    raised: Counter[Key] = Counter()
+    for failure in failures:
+        found = failure_evidence.fixture(failure, places)
+        if found:
+            target, itself = found
+            case = cases.setdefault(key(target), _Case(target))
+            case.score += TRACEBACK_WEIGHT * (1.0 if itself else 0.5) / len(failures)
+            raised[key(target)] += itself
+    for one, times in raised.items():
+        cases[one].score += _unpassed(times, failures)
+        said = f"raised in this fixture in {times} of {len(failures)} failing tests"
+        support = "test support: no patch changes it"
+        cases[one].evidence += [said if times else "a fixture on the traceback", support]
+
+
+def _add_comparisons(cases: dict[Key, _Case], failures: Sequence[Failure], weight: float) -> None:
+    """Functions whose results the failed assertions show."""
+    sides: dict[str, str] = {}
+    for failure in failures:
+        for name, side in failure_evidence.compared(failure.message):
+            sides.setdefault(name, side)
+    for case in cases.values():
+        shown = sides.get(case.target.qualname.rpartition(".")[2])
+        if shown is not None and case.target.kind == "function":
+            where = (
+                "in the failed assertion"
+                if shown == "some"
+                else (f"on the {shown} side of the failed comparison")
+            )
+            case.score += weight
+            case.evidence.append(f"its result is {where}")
+
+
+def _add_examples(ranked: Sequence[_Case], failures: Sequence[Failure]) -> None:
+    """The smallest example that hypothesis found, as evidence for the likeliest function."""
+    found = next(filter(None, map(failure_evidence.example, failures)), "")
+    for case in ranked[:1] if found else ():
+        case.evidence.append(f"the smallest failing example is {found}")
+
+
+def _add_names(
+    cases: dict[Key, _Case], failures: Sequence[Failure], places: Places, support: Iterable[Target]
+) -> None:
+    """Where no execution was recorded: what the tests' names, bodies and support mention."""
+    words = frozenset().union(*(failure_evidence.test_words(failure) for failure in failures[:100]))
+    used = frozenset().union(
+        *(failure_evidence.test_names(failure, places) for failure in failures[:100])
+    )
+    for path in places.project()[:MAX_FILES]:
+        for entry in places.entries(path):
+            name = entry.target.qualname.rpartition(".")[2]
+            if entry.target.kind != "function":
+                continue
+            case = cases.setdefault(key(entry.target), _Case(entry.target))
+            if name.lower().strip("_") in words:
+                case.score += NAMED_WEIGHT
+                case.evidence.append("named by the failing test")
+            if name in used:
+                case.score += USED_WEIGHT
+                case.evidence.append("used in the failing test's body")
+    tests = [test for f in failures[:100] if (test := failure_evidence.test_function(f, places))]
+    for user in dict.fromkeys([*tests, *support]):
+        for target in _find_used(user, places):
+            case = cases.setdefault(key(target), _Case(target))
+            if places.is_project(target.path) and not case.score:
+                case.score = USED_WEIGHT
+                case.evidence.append(f"used by {user.qualname}")
+
+
+def _find_used(user: Target, places: Places) -> Iterator[Target]:
+    """What a function of the tests calls and uses, also at second hand."""
+    yield from (target for target, _ in import_time_suspects.used(user, {}, places.references))
+    for symbol in places.references.uses(user):
+        yield from import_time_suspects.find_called(symbol, places.references)
+
+
+def _add_words(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+    """Functions that are about what the failing tests are about."""
+    found_in = (case.target for case in cases.values() if places.is_project(case.target.path))
+    targets = [target for target in found_in if target.kind == "function"]
+    for target, found in shared_words.match(targets, shared_words.ask(failures, places)).items():
+        case = cases[key(target)]
+        case.guess = not case.score
+        case.score += WORDS_WEIGHT * (found.body + found.name)
+        if found.shared:
+            case.evidence.append(f"shares {', '.join(found.shared)} with the failing tests")
+
+
+def _add_constants(cases: dict[Key, _Case], ranked: Sequence[_Case], places: Places) -> None:
+    """Assignments, class attributes and defaults that the likeliest functions depend on."""
+    for case in ranked[: import_time_suspects.MAX_USERS]:
+        for target, share in import_time_suspects.used(
+            case.target, case.lines or {}, places.references
+        ):
+            known = cases.setdefault(key(target), _Case(target, guess=True))
+            if places.is_project(target.path) and case.score * share > known.score:
+                known.guess = known.guess and case.guess
+                known.score = case.score * share
+                known.evidence.append(f"used by {case.target.qualname}")
+
+
+def _finished(
+    ranked: Sequence[_Case], named: Sequence[Target], changed: Mapping[str, frozenset[int]]
+) -> tuple[Suspect, ...]:
+    """The suspects: hinted ones first, the rest by score, all with what the history says."""
+    wanted = {key(target) for target in named}
+    known = {key(case.target): case for case in ranked}
+    top = max((case.score for case in ranked), default=0.0)
+    first = []
+    for target in named:
+        case = known.get(key(target)) or _Case(target)
+        evidence = ["named by the person who asked", *case.evidence]
+        first.append(replace(case, score=top + 1.0, evidence=evidence))
+    rest = [case for case in ranked if key(case.target) not in wanted and case.score > 0]
+    return tuple(_suspect(case, changed) for case in [*first, *rest][:MAX_SUSPECTS])
+
+
+def _suspect(case: _Case, changed: Mapping[str, frozenset[int]]) -> Suspect:
+    target = case.target
+    lines = range(target.first_line, target.last_line + 1)
+    evidence = tuple(case.evidence)
+    if not changed.get(target.path, frozenset()).isdisjoint(lines):
+        evidence += ("changed by the commits under test",)
+    return Suspect(target, round(case.score, 4), evidence, case.lines)
+
+
+def _hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...]:
+    found: list[Target] = []
+    for hint in hints:
+        path, _, qualname = hint.partition("::")
+        wanted = qualname.replace("::", ".")
+        matches = [
+            entry.target
+            for entry in (places.entries(path) if places.is_project(path) else ())
+            if entry.target.qualname == wanted
+        ]
+        found.extend(matches)
+        if not matches:
+            message = f"no function {hint!r} that a patch may change; the hint is not used"
+            run.emit(Noted(stage="locate", message=message, level="warning"))
+    return tuple(dict.fromkeys(found))
+
+
+def _signature(failures: Sequence[Failure], sites: Mapping[str, str]) -> str:
+    texts = Counter(
+        failure_signatures.signature(failure, sites[failure.test]) for failure in failures
+    )
+    return min(texts, key=lambda text: (-texts[text], text))
+
+
+def _tell_gaps(run: Run, baseline: Baseline, seen: Observed, places: Places) -> None:
+    recorded = baseline.suite.spectrum
+    gaps = list(recorded.gaps) if recorded else []
+    if not seen.owners or seen.support:
+        gaps.append("no execution of project code was recorded: tracebacks and names decide")
+    missing = [f.test for f in baseline.confirmed if not seen.hits.get(f.test)]
+    if seen.owners and missing:
+        gaps.append(f"no execution recorded for {len(missing)} failing tests, first {missing[0]}")
+    gaps.extend(f"not indexed: {path}: {why}" for path, why in places.unread.items())
+    for gap in gaps[:20]:
+        run.emit(Noted(stage="locate", message=gap, level="warning"))
+
+
+def _is_stale(accused: Iterable[Target], baseline: Baseline, places: Places) -> bool:
+    """Whether all was observed and nothing that a patch may change is accused by it."""
+    seen = baseline.suite.spectrum
+    known = seen is not None and not seen.gaps
+    return known and not any(places.is_project(target.path) for target in accused)

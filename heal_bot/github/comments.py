@@ -1,0 +1,204 @@
+"""What is said on GitHub: comments, reactions, reviews, labels, check runs; each thing once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from heal_bot.core.events import Run
+from heal_bot.github.client import create, speaking
+from heal_bot.github.diff_hunks import right_lines
+from heal_bot.github.token_identity import Identity
+from heal_bot.ports.code_host import Annotation, Check, Remark
+
+if TYPE_CHECKING:
+    from github.CheckRun import CheckRun
+    from github.Issue import Issue
+    from github.IssueComment import IssueComment
+    from github.PullRequest import PullRequest
+    from github.PullRequestReview import PullRequestReview
+    from github.Repository import Repository
+
+NAME = "heal-bot"
+_ANNOTATIONS = 50
+_SUMMARY = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What this token says in one repository."""
+
+    repository: Repository
+    identity: Identity
+    _said: dict[tuple[int, str], IssueComment] = field(default_factory=dict)
+
+    def comment(self, run: Run, number: int, marker: str, body: str, *, new: bool = False) -> str:
+        """Say it once: edit the comment of ours that begins with `marker`, else make one.
+
+        Two runs that both found none make one each; the later one of the two is taken back.
+        """
+        issue = self.repository.get_issue(number)
+        with speaking(f"comment on {number}"):
+            there = self._said.get((number, marker))
+            if there is None and not new:
+                there = self._first(issue, marker)
+            if there is None:
+                there = self._made(run, issue, marker, body)
+            if there.body != body:
+                there.edit(body)
+            self._said[number, marker] = there
+            return there.html_url
+
+    def _first(self, issue: Issue, marker: str) -> IssueComment | None:
+        """The oldest comment with the marker that we wrote: whoever reads it could copy it."""
+        for comment in issue.get_comments():
+            if comment.body.startswith(marker) and comment.user.login == self.identity.login():
+                return comment
+        return None
+
+    def _made(self, run: Run, issue: Issue, marker: str, body: str) -> IssueComment:
+        made = create(
+            run, "comment", lambda: self._first(issue, marker), lambda: issue.create_comment(body)
+        )
+        self.identity.learn(made.user.login)
+        first = self._first(issue, marker) or made
+        if first.id != made.id:
+            made.delete()
+        return first
+
+    def react(self, run: Run, comment: int, content: str, *, review: bool = False) -> None:
+        """React to a comment; GitHub itself keeps a second reaction of the same kind away."""
+        from github.IssueComment import IssueComment
+        from github.PullRequestComment import PullRequestComment
+
+        kind, place = (PullRequestComment, "pulls") if review else (IssueComment, "issues")
+        url = f"{self.repository.url}/{place}/comments/{comment}"
+        with speaking(f"react to comment {comment}"):
+            made = kind(self.repository.requester, {}, {"url": url}, completed=True)
+            create(run, "reaction", lambda: None, lambda: made.create_reaction(content))
+
+    def review(
+        self, run: Run, number: int, sha: str, marker: str, body: str, remarks: Sequence[Remark]
+    ) -> str:
+        """One review with remarks on lines, then a comment per remark on a whole file."""
+        pull = self.repository.get_pull(number)
+
+        def look() -> PullRequestReview | None:
+            for review in pull.get_reviews():
+                if review.body.startswith(marker) and review.user.login == self.identity.login():
+                    return review
+            return None
+
+        def make() -> PullRequestReview:
+            return pull.create_review(
+                commit=self.repository.get_commit(sha),
+                body=body,
+                event="COMMENT",
+                comments=[_on_lines(remark) for remark in remarks if remark.last],  # type: ignore[misc]
+            )
+
+        with speaking(f"review {number}"):
+            there = look()
+            if there is None:
+                there = create(run, "review", look, make)
+            self._about_files(run, pull, sha, marker, remarks)
+            return there.html_url
+
+    def _about_files(
+        self, run: Run, pull: PullRequest, sha: str, marker: str, remarks: Sequence[Remark]
+    ) -> None:
+        """Comments on whole files, each looked for first: they follow the review one by one."""
+        whole = [remark for remark in remarks if not remark.last]
+
+        def said() -> set[str]:
+            me = self.identity.login()
+            return {
+                c.path
+                for c in pull.get_review_comments()
+                if c.body.startswith(marker) and c.user.login == me
+            }
+
+        missing = [remark for remark in whole if remark.path not in said()] if whole else []
+        for remark in missing:
+            create(
+                run,
+                "comment on a file",
+                lambda path=remark.path: path in said() or None,  # type: ignore[misc]
+                lambda remark=remark: bool(  # type: ignore[misc]
+                    pull.create_review_comment(
+                        f"{marker}\n{remark.body}", sha, remark.path, subject_type="file"
+                    )
+                ),
+            )
+
+    def shown_lines(self, run: Run, number: int) -> Mapping[str, frozenset[int]]:
+        """Per file the new lines that the pull request's diff shows."""
+        del run
+        with speaking(f"files of pull request {number}"):
+            files = self.repository.get_pull(number).get_files()
+            return {file.filename: right_lines(file.patch or "") for file in files}
+
+    def label(self, run: Run, number: int, labels: Sequence[str]) -> None:
+        """Add labels; those that are there stay."""
+        del run
+        # The SDK's own call sends a bare list, which GitHub's description no longer has.
+        url = f"{self.repository.url}/issues/{number}/labels"
+        with speaking(f"label {number}"):
+            wanted = {"labels": list(labels)}
+            self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
+
+    def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
+        """Ask people (`login`) and teams (`org/team`) for a review."""
+        del run
+        people = [name for name in who if "/" not in name]
+        teams = [name.partition("/")[2] for name in who if "/" in name]
+        with speaking(f"ask for a review of {number}"):
+            pull = self.repository.get_pull(number)
+            pull.create_review_request(reviewers=people, team_reviewers=teams)
+
+    def check(self, run: Run, check: Check, *, new: bool = False) -> None:
+        """Add a finished check run; GitHub takes fifty annotations at a time."""
+        output = {"title": check.title[:200], "summary": check.summary[:_SUMMARY]}
+        pages = [
+            [_annotation(a) for a in check.annotations[start : start + _ANNOTATIONS]]
+            for start in range(0, len(check.annotations), _ANNOTATIONS)
+        ]
+        commit = self.repository.get_commit(check.sha)
+
+        def look() -> CheckRun | None:
+            listed = commit.get_check_runs(check_name=NAME)
+            return next((c for c in listed if c.output.title == output["title"]), None)
+
+        def make() -> CheckRun:
+            return self.repository.create_check_run(
+                NAME,
+                check.sha,
+                status="completed",
+                conclusion=check.conclusion,
+                output={**output, "annotations": pages[0] if pages else []},
+            )
+
+        with speaking(f"check run of {check.sha[:12]}"):
+            if not new and look() is not None:
+                return
+            made = create(run, "check run", look, make)
+            for page in pages[1:]:
+                made.edit(output={**output, "annotations": page})
+
+
+def _on_lines(remark: Remark) -> dict[str, Any]:
+    lines: dict[str, Any] = {"line": remark.last, "side": "RIGHT"}
+    if remark.first is not None and remark.first != remark.last:
+        lines |= {"start_line": remark.first, "start_side": "RIGHT"}
+    return {"path": remark.path, "body": remark.body, **lines}
+
+
+def _annotation(annotation: Annotation) -> dict[str, str | int]:
+    return {
+        "path": annotation.path,
+        "start_line": annotation.line,
+        "end_line": annotation.line,
+        "annotation_level": annotation.level,
+        "message": annotation.message,
+    }

@@ -1,0 +1,182 @@
+"""Pull requests and permissions of one repository on GitHub: the Forge port."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Self
+
+from heal_bot.core.errors import UsageError
+from heal_bot.core.events import Run
+from heal_bot.core.text import Secret, one_line
+from heal_bot.github.client import connect, create, found, speaking
+from heal_bot.github.comments import Talk
+from heal_bot.github.git_data import GitObjects
+from heal_bot.github.token_identity import Identity
+from heal_bot.ports.code_host import ForgePull
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+REPO = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}\Z")
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?\Z")
+_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
+_LISTED = 300
+# How GitHub begins the tokens of installations, GITHUB_TOKEN among them.
+_INSTALLED = "ghs_"
+
+
+@dataclass(frozen=True, slots=True)
+class GitHub:
+    """One repository on GitHub."""
+
+    repo: str
+    page: str
+    repository: Repository
+    objects: GitObjects
+    identity: Identity
+    talk: Talk
+    _open: list[tuple[ForgePull, ...]] = field(default_factory=list)
+
+    @classmethod
+    def open(
+        cls,
+        token: Secret,
+        api_url: str,
+        repo: str,
+        *,
+        server_url: str = "https://github.com",
+        app: str = "",
+    ) -> Self:
+        """The repository `owner/name`; nothing is asked until it is used.
+
+        `app` is the slug of the App the token is of, where that is known.
+        """
+        if not REPO.match(repo):
+            raise UsageError(f"{one_line(repo)!r} names no repository; write it as owner/name")
+        client = connect(token, api_url)
+        repository, identity = (
+            client.get_repo(repo),
+            Identity(client, app, token.reveal().startswith(_INSTALLED)),
+        )
+        page = f"{server_url.rstrip('/')}/{repo}"
+        talk = Talk(repository, identity)
+        return cls(repo, page, repository, GitObjects(repository), identity, talk)
+
+    def me(self, run: Run) -> str:
+        """The account that the token writes as."""
+        del run
+        return self.identity.login()
+
+    def default_branch(self, run: Run) -> str:
+        """The branch that pull requests target when nothing else is said."""
+        del run
+        with speaking(f"repository {self.repo}"):
+            return self.repository.default_branch
+
+    def permission(self, run: Run, login: str) -> str:
+        """The role of a user as the API says, never as a name or an event says.
+
+        A role that an organization made itself counts as the one it is built on.
+        """
+        del run
+        if not _LOGIN.match(login):
+            return "none"
+        url = f"{self.repository.url}/collaborators/{login}/permission"
+        answer = found(
+            f"permission of {login}",
+            lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
+        )
+        said = answer if isinstance(answer, dict) else {}
+        role = str(said.get("role_name") or "none")
+        return role if role in _ROLES else str(said.get("permission") or "none")
+
+    def pull(self, run: Run, number: int) -> ForgePull | None:
+        """A pull request by its number."""
+        del run
+        return found(f"pull request {number}", lambda: _pull(self.repository.get_pull(number)))
+
+    def open_pulls(self, run: Run) -> tuple[ForgePull, ...]:
+        """The newest 300 open pull requests, as they were when first asked for."""
+        del run
+        if not self._open:
+            with speaking("open pull requests"):
+                listed = islice(self.repository.get_pulls(state="open"), _LISTED)
+                self._open.append(tuple(_pull(p) for p in listed))
+        return self._open[0]
+
+    def pulls_from(self, run: Run, branch: str) -> tuple[ForgePull, ...]:
+        """All pull requests from a branch of this repository, newest first."""
+        del run
+        head = f"{self.repo.partition('/')[0]}:{branch}"
+        with speaking(f"pull requests from {branch}"):
+            listed = tuple(_pull(p) for p in self.repository.get_pulls(state="all", head=head))
+        return tuple(
+            p for p in listed if p.head_ref == branch and p.head_repo.lower() == self.repo.lower()
+        )
+
+    def open_pull(
+        self, run: Run, branch: str, base: str, title: str, body: str, *, draft: bool = False
+    ) -> ForgePull:
+        """Open a pull request, or find the one that a lost answer left open."""
+
+        def look() -> ForgePull | None:
+            opened = (p for p in self.pulls_from(run, branch) if p.state == "open")
+            return next((p for p in opened if p.base_ref == base), None)
+
+        def make() -> ForgePull:
+            return _pull(
+                self.repository.create_pull(
+                    base=base, head=branch, title=title, body=body, draft=draft
+                )
+            )
+
+        with speaking(f"open a pull request from {branch}"):
+            return create(run, "pull request", look, make)
+
+    def edit_pull(self, run: Run, number: int, title: str, body: str) -> None:
+        """Replace title and body."""
+        del run
+        with speaking(f"edit pull request {number}"):
+            self.repository.get_pull(number).edit(title=title, body=body)
+
+    def set_draft(self, run: Run, number: int, *, draft: bool) -> None:
+        """Make a pull request a draft, or ready for review; only GitHub's other API can."""
+
+        def look() -> bool | None:
+            return self.repository.get_pull(number).draft == draft or None
+
+        def make() -> bool:
+            pull = self.repository.get_pull(number)
+            _ = pull.convert_to_draft() if draft else pull.mark_ready_for_review()
+            return True
+
+        with speaking(f"make pull request {number} {'a draft' if draft else 'ready'}"):
+            create(run, "draft", look, make)
+
+    def close_pull(self, run: Run, number: int) -> None:
+        """Close a pull request."""
+        del run
+        with speaking(f"close pull request {number}"):
+            self.repository.get_pull(number).edit(state="closed")
+
+
+def _pull(pull: PullRequest) -> ForgePull:
+    # A closed pull request's `merged` is absent from lists, `merged_at` is in both forms.
+    state = "merged" if pull.merged_at else pull.state
+    return ForgePull(
+        pull.number,
+        pull.html_url,
+        state,
+        pull.title,
+        pull.body or "",
+        pull.user.login,
+        pull.head.ref,
+        pull.head.sha,
+        pull.head.repo.full_name if pull.head.repo else "",
+        pull.base.ref,
+        tuple(label.name for label in pull.labels),
+        pull.draft,
+    )

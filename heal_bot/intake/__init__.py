@@ -1,1 +1,0 @@
-"""What enters: events, JUnit XML, node ids, tracebacks."""

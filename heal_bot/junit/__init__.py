@@ -1,0 +1,1 @@
+"""From JUnit XML of any writer to failing tests of the checkout."""

@@ -1,0 +1,60 @@
+"""What a workflow may choose about the way a change is delivered, and what came of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from heal_bot.core.errors import UsageError
+from heal_bot.core.text import one_line
+
+MODES = ("pull-request", "push", "suggest", "comment", "dry-run")
+MOST_OPEN = 3
+_PREFIX = re.compile(r"(?!.*(?:\.\.|//|\.lock/))[A-Za-z0-9_][A-Za-z0-9._/-]{0,60}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The way of delivery; empty texts mean heal-bot's own.
+
+    `reviewers` are logins and `org/team`s; the word `codeowners` stands for whoever CODEOWNERS of
+    the base commit names for the changed files, `blame` for who last wrote the changed lines;
+    `paths` are patterns of files that may change.
+    """
+
+    mode: str = "pull-request"
+    prefix: str = "heal-bot/"
+    title: str = ""
+    commit_message: str = ""
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    draft: bool = False
+    signoff: bool = False
+    paths: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise UsageError(f"mode is {one_line(self.mode)!r}; use one of {', '.join(MODES)}")
+        if not _PREFIX.match(self.prefix):
+            raise UsageError(f"branch-prefix {one_line(self.prefix)!r} begins no branch name")
+
+
+DEFAULT = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What came of publishing.
+
+    status: created | updated | unchanged | pushed | suggested | commented | branch_only | summary |
+    dry_run | declined | stale | refused | nothing. `reason` is one plain sentence; `head` is the
+    commit that made a patch stale; `checked` says that a check run shows the failing lines.
+    """
+
+    status: str
+    reason: str
+    url: str = ""
+    number: int | None = None
+    branch: str = ""
+    head: str = ""
+    checked: bool = False

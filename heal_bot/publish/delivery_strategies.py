@@ -1,0 +1,204 @@
+"""The rungs of delivery: each is taken only where the one before is refused, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+from heal_bot.core.errors import ForgeError, ForgeForbiddenError
+from heal_bot.core.events import Run
+from heal_bot.core.model import HealRequest
+from heal_bot.core.outcome import OutcomeRecord
+from heal_bot.ports.code_host import STOPPED, Forge, ForgePull
+from heal_bot.publish import branch as branches
+from heal_bot.publish import codeowners, review_suggestions
+from heal_bot.publish.best_effort import aside
+from heal_bot.publish.delivery_options import MOST_OPEN, Options, Published
+from heal_bot.publish.recompute import Change
+from heal_bot.report import markdown, pull_request_memory, status_comment
+
+
+def deliver(
+    run: Run,
+    record: OutcomeRecord,
+    change: Change,
+    request: HealRequest,
+    pulls: Sequence[ForgePull],
+    forge: Forge,
+    options: Options,
+) -> Published:
+    """Bring the change to people in the way that was chosen, or the next that is allowed."""
+    if options.mode == "dry-run":
+        return Published("dry_run", "dry-run: nothing was written")
+    if change.foreign or options.mode == "comment":
+        why = "the code is from a fork, where nothing is pushed" if change.foreign else ""
+        return _comment(run, record, change, request, forge, why)
+    undoes = record.certificate.undoes if record.certificate else ""
+    if undoes and request.pull_number:
+        why = f"it takes commit {undoes[:12]} back, which this pull request may have meant"
+        return _comment(run, record, change, request, forge, why)
+    try:
+        if options.mode == "suggest" and request.pull_number:
+            return review_suggestions.suggest(run, record, change, request.pull_number, forge)
+        if options.mode == "push" and request.pull_number:
+            return _push(run, record, change, request, forge, options)
+        return _pull_request(run, record, change, request, pulls, forge, options)
+    except ForgeForbiddenError as error:
+        return _comment(run, record, change, request, forge, str(error))
+
+
+def _push(
+    run: Run,
+    record: OutcomeRecord,
+    change: Change,
+    request: HealRequest,
+    forge: Forge,
+    options: Options,
+) -> Published:
+    """A commit on the pull request's own branch."""
+    title = options.title or markdown.title(record, change.shown)
+    if branches.push_to_head(run, title, change, forge, options) == "human":
+        reason = f"{change.base_ref} moved on from {change.base.sha[:12]}; nothing was pushed"
+        return _comment(run, record, change, request, forge, reason)
+    reason = f"one commit was pushed to {change.base_ref}"
+    return Published("pushed", reason, number=request.pull_number, branch=change.base_ref)
+
+
+def _pull_request(
+    run: Run,
+    record: OutcomeRecord,
+    change: Change,
+    request: HealRequest,
+    pulls: Sequence[ForgePull],
+    forge: Forge,
+    options: Options,
+) -> Published:
+    """Bring the branch up to date without losing anybody's commit, then the pull request."""
+    opened = next((p for p in pulls if p.state == "open"), None)
+    branch = change.shown.branch
+    if opened is not None and STOPPED in opened.labels:
+        reason = f"pull request {opened.number} bears the label {STOPPED}"
+        return Published("declined", reason, opened.url, opened.number, branch)
+    if opened is None and (crowd := _crowd(run, forge, options)):
+        return _comment(run, record, change, request, forge, crowd)
+    title, body = markdown.pull_request(record, change.shown)
+    title = options.title or title
+    state = branches.push(run, title, change, opened, forge, options)
+    if state == "human":
+        return _human(run, record, change, opened, forge)
+    if opened is None:
+        return _opened(run, record, change, title, body, forge, options)
+    turned = _turned(run, record, opened, forge, options)
+    if state == "unchanged" and (opened.title, opened.body) == (title, body) and not turned:
+        return Published("unchanged", "no news", opened.url, opened.number, branch)
+    if (opened.title, opened.body) != (title, body):
+        forge.edit_pull(run, opened.number, title, body)
+    return Published("updated", "updated in place", opened.url, opened.number, branch)
+
+
+def _turned(
+    run: Run, record: OutcomeRecord, opened: ForgePull, forge: Forge, options: Options
+) -> bool:
+    """Whether a doubt made the pull request a draft, or it is ready since the last one is gone.
+
+    A draft that no doubt of ours made is a person's, and stays one.
+    """
+    wanted = _in_doubt(record, options)
+    noted = pull_request_memory.read(opened.body)
+    ours = noted is not None and noted.doubts > 0
+    if wanted == opened.draft or not (wanted or ours):
+        return False
+    return aside(run, lambda: forge.set_draft(run, opened.number, draft=wanted))
+
+
+def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
+    """Whether the pull request is to be a draft."""
+    certificate = record.certificate
+    return options.draft or bool(certificate and (certificate.doubts or certificate.undoes))
+
+
+def _crowd(run: Run, forge: Forge, options: Options) -> str:
+    """Why no further pull request is opened, or nothing."""
+    ours = mine(run, forge, options.prefix)
+    if len(ours) < MOST_OPEN:
+        return ""
+    numbers = ", ".join(str(pull.number) for pull in ours)
+    return f"{len(ours)} pull requests of heal-bot are open ({numbers}); merge or close one first"
+
+
+def mine(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:
+    """Our open pull requests: from our branches of this repository, made with this token."""
+    found = [
+        pull
+        for pull in forge.open_pulls(run)
+        if pull.head_ref.startswith(prefix) and pull.head_repo.lower() == forge.repo.lower()
+    ]
+    return tuple(pull for pull in found if pull.author == forge.me(run))
+
+
+def _human(
+    run: Run, record: OutcomeRecord, change: Change, opened: ForgePull | None, forge: Forge
+) -> Published:
+    """Somebody else's commits are on the branch: they stay, and a comment says what changed."""
+    branch = change.shown.branch
+    reason = f"branch {branch} has commits that are not ours; nothing was pushed"
+    if opened is None:
+        return Published("declined", reason, branch=branch)
+    mark = f"<!-- heal-bot patch {change.shown.digest} -->"
+    text = status_comment.not_pushed(mark, record, change.shown)
+    url = forge.talk.comment(run, opened.number, mark, text)
+    return Published("commented", reason, url, opened.number, branch)
+
+
+def _opened(
+    run: Run,
+    record: OutcomeRecord,
+    change: Change,
+    title: str,
+    body: str,
+    forge: Forge,
+    options: Options,
+) -> Published:
+    """A new pull request, or where that is refused the branch with a link to open one."""
+    branch = change.shown.branch
+    draft = _in_doubt(record, options)
+    try:
+        made = forge.open_pull(run, branch, change.base_ref, title, body, draft=draft)
+    except ForgeError as error:
+        base, head = quote(change.base_ref, safe="/"), quote(branch, safe="/")
+        link = f"{forge.page}/compare/{base}...{head}?expand=1"
+        return Published("branch_only", f"branch {branch} is pushed; {error}", link, branch=branch)
+    if options.labels:
+        aside(run, lambda: forge.talk.label(run, made.number, options.labels))
+    if options.reviewers:
+        aside(run, lambda: _ask(run, made.number, change, forge, options))
+    return Published("created", "a new pull request", made.url, made.number, branch)
+
+
+def _ask(run: Run, number: int, change: Change, forge: Forge, options: Options) -> None:
+    """Ask whoever the options mean for a review."""
+    if asked := codeowners.resolve(run, options.reviewers, change, forge):
+        forge.talk.ask_review(run, number, asked)
+
+
+def _comment(
+    run: Run,
+    record: OutcomeRecord,
+    change: Change,
+    request: HealRequest,
+    forge: Forge,
+    why: str,
+) -> Published:
+    """The verified diff in a comment; where there is no place for one, in the step summary."""
+    reason = why or "mode comment"
+    if request.pull_number is None:
+        return Published("summary", reason)
+    mark = f"<!-- heal-bot diff {record.fingerprint} -->"
+    shown = replace(change.shown, remarks=(*change.shown.remarks, reason))
+    text = status_comment.by_hand(mark, record, shown, change.base.sha)
+    try:
+        url = forge.talk.comment(run, request.pull_number, mark, text)
+    except ForgeError as error:
+        return Published("summary", f"{reason}; {error}")
+    return Published("commented", reason, url, request.pull_number)

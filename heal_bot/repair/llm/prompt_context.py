@@ -1,0 +1,240 @@
+"""What a model should know of a cluster: failing tests, suspects, their surroundings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.core.errors import HealBotError
+from heal_bot.core.model import Candidate, ChangedFile, Cluster, Origin, Target
+from heal_bot.core.text import count
+from heal_bot.ports import Brief
+from heal_bot.repair.llm import collection_context
+from heal_bot.repair.llm.attempt_feedback import worded
+from heal_bot.repair.llm.local_variable_trace import REACHED, WHOLE, watching
+from heal_bot.repair.llm.suspect_context import Related, callers, outline, owner, related
+from heal_bot.repair.llm.test_context import Failing, failing, passing
+from heal_bot.source import edit, functions, guard
+from heal_bot.source.references import References
+
+RULES = "rules"
+# Of so many suspects is told what they use and who calls them; those behind can be minor.
+FOLLOWED = 3
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A suspect as it is shown; `outline` is of its class, with the first suspect of that.
+
+    A `minor` one is a constant or `__init__` of which only its rank speaks.
+    """
+
+    target: Target
+    evidence: tuple[str, ...]
+    outline: tuple[str, ...]
+    minor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that does not change while a cluster is worked on.
+
+    `texts` are the suspects' files, `files` what those import, `neighbours` the lines that call
+    suspects, `related` what these use. `base` is the diff of what is confirmed already, `broken`
+    what is known of source that does not parse or import, `history` the commit that broke the
+    tests, `python` the version they run on, `passing` tests of the likeliest suspect that pass.
+    """
+
+    failing: tuple[Failing, ...]
+    suspects: tuple[Shown, ...]
+    texts: dict[str, str]
+    files: tuple[tuple[str, str], ...]
+    neighbours: tuple[str, ...]
+    tried: tuple[str, ...]
+    remembered: tuple[str, ...]
+    instruction: str
+    base: str = ""
+    values: str = ""
+    broken: tuple[str, ...] = ()
+    history: str = ""
+    related: tuple[Related, ...] = ()
+    python: str = ""
+    passing: tuple[Target, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """What may be changed, the most likely first."""
+        return tuple(shown.target for shown in self.suspects)
+
+
+def gather(brief: Brief) -> Facts:
+    """The facts of a cluster as they stand before the first call."""
+    source = collection_context.broken(brief)
+    lines = tuple(collection_context.targets(brief, source)) if source else ()
+    texts = _texts(brief, lines or tuple(s.target for s in brief.cluster.suspects))
+    references = References.of(brief.tree)
+    suspects = tuple(Shown(one, (), ()) for one in lines)
+    suspects = suspects or tuple(_suspects(brief, texts, references))
+    chosen = [shown.target for shown in suspects[:FOLLOWED]]
+    values, whole = _values(brief)
+    tests = failing(_with_message(brief.cluster, whole), references)
+    return Facts(
+        failing=tests,
+        suspects=suspects,
+        texts=texts,
+        files=tuple((path, head) for path, text in texts.items() if (head := _imports(text))),
+        neighbours=tuple(callers(chosen, references)),
+        tried=_tried(brief),
+        remembered=tuple(filter(None, map(worded, brief.lessons))),
+        instruction=brief.instruction,
+        base=_made(brief),
+        values=values,
+        broken=tuple(collection_context.told(brief, source)) if source else (),
+        history=_history(brief),
+        related=related(chosen, references),
+        python=brief.python,
+        passing=passing(brief.cluster, chosen[0], brief.passed, references) if chosen else (),
+    )
+
+
+def _with_message(cluster: Cluster, whole: str) -> Cluster:
+    """The cluster with the whole message of its first failure, where that is known."""
+    if not whole:
+        return cluster
+    first, *others = cluster.failures
+    return replace(cluster, failures=(replace(first, message=whole), *others))
+
+
+def _history(brief: Brief) -> str:
+    """The commit that broke the tests, and what it changed in the suspects' files."""
+    files = {suspect.target.path for suspect in brief.cluster.suspects}
+    tests = {failure.test for failure in brief.cluster.failures}
+    told = []
+    for one in brief.regressions:
+        if tests & set(one.tests):
+            told += [one.said, *(_diff(file) for file in one.files if file.path in files)]
+    return "\n".join(told)
+
+
+def _diff(file: ChangedFile) -> str:
+    try:
+        return edit.diff(file.path, guard.check(file.before), guard.check(file.after))
+    except guard.SourceRejected as error:
+        return f"{file.path}: {error}"
+
+
+def _values(brief: Brief) -> tuple[str, str]:
+    """The local variables where the first failure was raised, and its message with whole values.
+
+    Both come from one more run of its test.
+    """
+    failure = brief.cluster.failures[0] if brief.cluster.failures else None
+    frames = [f for f in failure.frames if f.origin is not Origin.LIBRARY] if failure else []
+    if failure is None or failure.broken or not frames or brief.lab is None:
+        return "", ""
+    where = frames[-1]
+    try:
+        seen = brief.lab.snippet(watching(where.path, where.line, failure.test), brief.base)
+    except HealBotError:
+        # The prompt is good without them, and what broke here breaks the attempts as well.
+        return "", ""
+    if (seen.how, seen.code) != ("exited", 0) or REACHED not in seen.output:
+        return "", ""
+    values, _, whole = seen.output.partition(WHOLE)
+    return f"{where.path}:{where.line} in {where.function}\n{values.strip()}", whole.strip()
+
+
+def _made(brief: Brief) -> str:
+    """The diff of the confirmed edits that every proposal stands on."""
+    if not brief.base:
+        return ""
+    made = edit.patched(brief.tree, Candidate(brief.base, "heal-bot", "base"))
+    return edit.diff_all(brief.tree, made)
+
+
+def _texts(brief: Brief, targets: Sequence[Target]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for path in dict.fromkeys(target.path for target in targets):
+        try:
+            texts[path] = edit.text_of(brief.tree, path)
+        except HealBotError:
+            continue
+    return texts
+
+
+def _suspects(brief: Brief, texts: dict[str, str], references: References) -> Iterator[Shown]:
+    """Each suspect once; a default argument as the function that has it."""
+    seen: set[Target] = set()
+    outlined: set[Target | None] = set()
+    for suspect in brief.cluster.suspects:
+        target = suspect.target
+        if target.path not in texts:
+            continue
+        if target.kind == "default":
+            name = target.qualname.rpartition(".")[0]
+            target = functions.find(references.targets(target.path), name) or target
+        if target in seen or target.kind == "default":
+            continue
+        minor = len(seen) >= FOLLOWED and _is_minor(target, brief)
+        seen.add(target)
+        home = owner(target, references) if target.kind == "function" and not minor else None
+        told = outline(home, references, target.qualname) if home and home not in outlined else ()
+        outlined.add(home)
+        yield Shown(target, suspect.evidence, tuple(told), minor)
+
+
+def _is_minor(target: Target, brief: Brief) -> bool:
+    """Whether it is a constant or an `__init__`, not on a traceback and not changed."""
+    if target.kind == "function" and not target.qualname.endswith(".__init__"):
+        return False
+    frames = {(f.path, f.line) for failure in brief.cluster.failures for f in failure.frames}
+    changed = brief.tree.changed_lines().get(target.path, frozenset())
+    lines = range(target.first_line, target.last_line + 1)
+    return not any((target.path, line) in frames or line in changed for line in lines)
+
+
+def _imports(text: str) -> str:
+    """The import statements at the top level of a file, one per module."""
+    try:
+        tree = guard.parse(text)
+    except guard.SourceRejected:
+        return "\n".join(re.findall(r"^(?:import|from)[ ].*", text, re.MULTILINE))
+    kept: defaultdict[str, list[str]] = defaultdict(list)
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            head, _, names = ast.unparse(node).rpartition("import ")
+            kept[f"{head}import "].append(names)
+    return "\n".join(f"{head}{', '.join(names)}" for head, names in kept.items())
+
+
+def _tried(brief: Brief) -> tuple[str, ...]:
+    """What the rules tried, in one paragraph; not where an edit passes, so that no one is led."""
+    failing = len(brief.cluster.failures)
+    counts: Counter[str] = Counter()
+    best: Counter[str] = Counter()
+    for search in brief.searches:
+        if search.proposer == RULES and search.best_fixed < failing:
+            name = f"{search.target.path}::{search.target.qualname}"
+            counts[name] += search.tried
+            best[name] = max(best[name], search.best_fixed)
+    named = [f"{tried} of {name}" for name, tried in counts.most_common(_NAMED)]
+    said = []
+    if named:
+        most = max(best.values())
+        said.append(
+            f"Small edits that fail: {', '.join(named)}; the best one fixes {most} of {failing}"
+            " tests."
+        )
+    accidents = [a for a in brief.attempts if a.candidate.proposer == RULES and a.verdict.fixed]
+    if accidents:
+        edited = Counter(e.target.qualname for a in accidents for e in a.candidate.edits)
+        where = ", ".join(name for name, _ in edited.most_common(_NAMED))
+        said.append(
+            f"{count(len(accidents), 'edit')} of {where} fixed some of the tests and broke or left"
+            " others: that they do is no sign that the fault is there."
+        )
+    return (" ".join(said),) if said else ()

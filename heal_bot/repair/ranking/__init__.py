@@ -1,0 +1,1 @@
+"""Of patches that pass the same tests, which is right."""

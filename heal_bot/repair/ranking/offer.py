@@ -1,0 +1,67 @@
+"""What is offered of the fixes of a cluster, and how an answer compares with a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from heal_bot.core.model import Attempt, Cluster
+from heal_bot.core.text import count
+from heal_bot.ports import Session
+from heal_bot.repair.ranking.patch_ranking import alike, choose
+from heal_bot.repair.search.attempt_history import digest
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.templates import collection_templates
+
+UNCOMPARED = "other changes that pass the same tests were not compared with it"
+
+
+def ranked(
+    cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
+) -> Iterator[Attempt]:
+    """Fixes of the same tests that behave differently, the best one first, with what each lacks.
+
+    That is known of each when it is asked for: what came of those before it counts.
+    """
+    if not fixes:
+        return
+    fixed = set(fixes[0].verdict.fixed)
+    failures = [failure for failure in cluster.failures if failure.test in fixed]
+    # None of them is shown to whoever proposes next.
+    ledger.weigh([replace(fix, lacks=(UNCOMPARED,)) for fix in fixes])
+    if failures[0].broken is not None:
+        chosen = collection_templates.ordered(fixes)
+    else:
+        chosen = choose(session, fixes, failures, ledger.has_failed)
+    for attempt in chosen:
+        ledger.weigh([attempt])
+        yield attempt
+
+
+def weighed(cluster: Cluster, session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
+    """A change that was found among many before, with what its evidence lacks, there and here."""
+    if attempt.candidate.lacks is None or attempt.verdict.status not in {"fixed", "improved"}:
+        return attempt
+    (found,) = ranked(cluster, session, ledger, [attempt])
+    lacks = dict.fromkeys((*attempt.candidate.lacks, *(found.lacks or ())))
+    found = replace(found, lacks=tuple(lacks))
+    ledger.weigh([found])
+    return found
+
+
+def compared(session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
+    """A winner beside the suggestion of its cluster: alike, each is evidence for the other."""
+    if (suggestion := ledger.suggestions.get(attempt.cluster)) is None:
+        return attempt
+    other = suggestion.attempt
+    calls, difference = alike(session, other, attempt)
+    if difference or (not calls and digest(other.candidate) != digest(attempt.candidate)):
+        told = f"attempt {other.number} of {other.candidate.proposer} passes the same tests"
+        how = f" and behaves differently: {difference}" if difference else ""
+        attempt = replace(attempt, doubts=(*attempt.doubts, f"{told}{how}"))
+        ledger.weigh([attempt])
+    else:
+        who = f"attempt {attempt.number} of {attempt.candidate.proposer}"
+        told = f"behaves like attempt {other.number} of {other.candidate.proposer}"
+        ledger.notes.append(f"{who}, made without seeing it, {told} on {count(calls, 'call')}")
+    return attempt

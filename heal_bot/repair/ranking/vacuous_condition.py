@@ -1,0 +1,128 @@
+"""Conditions that a change makes decide nothing: `if place not in seen` to `if cost not in seen`.
+
+A condition that told calls apart and is now always true, or always false, on all of them was
+taken out of the program in disguise. To see it, the condition itself is replaced by `True` and by
+`False`, and what that does is compared with what the change does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.core.model import Attempt, Candidate, Edit, Target
+from heal_bot.repair.ranking import shared_edit_sites
+from heal_bot.repair.ranking.behavioral_diff import Key, same
+
+_PROBES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A condition with the patches, by number, that change nothing else; and without it."""
+
+    members: frozenset[int]
+    always: Candidate
+    never: Candidate
+
+    def vacuous(
+        self,
+        unchanged: Key,
+        rows: Sequence[Key],
+        always: Key,
+        never: Key,
+    ) -> frozenset[int]:
+        """The members after which the condition decides nothing, though it did before.
+
+        Each argument is what a program does on all calls, empty where that is not known; `rows`
+        are those of the patches.
+        """
+        if not (unchanged and always and never):
+            return frozenset()
+        if same(unchanged, always) or same(unchanged, never):
+            return frozenset()
+        return frozenset(
+            at for at in self.members if same(rows[at], always) or same(rows[at], never)
+        )
+
+
+def probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
+    """The conditions that the patches change, those of most patches first."""
+    found: list[Probe] = []
+    for target, at, members in shared_edit_sites.places(fixes, _changed)[:_PROBES]:
+        always, never = _fixed(target, at, True), _fixed(target, at, False)
+        if always is not None and never is not None:
+            found.append(Probe(members, always, never))
+    return tuple(found)
+
+
+def _changed(old: ast.Module, new: ast.Module) -> int | None:
+    """The number of the condition that differs, when that is all."""
+    before, after = _conditions(old), _conditions(new)
+    if len(before) != len(after):
+        return None
+    apart = [
+        at
+        for at, (one, other) in enumerate(zip(before, after, strict=True))
+        if ast.dump(one.test) != ast.dump(other.test)
+    ]
+    # An outer condition that holds a changed one differs too: the last is the innermost.
+    for at in reversed(apart):
+        if isinstance(after[at].test, ast.Constant):
+            return None
+        if _dumped(old, at) == _dumped(new, at):
+            return at
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A test and where it hangs: a field of its owner, or one of the list there."""
+
+    owner: ast.AST
+    place: int | None
+
+    @property
+    def test(self) -> ast.expr:
+        if self.place is None:
+            return self.owner.test  # type: ignore[attr-defined,no-any-return]
+        return self.owner.ifs[self.place]  # type: ignore[attr-defined,no-any-return]
+
+    def put(self, test: ast.expr) -> None:
+        if self.place is None:
+            self.owner.test = test  # type: ignore[attr-defined]
+        else:
+            self.owner.ifs[self.place] = test  # type: ignore[attr-defined]
+
+
+def _conditions(tree: ast.Module) -> list[_Condition]:
+    found: list[_Condition] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            found.append(_Condition(node, None))
+        elif isinstance(node, ast.comprehension):
+            found += (_Condition(node, at) for at in range(len(node.ifs)))
+    return found
+
+
+def _dumped(tree: ast.Module, at: int) -> str:
+    """The tree with one condition left out."""
+    condition = _conditions(tree)[at]
+    test = condition.test
+    condition.put(ast.Constant(True))
+    try:
+        return ast.dump(tree)
+    finally:
+        condition.put(test)
+
+
+def _fixed(target: Target, at: int, value: bool) -> Candidate | None:
+    """The target with a constant in the place of a condition."""
+
+    def change(tree: ast.Module) -> None:
+        _conditions(tree)[at].put(ast.Constant(value))
+
+    return shared_edit_sites.rewritten(
+        Edit(target, target.source), change, "vacuity", "condition", f"always {value}"
+    )

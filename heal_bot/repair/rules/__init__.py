@@ -1,1 +1,0 @@
-"""The offline proposer: one family of edits per module."""

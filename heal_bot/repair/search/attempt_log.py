@@ -1,0 +1,265 @@
+"""The ledger: all that was tried and what came of it; the only mutable object stages share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from heal_bot.core.events import AttemptJudged, Noted, ProposalConfirmed, Run
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Confirmed,
+    Edit,
+    Memory,
+    Proposal,
+    Regression,
+    Search,
+    Spectrum,
+    Suggestion,
+    Target,
+    Verdict,
+)
+from heal_bot.ports import Brief, Lab, Tree
+from heal_bot.repair.search.attempt_history import LASTING, digest
+from heal_bot.source import edit
+from heal_bot.source.guard import SourceRejected
+
+_PARTIAL = 30
+# Why a search ended, the weightiest word last: of several clusters that one counts.
+_ENDS = ("done", "exhausted", "stuck", "budget", "interrupted")
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Attempts in order, searches by family, winners confirmed and pending, why the run stopped."""
+
+    tree: Tree
+    memory: Memory = field(default_factory=Memory)
+    instruction: str = ""
+    lock_hash: str = ""
+    lab: Lab | None = None
+    regressions: tuple[Regression, ...] = ()
+    spectrum: Spectrum | None = None
+    paths: tuple[str, ...] = ()
+    python: str = ""
+    passed: frozenset[str] = frozenset()
+    outdated: dict[str, str] = field(default_factory=dict)
+    bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list)
+    confirmed: Confirmed | None = None
+    held: tuple[Attempt, ...] = ()
+    suggestions: dict[str, Suggestion] = field(default_factory=dict)
+    stopped: str = "done"
+    notes: list[str] = field(default_factory=list)
+    _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
+    _partial: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _known: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._known = {key: verdict for key, verdict in self.memory.tried if verdict in LASTING}
+
+    @property
+    def searches(self) -> tuple[Search, ...]:
+        """The searches of all clusters."""
+        return self.searched("")
+
+    def searched(self, cluster: str) -> tuple[Search, ...]:
+        """The searches of one cluster, or of all for the empty id."""
+        return tuple(
+            Search(proposer, target, family, tried, best)
+            for (owner, target, proposer, family), (tried, best) in self._searches.items()
+            if not cluster or owner == cluster
+        )
+
+    def seen(self, candidate: Candidate) -> str:
+        """The verdict that this change got before, here or in an earlier run; '' if it is new."""
+        return self._known.get(digest(candidate), "") if self._known else ""
+
+    def count(self, cluster: Cluster, candidate: Candidate, verdict: Verdict) -> None:
+        """Add one judged candidate to its search."""
+        target = candidate.edits[0].target
+        key = (cluster.id, target, candidate.proposer, candidate.family)
+        row = self._searches.setdefault(key, [0, 0])
+        row[0] += 1
+        row[1] = max(row[1], len(verdict.fixed))
+
+    def record(
+        self, run: Run, cluster: Cluster, candidate: Candidate, verdict: Verdict, seconds: float
+    ) -> Attempt:
+        """Enter an attempt and tell it."""
+        number = len(self.attempts) + 1
+        diff = _diff(self.tree, candidate)
+        attempt = Attempt(number, cluster.id, candidate, verdict, seconds, diff)
+        self.attempts.append(attempt)
+        if verdict.status == "improved":
+            ranked = sorted(
+                (*self.partial(cluster), attempt),
+                key=lambda a: (-len(a.verdict.fixed), len(a.diff)),
+            )
+            self._partial[cluster.id] = [a.number for a in ranked[:_PARTIAL]]
+        run.emit(
+            AttemptJudged(
+                number=attempt.number,
+                cluster=cluster.id,
+                proposer=candidate.proposer,
+                family=candidate.family,
+                verdict=verdict.word,
+                fixed=len(verdict.fixed),
+                detail=verdict.detail,
+            )
+        )
+        return attempt
+
+    def best_partial(self, cluster: Cluster) -> Attempt | None:
+        """What fixed most of the cluster's tests and broke none; the smallest of equals."""
+        return next(iter(self.partial(cluster)), None)
+
+    def partial(self, cluster: Cluster) -> tuple[Attempt, ...]:
+        """What fixed a part of the cluster's tests and broke none, the best first."""
+        return tuple(self.attempts[number - 1] for number in self._partial.get(cluster.id, ()))
+
+    def recall(self, run: Run, cluster: Cluster) -> Recollection:
+        """The view a proposer gets."""
+        return Recollection(self, run, cluster)
+
+    def settle(self, run: Run, proposal: Proposal, verified: Confirmed | Verdict) -> None:
+        """Take what confirmation said: the patch stands, or its newest winners do not.
+
+        One that lacks evidence is the suggestion of its cluster. Several that are objected to
+        together wait until each is proposed by itself.
+        """
+        new = [winner for winner in proposal.winners if winner not in self.held]
+        why = self.lacks(proposal, verified)
+        if isinstance(verified, Verdict):
+            status, fixed, detail = verified.word, len(verified.fixed), verified.detail
+            if len(new) == 1:
+                self.refuse(new[0], verified)
+        elif why:
+            status, fixed, detail = "suggestion", len(verified.patch.fixed), why[0]
+            if len(new) == 1:
+                base = self.confirmed.patch if self.confirmed else None
+                self.suggestions[new[0].cluster] = Suggestion(new[0], verified, why, base)
+                self.weigh([replace(new[0], lacks=why)])
+        else:
+            self.confirmed, self.held = verified, proposal.winners
+            status, fixed, detail = "patch", len(verified.patch.fixed), ""
+        self._drop_fixed()
+        run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))
+
+    def _drop_fixed(self) -> None:
+        """Drop the suggestions whose tests all pass with the patch."""
+        done = set(self.confirmed.patch.fixed) if self.confirmed else set()
+        for cluster, suggestion in tuple(self.suggestions.items()):
+            if done.issuperset(suggestion.fixed):
+                del self.suggestions[cluster]
+
+    def lacks(self, proposal: Proposal, verified: Confirmed | Verdict) -> tuple[str, ...]:
+        """Why a proposal that was confirmed is not called the repair; empty where it is."""
+        if isinstance(verified, Verdict):
+            return ()
+        found = [winner.lacks for winner in proposal.winners if winner not in self.held]
+        weighed = [lacks for lacks in found if lacks is not None]
+        objections = verified.objections if weighed else ()
+        return tuple(dict.fromkeys((*objections, *(why for lacks in weighed for why in lacks))))
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        """Of those that held, the one that fixes most."""
+        found = self.suggestions.values()
+        return max(found, key=lambda one: len(one.fixed), default=None)
+
+    def withdraw(self, suggestion: Suggestion, why: str) -> None:
+        """Take a suggestion back, since it was shown to be wrong."""
+        self.suggestions.pop(suggestion.attempt.cluster)
+        self.refuse(suggestion.attempt, Verdict("unconfirmed", detail=why))
+
+    def weigh(self, attempts: Sequence[Attempt]) -> None:
+        """Keep what is known of attempts by now."""
+        for attempt in attempts:
+            self.attempts[attempt.number - 1] = attempt
+
+    def refuse(self, winner: Attempt, verdict: Verdict) -> None:
+        """Replace the verdict of an attempt that did not hold in the cold run.
+
+        What was not measured there keeps what it fixed in the search, and what its evidence lacks.
+        """
+        if verdict.measured:
+            winner = replace(winner, lacks=None)
+        else:
+            verdict = replace(verdict, fixed=winner.verdict.fixed)
+        self.weigh([replace(winner, verdict=verdict)])
+        kept = self._partial.get(winner.cluster, [])
+        self._partial[winner.cluster] = [number for number in kept if number != winner.number]
+
+    def has_failed(self, attempt: Attempt) -> bool:
+        """Whether the cold run measured an attempt, and it did not hold."""
+        verdict = self.attempts[attempt.number - 1].verdict
+        return verdict.status == "unconfirmed" and verdict.measured
+
+    def end(self, why: str) -> None:
+        """Keep why a search ended, unless another one ended for a weightier reason."""
+        self.stopped = max(self.stopped, why, key=_ENDS.index)
+
+    def stop(self, run: Run, why: str, note: str) -> None:
+        """Say why the search ends before everything is fixed."""
+        self.end(why)
+        if note not in self.notes:
+            self.notes.append(note)
+            run.emit(Noted(stage="repair", message=note))
+
+
+def _diff(tree: Tree, candidate: Candidate) -> str:
+    """The diff of a candidate; what does not apply is shown as it was proposed."""
+    try:
+        return edit.diff_all(tree, edit.patched(tree, candidate))
+    except (edit.EditError, SourceRejected):
+        return "\n".join(change.new_source for change in candidate.edits)
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A proposer's view of the ledger: what was tried in one cluster, up to now."""
+
+    ledger: Ledger
+    run: Run
+    cluster: Cluster
+
+    def __call__(self) -> Brief:
+        """Everything known about the cluster at this moment."""
+        ledger = self.ledger
+        return Brief(
+            cluster=self.cluster,
+            tree=ledger.tree,
+            attempts=tuple(self._shown()),
+            searches=ledger.searched(self.cluster.id),
+            partial=ledger.partial(self.cluster),
+            lessons=ledger.memory.lessons,
+            instruction=ledger.instruction,
+            base=ledger.bases.get(self.cluster.id, ()),
+            lock_hash=ledger.lock_hash,
+            lab=ledger.lab,
+            regressions=ledger.regressions,
+            spectrum=ledger.spectrum,
+            paths=ledger.paths,
+            python=ledger.python,
+            passed=ledger.passed,
+        )
+
+    def _shown(self) -> Iterator[Attempt]:
+        """The attempts of the cluster; not those that pass, so that who proposes is not led."""
+        for attempt in self.ledger.attempts:
+            if attempt.cluster == self.cluster.id and attempt.lacks is None:
+                yield attempt
+
+    def reject(self, candidate: Candidate, reason: str) -> None:
+        """Enter a proposal that was refused before any run."""
+        self.ledger.record(
+            self.run, self.cluster, candidate, Verdict("rejected", detail=reason), 0.0
+        )
+
+    def end(self, why: str) -> None:
+        """Enter why the proposer has no more to say."""
+        self.ledger.end(why)

@@ -1,0 +1,334 @@
+"""The search for one cause: tier after tier, every verdict remembered."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from heal_bot.core.events import ClusterStarted, Run, SearchProgressed
+from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
+from heal_bot.ports import Proposer, Session
+from heal_bot.repair.ranking.offer import UNCOMPARED, compared, ranked, weighed
+from heal_bot.repair.search.attempt_history import digest
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.delta_debugging import find_reversals
+from heal_bot.repair.search.slow_candidate_throttle import Turns
+from heal_bot.repair.search.stopping_criteria import Tally
+from heal_bot.source import patch_policy
+
+Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
+_REGRESSIONS_KEPT = 3
+_TELL_EVERY = 250
+# The prior of a change that is as simple as another operator.
+_PLAIN = 2.2
+# The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
+_LEFT = 4
+# Of the time left, what a proposer that streams may take while one that converses waits.
+_STREAMED = 0.2
+# Candidates that took too long and are given more time when nothing else was found.
+_LATE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to end: candidates of streaming proposers per cluster, attempts of the others."""
+
+    candidates: int = 6_000
+    attempts: int = 10
+    confirmation_seconds: float = 0.0
+
+
+def hunt(
+    run: Run,
+    cluster: Cluster,
+    base: tuple[Edit, ...],
+    proposers: Sequence[Proposer],
+    judge: Judge,
+    ledger: Ledger,
+    limits: Limits,
+) -> Generator[Attempt]:
+    """The winners of one cluster: full fixes, the best first, at last a good partial one.
+
+    Those that lack evidence are winners too: where one holds it is a suggestion, and the search
+    goes on with the next proposer, which does not see it.
+    """
+    names = tuple(s.target.qualname for s in cluster.suspects[:5])
+    run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
+    ledger.bases[cluster.id] = base
+    if not cluster.suspects:
+        ledger.stop(run, "exhausted", f"no function is known to be behind cluster {cluster.id}")
+        return
+    with judge(cluster, base) as session:
+        if any(proposer.streams for proposer in proposers):
+            yield from find_reversals(run, cluster, session, ledger)
+        if cluster.id not in ledger.outdated:
+            yield from _take_turns(run, cluster, proposers, session, ledger, limits)
+    if run.over():
+        why = "interrupted" if run.stopped() else "budget"
+        ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
+    else:
+        ledger.end("exhausted")
+    best = ledger.best_partial(cluster)
+    if best is None or not _stands_alone(cluster, best, cut_short=run.over()):
+        return
+    if best.lacks or any(p.streams and p.name == best.candidate.proposer for p in proposers):
+        if cluster.id in ledger.suggestions:
+            return
+        best = replace(best, lacks=best.lacks or (UNCOMPARED,))
+    yield best
+
+
+def _take_turns(
+    run: Run,
+    cluster: Cluster,
+    proposers: Sequence[Proposer],
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """The winners of one proposer after the other.
+
+    One that streams leaves time for those that converse, and goes on with what these leave.
+    """
+    judged: set[str] = set()
+    paused: list[Proposer] = []
+    for number, proposer in enumerate(proposers, 1):
+        if run.over():
+            return
+        if not proposer.streams:
+            yield from _converse(run, cluster, proposer, session, ledger, limits)
+        elif all(later.streams for later in proposers[number:]):
+            yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
+        else:
+            part = replace(run, deadline=run.clock() + _STREAMED * run.left())
+            yield from _stream(part, cluster, proposer, session, ledger, limits, judged)
+            paused += [proposer] if part.over() else []
+    for proposer in paused:
+        if not run.over():
+            yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
+
+
+class _Part(Enum):
+    """The parts of a streamed search; of the candidates allowed, how many by the end of it."""
+
+    FIRST = 0.65
+    LATE = 0.7
+    AGAIN = 1.0
+
+
+def _stream(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+    judged: set[str],
+) -> Iterator[Attempt]:
+    """Judge candidates in bulk, a second time on top of the partial improvers of the first.
+
+    In between the first of those that took too long get more time. What was `judged` before is
+    passed over, and what is judged now is added.
+
+    Only what fixed something, or broke something, is an attempt. A change that fixes all tests
+    that fail in one way and none that fail in another has found a cause of its own: it wins when
+    nothing better comes soon.
+    """
+    tally, known = Tally(), frozenset(judged)
+    for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
+        if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
+            break
+        ripe = True
+        while ripe:
+            if part is _Part.LATE:
+                source: Iterable[Candidate] = tally.late[:_LATE]
+            else:
+                found = proposer.propose(run, ledger.recall(run, cluster))
+                source = (one for one in found if not known or digest(one) not in known)
+            most = limits.candidates * part.value
+            _pass(run, cluster, proposer, session, ledger, tally, source, most, judged)
+            if ripe := tally.is_ripe():
+                apart = ranked(cluster, session, ledger, tally.take_apart())
+                yield from (attempt for attempt in apart if not attempt.lacks)
+        if tally.fixes or run.over():
+            break
+    for attempt in ranked(cluster, session, ledger, tally.fixes or tally.take_apart()):
+        yield attempt
+        if cluster.id in ledger.suggestions:
+            break
+    run.emit(
+        SearchProgressed(
+            cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
+        )
+    )
+
+
+def _pass(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    tally: Tally,
+    source: Iterable[Candidate],
+    limit: float,
+    judged: set[str],
+) -> None:
+    """Judge a source until it ends, `limit` candidates were tried in all, or a cause is ripe."""
+    offered: deque[Candidate] = deque()
+    turns = Turns(source)
+
+    def feed() -> Iterator[Candidate]:
+        for candidate in turns:
+            if run.over() or tally.tried + len(offered) >= limit:
+                return
+            if tally.has_enough(run.clock()):
+                return
+            if tally.fixes and (tally.is_too_dear(candidate) or turns.is_delayed(candidate)):
+                continue
+            if not ledger.seen(candidate):
+                offered.append(candidate)
+                yield candidate
+
+    started = run.clock()
+    with contextlib.closing(session.judge(feed())) as verdicts:
+        for verdict in verdicts:
+            candidate = offered.popleft()
+            ledger.count(cluster, candidate, verdict)
+            judged.add(digest(candidate))
+            _tell(run, cluster, proposer, tally, candidate)
+            tally.count(candidate, verdict)
+            if verdict.afresh:
+                turns.delay(candidate)
+            if _is_worth_recording(verdict, tally):
+                _record(run, cluster, ledger, tally, candidate, verdict, run.clock() - started)
+                started = run.clock()
+            # When its time is over, what was pulled ahead is not waited for.
+            if tally.is_ripe() or tally.is_late(run.clock()):
+                return
+
+
+def _record(
+    run: Run,
+    cluster: Cluster,
+    ledger: Ledger,
+    tally: Tally,
+    candidate: Candidate,
+    verdict: Verdict,
+    seconds: float,
+) -> None:
+    """An attempt of what was judged; what the rails refuse is rejected, whatever it fixes."""
+    reason = patch_policy.check(candidate, ledger.tree)
+    judged = Verdict("rejected", detail=reason) if reason else verdict
+    attempt = ledger.record(run, cluster, candidate, judged, seconds)
+    _note(cluster, attempt, tally)
+    if judged.status == "fixed":
+        tally.take(attempt, run.clock(), run.left())
+
+
+def _tell(
+    run: Run, cluster: Cluster, proposer: Proposer, tally: Tally, candidate: Candidate
+) -> None:
+    tally.tried += 1
+    run.show("repair", _named(candidate), tally.tried)
+    if tally.tried % _TELL_EVERY == 0:
+        run.emit(
+            SearchProgressed(
+                cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
+            )
+        )
+
+
+def _named(candidate: Candidate) -> str:
+    """The functions that a candidate changes, and how."""
+    places = dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in candidate.edits)
+    reason = candidate.rationale.partition("\n")[0]
+    return f"{', '.join(places)}: {reason or candidate.family}"
+
+
+def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
+    """Full fixes, better partial ones, and the first few that broke something."""
+    better = verdict.status == "improved" and len(verdict.fixed) > tally.best
+    better = better or tally.is_beside(verdict)
+    broke = verdict.status == "regression" and tally.regressions < _REGRESSIONS_KEPT
+    return verdict.status == "fixed" or better or broke
+
+
+def _note(cluster: Cluster, attempt: Attempt, tally: Tally) -> None:
+    """Count the attempt, and keep it when it settles one way of failing."""
+    verdict = attempt.verdict
+    if verdict.status == "regression":
+        tally.regressions += 1
+        return
+    tally.best = max(tally.best, len(verdict.fixed))
+    if verdict.status == "improved" and _settles_a_kind(cluster, attempt):
+        tally.set_apart(attempt)
+
+
+def _stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> bool:
+    """Whether a partial fix may be offered: what fixes a small part of one cause is a lucky edit.
+
+    In the example shop such edits pass one of three tests of a missing algorithm. What fixes most,
+    and leaves a quarter or a single test, has to be plain besides, and the best of a whole search.
+    """
+    fixed, tests = len(attempt.verdict.fixed), len(cluster.failures)
+    few_left = 2 * fixed > tests and tests - fixed <= max(1, tests // _LEFT)
+    most = few_left and not cut_short and attempt.candidate.prior <= _PLAIN
+    return most or _settles_a_kind(cluster, attempt)
+
+
+def _settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
+    """Whether all failures that raised one kind of exception are fixed, and no other one."""
+    fixed = set(attempt.verdict.fixed)
+    kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
+    same = {failure.test for failure in cluster.failures if failure.kind in kinds}
+    return len(kinds) == 1 and same == fixed
+
+
+def _converse(
+    run: Run,
+    cluster: Cluster,
+    proposer: Proposer,
+    session: Session,
+    ledger: Ledger,
+    limits: Limits,
+) -> Iterator[Attempt]:
+    """Judge one candidate at a time; its verdict is in the ledger before the next is asked for.
+
+    Of a tournament the winners are offered when all of it is judged, the smallest change first.
+    """
+    started = run.clock()
+    before = len(ledger.attempts)
+    winners: list[Attempt] = []
+    recall = ledger.recall(run, cluster)
+    for candidate in proposer.propose(run, recall):
+        if reason := patch_policy.check(candidate, ledger.tree) or _known(ledger, candidate):
+            recall.reject(candidate, reason)
+        else:
+            run.show("repair", _named(candidate), len(ledger.attempts) + 1)
+            verdict = next(iter(session.judge((candidate,))))
+            ledger.count(cluster, candidate, verdict)
+            attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
+            attempt = weighed(cluster, session, ledger, attempt)
+            again = attempt.lacks and cluster.id in ledger.suggestions
+            if verdict.status == "fixed" and not again:
+                winners.append(compared(session, ledger, attempt))
+        spent = len(ledger.attempts) - before
+        if not candidate.rivals or spent >= limits.attempts or run.over():
+            yield from sorted(winners, key=lambda winner: len(winner.diff))
+            winners.clear()
+        started = run.clock()
+        if spent >= limits.attempts:
+            ledger.stop(run, "budget", f"{spent} attempts of {proposer.name} were allowed and made")
+            return
+        if run.over():
+            return
+
+
+def _known(ledger: Ledger, candidate: Candidate) -> str:
+    """The reason to refuse what an earlier run has judged."""
+    verdict = ledger.seen(candidate)
+    return f"an earlier run tried this change: {verdict}" if verdict else ""

@@ -1,0 +1,196 @@
+"""The smallest part of the commit that broke the tests whose reversal makes them pass.
+
+Hierarchical delta debugging (Misherghi and Su 2006): hunks first, then the statements and
+expressions in those that matter; at each level as few as do (Zeller and Hildebrandt 2002).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from heal_bot.core.events import Run, SearchProgressed
+from heal_bot.core.model import Attempt, Candidate, Cluster, Regression, Target, Verdict
+from heal_bot.ports import Session
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.source import patch_policy
+from heal_bot.source.reversal import Change, brought_tests, survey_change
+from heal_bot.source.tree_diff import Part
+
+PROPOSER = "history"
+# Parts of one level that are judged alone; a commit of more is taken as a whole first.
+_WIDTH = 400
+_RIVALS = 4
+# What a reversal may take of the time left, before the templates have any.
+_SHARE = 0.25
+_HALF = "it puts back a part of a statement, and the whole of it does not pass"
+
+Piece = tuple[Target, Part]
+Pieces = tuple[Piece, ...]
+
+
+def find_reversals(
+    run: Run, cluster: Cluster, session: Session, ledger: Ledger
+) -> Iterator[Attempt]:
+    """Attempts that put back a part of what broke the cluster's tests, the smallest first.
+
+    Where several parts do so independently of each other, nobody can say which of them is the
+    fault: each lacks evidence.
+    """
+    tests = {failure.test for failure in cluster.failures}
+    run = replace(run, deadline=run.clock() + _SHARE * run.left())
+    for regression in ledger.regressions:
+        # Tests that are newer than the commit can fail for the same cause.
+        if tests.isdisjoint(regression.tests):
+            continue
+        change = survey_change(ledger.tree, regression.files)
+        search = _Search(run, cluster, session, ledger, regression, change)
+        fewest = search.reduce(change.places)
+        found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
+        run.emit(
+            SearchProgressed(
+                cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
+                best_fixed=len(tests) if found else 0,
+            )
+        )  # fmt: skip
+        if not found and (test := search.contradicted()):
+            ledger.outdated[cluster.id] = (
+                f"{regression.said}; without it {test} fails, which the same commit brought: the"
+                " commit means what this test contradicts"
+            )
+            return
+        rival = "another part of the commit can be put back instead, and the tests pass as well"
+        for pieces in found[:_RIVALS]:
+            lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
+            yield search.attempt(pieces, lacks or None)
+
+
+def _statements(part: Part) -> Iterator[Part]:
+    """A part and those in it, but not the expressions of a statement."""
+    yield part
+    for inner in () if part.atomic else part.parts:
+        yield from _statements(inner)
+
+
+def _size(pieces: Pieces) -> tuple[int, int]:
+    """How much a reversal changes: smallest parts, then bytes."""
+    parts = [part for _, part in pieces]
+    cuts = itertools.chain.from_iterable(part.cuts() for part in parts)
+    return sum(p.leaves for p in parts), sum(len(c.before) + c.end - c.start for c in cuts)
+
+
+@dataclass(slots=True)
+class _Search:
+    """The parts of one commit, judged in sets on the failing tests of a cluster."""
+
+    run: Run
+    cluster: Cluster
+    session: Session
+    ledger: Ledger
+    regression: Regression
+    change: Change
+    tried: int = 0
+    judged: dict[Pieces, Verdict] = field(default_factory=dict)
+
+    def reduce(self, pieces: Sequence[Piece]) -> set[Pieces]:
+        """The smallest sets of parts in these that pass; none where not even all of them do."""
+        pieces = tuple(pieces)
+        if not pieces or self.run.over():
+            return set()
+        alone = self.passing([(piece,) for piece in pieces]) if len(pieces) <= _WIDTH else []
+        if alone:
+            return set().union(*(self.descend(one[0]) for one in alone[:_RIVALS]))
+        if len(pieces) > 1 and self.passing([pieces]):
+            return {self.refine(self.fewest(pieces))}
+        below = tuple((t, p) for t, part in pieces for p in (part.parts or (part,)))
+        return self.reduce(below) if below != pieces else set()
+
+    def halved(self, pieces: Pieces) -> bool:
+        """Whether a part is but an expression of a statement that does not pass as a whole."""
+        whole = {part for _, top in self.change.places for part in _statements(top)}
+        return any(part not in whole for _, part in pieces)
+
+    def descend(self, piece: Piece) -> set[Pieces]:
+        """The smallest sets of parts inside a part that pass as it does; else the part itself."""
+        target, part = piece
+        if part.atomic:
+            return {(piece,)}
+        return self.reduce(tuple((target, inner) for inner in part.parts)) or {(piece,)}
+
+    def fewest(self, pieces: Pieces) -> Pieces:
+        """As few of the parts as pass together, halving what can be left out."""
+        size = len(pieces) // 2
+        while size:
+            for start in range(0, len(pieces), size):
+                fewer = pieces[:start] + pieces[start + size :]
+                if fewer and not self.run.over() and self.passing([fewer]):
+                    return self.fewest(fewer)
+            size //= 2
+        return pieces
+
+    def refine(self, pieces: Pieces) -> Pieces:
+        """Each part of a set that passes together made smaller, as long as the set passes."""
+        for at, (target, part) in enumerate(pieces):
+            inner = () if part.atomic else tuple((target, p) for p in part.parts)
+            around = pieces[:at], pieces[at + 1 :]
+            finer = [(*around[0], one, *around[1]) for one in inner]
+            if inner and (passing := self.passing(finer)):
+                return self.refine(passing[0])
+        return pieces
+
+    def allowed(self, pieces: Pieces) -> Iterator[Pieces]:
+        """The set, or where it is more than a small change may be the whole commit."""
+        for one in (pieces, self.change.places):
+            if self.passing([one]) and not patch_policy.check(
+                self.candidate(one), self.ledger.tree
+            ):
+                yield one
+                break
+
+    def passing(self, sets: Sequence[Pieces]) -> list[Pieces]:
+        """Those of the sets with which all failing tests pass and none breaks."""
+        new = [one for one in dict.fromkeys(sets) if one not in self.judged]
+        candidates = [(one, self.candidate(one)) for one in new]
+        # On the way to the fewest a set may be as large as the whole commit.
+        whole = [(one, replace(c, undoes=self.regression.bad_sha)) for one, c in candidates]
+        asked = [(one, c) for one, c in whole if not patch_policy.check(c, self.ledger.tree)]
+        verdicts = self.session.judge([candidate for _, candidate in asked])
+        for (one, candidate), verdict in zip(asked, verdicts, strict=False):
+            self.tried += 1
+            self.ledger.count(self.cluster, candidate, verdict)
+            self.judged[one] = verdict
+        return [one for one in sets if (v := self.judged.get(one)) and v.status == "fixed"]
+
+    def contradicted(self) -> str:
+        """A test of the commit, where one fails with each reversal that passes; else ''."""
+        tests = {failure.test for failure in self.cluster.failures}
+        brought = brought_tests(self.regression.files)
+        broken = [
+            next((f.test for f in v.newly_failing if f.test.partition("[")[0] in brought), "")
+            for v in self.judged.values()
+            if tests <= set(v.fixed)
+        ]
+        return broken[0] if broken and all(broken) else ""
+
+    def candidate(self, pieces: Pieces) -> Candidate:
+        """The change that puts parts back."""
+        sha, title = self.regression.bad_sha[:7], self.regression.title
+        whole = self.change.is_whole(pieces)
+        commit = f"`{sha}` ({title})"
+        why = f"takes back {commit}" if whole else f"puts back what it was before {commit}"
+        undoes = self.regression.bad_sha if whole else ""
+        edits = self.change.put_back(pieces)
+        return Candidate(edits, PROPOSER, "reversal", why, undoes=undoes)
+
+    def attempt(self, pieces: Pieces, lacks: tuple[str, ...] | None) -> Attempt:
+        """The attempt of a set that passed."""
+        candidate = self.candidate(pieces)
+        attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
+        # Nobody can say that what is put back was not meant: a person decides.
+        said = f"takes back a part of `{self.regression.bad_sha[:7]}` ({self.regression.title})"
+        doubt = f"{said}: is the test out of date, or is the code?"
+        doubts = () if candidate.undoes else (doubt,)
+        attempt = replace(attempt, lacks=lacks, doubts=doubts)
+        self.ledger.weigh([attempt])
+        return attempt

@@ -1,0 +1,1 @@
+"""The offline proposer: one family of repair templates per module."""

@@ -1,0 +1,251 @@
+"""Arguments: `merge(b, a)` becomes `merge(a, b)`.
+
+Neighbours exchange (1.5; 2.2 at a distance), one drops (2.2), one is repeated from a parameter of
+the function itself (2.8), a keyword appears or changes (`reverse=True`, `key=`; 2.4).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.target_ast import Function
+from heal_bot.repair.templates.text_edits import Change, Cut, Text, says
+
+_KEYWORDS = {
+    "sorted": ("reverse=True", "key=len", "key=str", "key=str.lower", "key=lambda x: x[1]",
+               "key=lambda x: x[0]", "key=lambda x: -x"),
+    "sort": ("reverse=True", "key=len", "key=str.lower", "key=lambda x: x[1]",
+             "key=lambda x: x[0]"),
+    "max": ("key=len", "default=0", "default=None"),
+    "min": ("key=len", "default=0", "default=None"),
+    "round": ("2", "1"),
+    "enumerate": ("start=1", "1"),
+    "split": ('" "', '","', "1"),
+    "rsplit": ("1",),
+    "next": ("None",),
+    "sum": ("[]", "start=1"),
+    "zip": ("strict=True",),
+    "open": ('encoding="utf-8"',),
+    "dumps": ("sort_keys=True", "indent=2", "ensure_ascii=False"),
+    "int": ("2", "16"),
+    "pop": ("0", "None"),
+    "replace": ("1",),
+    "index": ("1",),
+}  # fmt: skip
+# How regular expressions are read, and how many arguments come before that.
+_FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL")
+_BEFORE_FLAGS = {"compile": 1, "sub": 4, "subn": 4, "split": 3} | dict.fromkeys(
+    ("match", "search", "fullmatch", "findall", "finditer"), 2
+)
+# What an attribute is read from, and the least that another expression costs.
+_READ_FROM, _LEAST = 3.4, 2.2
+# Arguments that are often a name in scope, and how many arguments come before them.
+_NAMED = {
+    "deque": ("maxlen={}", 1), "split": ("{}", 0), "rsplit": ("{}", 0), "strip": ("{}", 0),
+    "lstrip": ("{}", 0), "rstrip": ("{}", 0), "round": ("{}", 1), "enumerate": ("start={}", 1),
+    "next": ("{}", 1), "get": ("{}", 1), "pop": ("{}", 1), "join": ("{}", 0), "sum": ("{}", 1),
+}  # fmt: skip
+
+
+def exchanges(scope: Scope) -> Iterator[Change]:
+    """Two arguments of a call, elements of a tuple or list, or key and value change places."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(args=parts) if len(parts) > 1:
+                cost = 1.5
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) if 1 < len(parts) <= 8:
+                # Names that are bound in the wrong order show at once.
+                cost = 1.9 if isinstance(getattr(node, "ctx", None), ast.Load) else 2.4
+            case ast.Subscript(slice=ast.Slice(lower=ast.expr() as a, upper=ast.expr() as b)):
+                parts, cost = [a, b], 2.6
+            case ast.DictComp(key=key, value=value):
+                parts, cost = [key, value], 2.0
+            case _:
+                continue
+        for i, one in enumerate(parts):
+            for j in range(i + 1, len(parts)):
+                other = parts[j]
+                first, second = site.segment(one), site.segment(other)
+                starred = any(isinstance(x, ast.Starred) for x in (one, other))
+                if first != second and not starred:
+                    line = site.line(node)
+                    why = says(f"{first}, {second}", f"{second}, {first}", line)
+                    here = site.put(one, site.text(other), 0)
+                    there = site.put(other, site.text(one), 0)
+                    dear = cost + (0.0 if j == i + 1 else 0.7)
+                    yield Change((*here.cuts, *there.cuts), dear, line, why)
+
+
+def drops(scope: Scope) -> Iterator[Change]:
+    """An argument, keyword or element goes: 2.2 to 2.8."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(args=args, keywords=keywords):
+                parts: list[ast.expr | ast.keyword] = [*args, *keywords]
+                cost = 2.2
+            case ast.List(elts=elements) | ast.Set(elts=elements):
+                parts, cost = [*elements], 2.8
+            case _:
+                continue
+        if len(parts) > 12 or (isinstance(node, ast.Set) and len(parts) < 2):
+            continue
+        for at, part in enumerate(parts):
+            if at + 1 < len(parts):
+                cut = Cut(_start(scope, part), _start(scope, parts[at + 1]), "")
+            elif at:
+                cut = Cut(_end(scope, parts[at - 1]), _end(scope, part), "")
+            else:
+                cut = Cut(_start(scope, part), _end(scope, part), "")
+            line = site.line(node)
+            gone = site.source[_start(scope, part) : _end(scope, part)].decode()
+            yield Change((cut,), cost, line, says(gone, "", line).replace("` `", "nothing"))
+
+
+def _start(scope: Scope, part: ast.expr | ast.keyword) -> int:
+    return scope.site.starts[part.lineno - 1] + part.col_offset
+
+
+def _end(scope: Scope, part: ast.expr | ast.keyword) -> int:
+    return scope.site.starts[(part.end_lineno or 1) - 1] + (part.end_col_offset or 0)
+
+
+def additions(scope: Scope) -> Iterator[Change]:
+    """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own: 2.4."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        yield from _passed_on(scope, node)
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            continue
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        given = {k.arg for k in node.keywords}
+        usual = [k for k in _KEYWORDS.get(name, ()) if k.partition("=")[0] not in given]
+        options = [(k, 2.4) for k in usual]
+        options += [(n, 3.0) for n in _missing(scope, node, name)]
+        options += [(f"flags=re.{flag}", 2.4) for flag in _FLAGS if _takes_flags(node, given)]
+        options += _usual(scope, node, name)
+        for text, cost in options:
+            yield added(scope, node, text, cost)
+
+
+def _takes_flags(node: ast.Call, given: set[str | None]) -> bool:
+    """Whether a function of `re` is called without flags."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="re"), attr=attr):
+            return len(node.args) <= _BEFORE_FLAGS.get(attr, -1) and "flags" not in given
+    return False
+
+
+def _usual(scope: Scope, node: ast.Call, name: str) -> Iterator[tuple[str, float]]:
+    """A name in scope for what a builtin may be given, one that is not read yet first."""
+    text, position = _NAMED.get(name, ("", 0))
+    if not text or (len(node.args) > position) or node.keywords:
+        return
+    if len(node.args) < position and text == "{}":
+        return
+    own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    for found in (n for n in scope.visible(node) if n not in own):
+        yield text.format(found), 2.4 if found in scope.unused else 2.9
+
+
+def _passed_on(scope: Scope, node: ast.Call) -> Iterator[Change]:
+    """`*args` and `**kwargs` of a function around the call, when another star is passed on: 2.4."""
+    if not any(isinstance(a, ast.Starred) for a in node.args) and not any(
+        keyword.arg is None for keyword in node.keywords
+    ):
+        return
+    functions = [a for a in scope.ancestors(node) if isinstance(a, Function)]
+    for function in [*functions, *scope.around.enclosing]:
+        taken, named = function.args.vararg, function.args.kwarg
+        if taken is not None and not any(isinstance(a, ast.Starred) for a in node.args):
+            yield added(scope, node, f"*{taken.arg}", 2.4)
+        if named is not None and all(k.arg is not None for k in node.keywords):
+            yield added(scope, node, f"**{named.arg}", 2.4)
+
+
+def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
+    """Names in scope for a parameter that a known callee takes and the call does not give."""
+    callee = scope.around.functions.get(name) or scope.around.methods.get(name)
+    own = scope.site.function
+    if callee is None and own is not None and own.name == name:
+        callee = own
+    if callee is None:
+        return []
+    params = [a.arg for a in (*callee.args.posonlyargs, *callee.args.args)]
+    bound = isinstance(node.func, ast.Attribute) and params[:1] in (["self"], ["cls"])
+    rest = params[len(node.args) + bound :]
+    given = {k.arg for k in node.keywords}
+    names = scope.visible(node)
+    found = [f"{p}={p}" for p in rest if p in names and p not in given]
+    if rest and not node.keywords:
+        found = [rest[0], *found] if rest[0] in names else found
+        found += [n for n in names if n != rest[0]][:12]
+    return found
+
+
+def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
+    """A further argument of a call, behind the positional ones or as a keyword."""
+    site, line = scope.site, scope.site.line(node)
+    last: ast.expr | ast.keyword = node.func
+    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+    for part in parts:
+        if _end(scope, part) > _end(scope, last):
+            last = part
+    why = f"the call on line {line} gets the argument `{text}`"
+    if last is node.func:
+        end = site.end(node) - 1
+        return Change((Cut(end, end, text),), cost, line, why)
+    if isinstance(last, ast.GeneratorExp) and site.end(last) == site.end(node):
+        begin, end = site.start(last), site.end(last)
+        return Change((Cut(begin, begin, "("), Cut(end, end, f", {text})")), cost, line, why)
+    end = _end(scope, last)
+    tail = site.source[end : site.end(node) - 1]
+    if tail.lstrip().startswith(b")"):
+        end += tail.index(b")") + 1
+    positional = "=" not in text.partition("lambda")[0] and text[:2] != "**"
+    if positional and node.keywords:
+        first = _start(scope, node.keywords[0])
+        return Change((Cut(first, first, f"{text}, "),), cost, line, why)
+    return Change((Cut(end, end, f", {text}"),), cost, line, why)
+
+
+def replaced(scope: Scope) -> Iterator[Change]:
+    """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`, 2.8.
+
+    So does what an attribute is read from: `stay.begin.day` to `night.day`. A name that nothing
+    reads is meant to be read somewhere.
+    """
+    site = scope.site
+    for node in site.nodes:
+        if isinstance(node, ast.Name | ast.Constant | ast.Starred):
+            continue
+        place = site.places[node]
+        match place.parent:
+            case ast.Call() | ast.keyword() if place.field in {"args", "value"}:
+                cost = 2.7
+            case ast.Subscript() if place.field == "slice" and not isinstance(node, ast.Slice):
+                cost = 2.9
+            case ast.Assign() | ast.Return() | ast.Compare() | ast.For() | ast.BinOp():
+                cost = 3.2
+            case ast.Attribute() if isinstance(node, ast.Attribute | ast.Subscript):
+                cost = _READ_FROM
+            case _:
+                continue
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            continue
+        inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        for name in scope.visible(node):
+            meant = 0.9 if name in scope.idle else 0.5 if name in inside else 0.0
+            if cost != _READ_FROM or name in scope.idle or name in _looped(scope, node):
+                yield site.put(node, Text(name), max(_LEAST, cost - meant))
+
+
+def _looped(scope: Scope, node: ast.AST) -> set[str]:
+    """The names that the loops around a node go through."""
+    loops = (a for a in scope.above(node) if isinstance(a, ast.For | ast.AsyncFor))
+    return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}

@@ -1,0 +1,150 @@
+"""Boolean operators and negation: `a and b` becomes `a or b`, `if ready` becomes `if not ready`.
+
+The operator costs 1.3, a dropped operand 2.0, a negation 1.7. `not not x` is never written: the
+negation of a comparison turns its operator, that of a `not` drops it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import AND, NOT, OR, Change, Cut, Text, says
+
+
+def operators(scope: Scope) -> Iterator[Change]:
+    """`and` for `or` and the other way round, over all operands or between two of them."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.BoolOp):
+            continue
+        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        line = site.line(node)
+        pairs = list(zip(node.values, node.values[1:], strict=False))
+        plain = not any(isinstance(v, ast.BoolOp | ast.IfExp | ast.Lambda) for v in node.values)
+        if plain and site.required(node) < AND:
+            cuts = [site.operator(a, b, old, new) for a, b in pairs]
+            if all(cuts):
+                yield Change(tuple(c for c in cuts if c), 1.3, line, says(old, new, line))
+            if len(cuts) > 1:
+                for cut in cuts:
+                    if cut:
+                        yield Change((cut,), 2.0, line, says(old, new, line))
+        else:
+            strength = OR if new == "or" else AND
+            needed = AND if new == "or" else NOT
+            code = f" {new} ".join(site.text(v).at(needed) for v in node.values)
+            yield site.put(node, Text(code, strength), 1.3)
+
+
+def dropped_operands(scope: Scope) -> Iterator[Change]:
+    """`a and b` becomes `a` or `b`: 2.0."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.BoolOp):
+            continue
+        word = "and" if isinstance(node.op, ast.And) else "or"
+        own, needed = (AND, NOT) if word == "and" else (OR, AND)
+        for skipped in range(len(node.values)):
+            rest = [v for i, v in enumerate(node.values) if i != skipped]
+            if len(rest) == 1:
+                yield site.put(node, site.text(rest[0]), 2.0)
+            else:
+                code = f" {word} ".join(site.text(v).at(needed) for v in rest)
+                yield site.put(node, Text(code, own), 2.0)
+
+
+def negated(site: Site, node: ast.expr) -> Text:
+    """The simplest text of `not node`."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return site.text(operand)
+        case ast.Constant(value=bool(value)):
+            return Text(str(not value))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            opposite = _OPPOSITE.get(type(op))
+            if opposite:
+                code = f"{site.text(left).at(7)} {opposite} {site.text(right).at(7)}"
+                return Text(code, 6)
+    return Text(f"not {site.text(node).at(NOT)}", NOT)
+
+
+_OPPOSITE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in",
+    ast.NotIn: "in", ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">",
+}  # fmt: skip
+
+
+def negations(scope: Scope) -> Iterator[Change]:
+    """A condition, an operand of `and`/`or`, or a returned truth value negated."""
+    site = scope.site
+    for node in site.nodes:
+        place = site.places[node]
+        match place.parent:
+            case ast.If() | ast.While() | ast.IfExp() | ast.Assert() if place.field == "test":
+                cost = 1.7
+            case ast.BoolOp() | ast.comprehension() if place.field in {"values", "ifs"}:
+                cost = 1.9
+            case ast.UnaryOp(op=ast.Not()):
+                outer = place.parent
+                yield site.put(outer, site.text(node), 1.5)
+                continue
+            case ast.Return() | ast.Assign() if place.field == "value":
+                if not isinstance(node, ast.Compare | ast.BoolOp | ast.Call | ast.UnaryOp):
+                    continue
+                cost = 2.2 if not isinstance(node, ast.Call) else 3.0
+            case ast.Call(func=ast.Name(id="all" | "any" | "bool" | "sum")):
+                cost = 2.6
+            case ast.GeneratorExp() | ast.ListComp() if isinstance(node, ast.Compare):
+                cost = 2.2
+            case _:
+                continue
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            continue
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            continue
+        yield site.put(node, negated(site, node), cost)
+
+
+def flipped_branches(scope: Scope) -> Iterator[Change]:
+    """`a if c else b` becomes `b if c else a`, or one of the two alone: 1.8 to 2.4."""
+    site = scope.site
+    for node in site.nodes:
+        if isinstance(node, ast.IfExp):
+            first, second = site.text(node.body), site.text(node.orelse)
+            here, there = site.put(node.body, second, 1.8), site.put(node.orelse, first, 1.8)
+            line = site.line(node)
+            why = f"the branches of the conditional on line {line} are exchanged"
+            yield Change((*here.cuts, *there.cuts), 1.8, line, why)
+            yield site.put(node, first, 2.4)
+            yield site.put(node, second, 2.4)
+
+
+def fixed_conditions(scope: Scope) -> Iterator[Change]:
+    """`if c:` becomes `if True:` or `while True:`; a dropped filter in a comprehension: 3.2."""
+    site = scope.site
+    for node in site.nodes:
+        place = site.places[node]
+        match place.parent:
+            case ast.While() | ast.If() if place.field == "test":
+                for constant in ("True", "False"):
+                    yield site.put(node, Text(constant), 3.4)
+            case ast.comprehension(ifs=[only]) if only is node:
+                before = site.source[: site.start(node)].rstrip(b"( \t\r\n")
+                end, line = site.end(node) + _closing(site, node), site.line(node)
+                if before.endswith(b"if"):
+                    why = f"the filter `{site.segment(node)}` on line {line} goes"
+                    begin = len(before[:-2].rstrip())
+                    yield Change((Cut(begin, end, ""),), 2.4, line, why)
+
+
+def _closing(site: Site, node: ast.expr) -> int:
+    """Bytes of the closing brackets that belong to a bracketed node."""
+    opened = site.source[: site.start(node)].rstrip()
+    count, after = 0, site.source[site.end(node) :]
+    while opened.endswith(b"(") and after[count:].lstrip().startswith(b")"):
+        count += len(after[count:]) - len(after[count:].lstrip()) + 1
+        opened = opened[:-1].rstrip()
+    return count

@@ -1,0 +1,196 @@
+"""A statement that should run only sometimes: `count += 1` becomes `if not seen: count += 1`.
+
+The condition is about what the statement takes in (`if x not in out: out.append(x)`), a flag that
+the function sets or reads, a name of the statement, or a condition written elsewhere: 2.9 to 3.5.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.off_by_one import shifted
+from heal_bot.repair.templates.statement_insertion import under
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import COMPARE, Change, Cut, Text, binary, says
+
+_SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
+_TAKING = {"append", "add", "insert", "remove", "discard"}
+_FLAGS, _ELSEWHERE = 6, 8
+_ROUND = 2.6
+# What stands beside a comparison without brackets.
+_SIDE = COMPARE + 1
+
+
+def conditions(scope: Scope) -> Iterator[Change]:
+    """A condition around every simple statement but the last `return`."""
+    site, function = scope.site, scope.site.function
+    if function is None:
+        return
+    flags, asked = _flags(scope), _asked(scope)
+    for node in site.statements:
+        last = isinstance(node, ast.Return) and node is function.body[-1]
+        if not isinstance(node, _SIMPLE) or last or _has_one(site, node) or scope.begins(node):
+            continue
+        visible = {*scope.visible(node), "self", "cls", "len"}
+        options: dict[str, float] = {}
+        told = (*_taken(site, node), *_rounds(scope, node), *flags, *_named(scope, node), *asked)
+        for condition, cost in told:
+            if _read(condition) <= visible:
+                options.setdefault(condition, cost)
+        for condition, cost in options.items():
+            change = under(site, node, condition, cost)
+            if change:
+                yield change
+
+
+def _read(condition: str) -> set[str]:
+    """The names that a condition reads."""
+    return {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)}
+
+
+def _has_one(site: Site, node: ast.stmt) -> bool:
+    """Whether a statement is all that an `if` is for: its condition is widened elsewhere."""
+    parent = site.places[node].parent
+    return isinstance(parent, ast.If) and parent.body == [node] and not parent.orelse
+
+
+def _taken(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
+    """Whether something holds already what a statement puts into it, or takes out."""
+    match node:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=into, attr=attr), args=[value], keywords=[])
+        ) if attr in _TAKING and _is_plain(value) and _is_plain(into):
+            new, held = site.segment(value), site.segment(into)
+            yield f"{new} not in {held}", 2.9
+            yield f"{new} in {held}", 2.9
+            yield new, 3.0
+            yield f"{new} is not None", 3.1
+        case (
+            ast.Assign(targets=[ast.Subscript(value=into, slice=key)])
+            | ast.Delete(targets=[ast.Subscript(value=into, slice=key)])
+        ) if _is_plain(key) and _is_plain(into):
+            yield f"{site.segment(key)} not in {site.segment(into)}", 2.9
+            yield f"{site.segment(key)} in {site.segment(into)}", 2.9
+
+
+def _rounds(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
+    """Whether it is the first or the last round of the counted loops around a statement."""
+    site = scope.site
+    for loop in scope.above(node):
+        if not isinstance(loop, ast.For):
+            continue
+        match loop.target, loop.iter:
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[stop]):
+                counted, first, last = [stop], Text("0"), shifted(site, stop, -1)
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop]):
+                counted, first, last = [start, stop], site.text(start), shifted(site, stop, -1)
+            case (
+                ast.Tuple(elts=[ast.Name(id=name), _]),
+                ast.Call(func=ast.Name(id="enumerate"), args=[values], keywords=[]),
+            ) if _is_plain(values):
+                length = Text(f"len({site.segment(values)})")
+                counted, first, last = [], Text("0"), binary(length, "-", Text("1"))
+            case _:
+                continue
+        if all(map(_is_steady, counted)):
+            yield f"{name} < {last.at(_SIDE)}", _ROUND
+            yield f"{name} > {first.at(_SIDE)}", _ROUND
+
+
+def _is_steady(node: ast.expr) -> bool:
+    """Whether to work a value out in every round changes nothing and gives the same."""
+    return all(map(_gives_the_same, ast.walk(node)))
+
+
+def _gives_the_same(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[only], keywords=[]):
+            return _is_plain(only)
+        case ast.Call() | ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
+            return False
+    return not isinstance(node, ast.Starred)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether to ask for a value once more costs nothing and changes nothing, in any place."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Constant()):
+            return _is_plain(inner)
+        case ast.Subscript(value=inner, slice=ast.Name()):
+            return _is_plain(inner)
+        case ast.Tuple(elts=parts):
+            return bool(parts) and all(map(_is_plain, parts))
+    return False
+
+
+def _flags(scope: Scope) -> list[tuple[str, float]]:
+    """Attributes and names that the function or its siblings set to True or False."""
+    found: dict[str, None] = {}
+    for tree in (scope.site.root, *scope.around.siblings):
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(
+                    targets=[ast.Name() | ast.Attribute(value=ast.Name()) as target],
+                    value=ast.Constant(value=bool()),
+                ):
+                    found[ast.unparse(target)] = None
+    codes = list(found)[:_FLAGS]
+    return [pair for code in codes for pair in ((f"not {code}", 2.9), (code, 3.0))]
+
+
+def _named(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
+    """Whether the names of a statement hold something."""
+    loaded = (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    for name in dict.fromkeys(n.id for n in loaded if n.id not in {"self", "cls"}):
+        if "callable" not in scope.kinds.get(name, set()):
+            yield name, 3.2
+            yield f"{name} is not None", 3.2
+            yield f"not {name}", 3.4
+
+
+def _asked(scope: Scope) -> list[tuple[str, float]]:
+    """Conditions that the function and its siblings ask."""
+    found: dict[str, None] = {}
+    for tree in (scope.site.root, *scope.around.siblings[:8]):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If | ast.While | ast.IfExp):
+                code = ast.unparse(node.test)
+                if len(code) < 50:
+                    found[code] = None
+    return [(code, 3.5) for code in list(found)[:_ELSEWHERE]]
+
+
+def repeated(scope: Scope) -> Iterator[Change]:
+    """`if old: old.pop()` becomes `while old: old.pop()` where the body changes what is asked."""
+    site = scope.site
+    for node in site.statements:
+        if not isinstance(node, ast.If) or node.orelse:
+            continue
+        begin, line = site.start(node), site.line(node)
+        if site.source[begin : begin + 3] != b"if " or not _asks_what_it_changes(node):
+            continue
+        yield Change((Cut(begin, begin + 2, "while"),), 2.2, line, says("if", "while", line))
+
+
+def _asks_what_it_changes(node: ast.If) -> bool:
+    """Whether a body sets or calls a method of what its condition reads, and goes on after it."""
+    asked = {
+        ast.unparse(part)
+        for part in ast.walk(node.test)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
+    inside = [part for statement in node.body for part in ast.walk(statement)]
+    if any(isinstance(part, ast.Return | ast.Raise | ast.Continue | ast.Break) for part in inside):
+        return False
+    changed: set[str] = set()
+    for part in inside:
+        match part:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
+                changed.add(ast.unparse(value))
+            case ast.Name() | ast.Attribute() if not isinstance(part.ctx, ast.Load):
+                changed.add(ast.unparse(part))
+    return bool(asked & changed)

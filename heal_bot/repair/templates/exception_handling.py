@@ -1,0 +1,121 @@
+"""What is raised and not caught: `except KeyError:` becomes `except ValueError:`.
+
+The type that a test failed with takes the place of a handler's (1.8) or joins it (2.0), and gives
+way to another one where a statement raises it (1.8 to 2.7); the
+statement that may raise it is tried, and the function left or the round skipped (2.8 to 3.6).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import replace
+
+from heal_bot.repair.templates.guard_clauses import leaves
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.statement_insertion import block
+from heal_bot.repair.templates.text_edits import Change, Cut, Text
+
+_NEVER = {"AssertionError", "Failed", "NameError", "UnboundLocalError", "SyntaxError",
+          "RecursionError", "MemoryError", "Exception", "BaseException"}  # fmt: skip
+# Types of the standard library by the built-in one they are caught as.
+_BASES = {
+    "JSONDecodeError": "ValueError",
+    "UnicodeDecodeError": "UnicodeError",
+    "UnicodeEncodeError": "UnicodeError",
+    "InvalidOperation": "ArithmeticError",
+    "gaierror": "OSError",
+    "error": "OSError",
+}
+# What code raises by itself, the most common first.
+_MEANT = ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "AttributeError",
+          "LookupError", "NotImplementedError", "OSError")  # fmt: skip
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
+
+
+def _raised(scope: Scope) -> list[str]:
+    """Names to catch what the tests failed with."""
+    found: dict[str, None] = {}
+    for kind in sorted(scope.evidence.kinds - _NEVER):
+        known = kind in scope.around.globals() or isinstance(getattr(builtins, kind, None), type)
+        found.update(dict.fromkeys([kind] if known else []))
+        found.update(dict.fromkeys([_BASES[kind]] if kind in _BASES else []))
+    return list(found)
+
+
+def types(scope: Scope) -> Iterator[Change]:
+    """The exceptions that a function catches, and those that it raises."""
+    yield from handlers(scope)
+    yield from raised(scope)
+
+
+def handlers(scope: Scope) -> Iterator[Change]:
+    """Every handler's type becomes the raised one, or catches it besides."""
+    site = scope.site
+    for kind in _raised(scope):
+        for node in site.statements:
+            if not isinstance(node, ast.Try):
+                continue
+            for handler in node.handlers:
+                if handler.type is None or handler.type not in site.places:
+                    continue
+                # A handler has no line of its own that tests execute; what it guards has.
+                line = max(map(site.line, node.body), key=lambda n: site.near(n) or 0.0)
+                yield replace(site.put(handler.type, Text(kind), 1.8), line=line)
+                old = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+                both = ", ".join([*map(site.segment, old), kind])
+                yield replace(site.put(handler.type, Text(f"({both})"), 2.0), line=line)
+
+
+def raised(scope: Scope) -> Iterator[Change]:
+    """What a statement raises, and tests failed with, becomes another type.
+
+    One that the module defines or the docstring names costs 1.8, a common one up to 2.7.
+    """
+    site = scope.site
+    own = [name for name, made in scope.around.classes.items() if _is_exception(made)]
+    told = ast.get_docstring(site.function) or "" if site.function is not None else ""
+    for node in site.statements:
+        match node:
+            case ast.Raise(exc=ast.Call(func=ast.Name() as kind) | (ast.Name() as kind)) if (
+                kind.id in scope.evidence.kinds
+            ):
+                others = [name for name in (*own, *_MEANT) if name != kind.id]
+            case _:
+                continue
+        for rank, name in enumerate(others):
+            near = name in own or name in told
+            yield site.put(kind, Text(name), 1.8 if near else 1.9 + 0.1 * min(rank, 8))
+
+
+def _is_exception(made: ast.ClassDef) -> bool:
+    """Whether a class is one by the names of its bases."""
+    bases = [getattr(base, "attr", getattr(base, "id", "")) for base in made.bases]
+    return any(name.endswith(("Error", "Exception")) for name in bases)
+
+
+def attempts(scope: Scope) -> Iterator[Change]:
+    """A simple statement is tried; what it raised ends the function, or the round of a loop."""
+    site = scope.site
+    kinds = _raised(scope)
+    for node in site.statements if kinds and site.function is not None else ():
+        span = site.whole(node)
+        code = site.segment(node)
+        calls = any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
+        if span is None or not isinstance(node, _SIMPLE) or "\n" in code or not calls:
+            continue
+        ways = [(way, more) for way, more in leaves(scope)[:10]]
+        if any(isinstance(a, ast.For | ast.While) for a in scope.above(node)):
+            ways = [("continue", -0.2), ("break", 0.4), *ways]
+        if not isinstance(node, ast.Return):
+            ways.append(("pass", 0.2))
+        line = site.line(node)
+        for kind in kinds:
+            for way, more in ways:
+                lines = ("try:", f"\t{code}", f"except {kind}:", f"\t{way}")
+                text = block(site, lines, site.indent(node))
+                if not site.source[: span[1]].endswith(b"\n"):
+                    text = text.rstrip("\r\n")
+                why = f"line {line} is tried, and `{way}` follows on a {kind}"
+                yield Change((Cut(*span, text),), 3.0 + more, line, why)

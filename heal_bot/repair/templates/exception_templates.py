@@ -1,0 +1,262 @@
+"""Templates per exception type: what usually ends this crash, 1.4 to 3.0.
+
+KeyError: `d[k]` to `d.get(k)` (in `lookup`) or `if k in d:` around it. NameError: the closest name
+in scope. UnboundLocalError: the name gets a value first. ZeroDivisionError: `a / b if b else 0`.
+TypeError: `str(...)` around the operands of `+`. AttributeError: the closest attribute, or
+`x and x.y`. StopIteration: a default for `next`. RuntimeError of a container that changed while it
+was gone through: a copy is. Nothing is proposed for other failures; a missing
+import, an attribute never set, UnicodeError and RecursionError are families of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+
+from heal_bot.repair.templates.default_values import extra
+from heal_bot.repair.templates.guard_clauses import leaves
+from heal_bot.repair.templates.module_context import BUILTINS
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.statement_insertion import before, under
+from heal_bot.repair.templates.text_edits import AND, OR, Change, Cut, Text, call, says
+
+_UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
+_CHANGED = re.compile(r"(?:changed size|mutated|keys changed) during iteration")
+_ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
+
+
+def names(scope: Scope) -> Iterator[Change]:
+    """An undefined name becomes the closest one in scope, or an attribute of the instance."""
+    site, receiver = scope.site, scope.receiver()
+    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
+    for node in site.nodes:
+        if not isinstance(node, ast.Name) or node.id not in missing:
+            continue
+        known = [*scope.visible(node), *scope.around.globals(), *sorted(BUILTINS)]
+        for rank, name in enumerate(get_close_matches(node.id, known, n=6, cutoff=0.5)):
+            if name != node.id:
+                yield site.put(node, Text(name), 1.4 + 0.1 * rank)
+        if receiver and node.id in {*scope.around.attributes, *scope.around.methods}:
+            yield site.put(node, Text(f"{receiver}.{node.id}"), 1.4)
+
+
+def attributes(scope: Scope) -> Iterator[Change]:
+    """An absent attribute becomes the closest one that the module spells."""
+    site = scope.site
+    missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
+    spelled = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
+    methods = {m for kind in (str, list, dict, set) for m in dir(kind) if m[0] != "_"}
+    module = {*scope.around.attributes, *scope.around.methods, *scope.around.spelled}
+    known = sorted({*module, *spelled, *methods} - missing)
+    none = any("'NoneType'" in m for m in scope.evidence.messages)
+    for node in site.nodes:
+        if not isinstance(node, ast.Attribute) or node.attr not in missing:
+            continue
+        end, line = site.end(node), site.line(node)
+        for rank, name in enumerate(get_close_matches(node.attr, known, n=6, cutoff=0.5)):
+            cut = Cut(end - len(node.attr.encode()), end, name)
+            yield Change((cut,), 1.4 + 0.1 * rank, line, says(f".{node.attr}", f".{name}", line))
+        if none and isinstance(node.ctx, ast.Load):
+            yield from _not_none(scope, node)
+
+
+def _not_none(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
+    """The use of a value that may be None becomes conditional."""
+    site = scope.site
+    place = site.places[node]
+    whole: ast.expr = node
+    if isinstance(place.parent, ast.Call) and place.field == "func":
+        whole = place.parent
+    if not isinstance(site.places[whole].parent, ast.Expr):
+        head, code = site.text(node.value), site.text(whole)
+        for default in ("None", '""', "[]", "0", "False"):
+            made = Text(f"{code.at(3)} if {head.at(3)} else {default}", 2)
+            yield site.put(whole, made, 2.2)
+            made = Text(f"{code.at(3)} if {head.at(7)} is not None else {default}", 2)
+            yield site.put(whole, made, 2.3)
+        if isinstance(node.value, ast.Name):
+            yield site.put(node.value, Text(f"({node.value.id} or '')"), 2.6)
+    yield from _tested(scope, node)
+    yield from _wrapped(scope, node, f"{site.segment(node.value)} is not None", 2.4)
+
+
+def _tested(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
+    """The condition around the use asks for None first."""
+    site = scope.site
+    tests = (n for n in scope.ancestors(node) if _is_test(scope, n))
+    test = next(tests, None)
+    if isinstance(test, ast.expr):
+        head, old = site.text(node.value), site.text(test)
+        unless = Text(f"{head.at(7)} is None or {old.at(OR)}", OR)
+        yield site.put(test, unless, 1.9)
+        only = Text(f"{head.at(7)} is not None and {old.at(AND)}", AND)
+        yield site.put(test, only, 2.0)
+        yield site.put(test, Text(f"{head.at(AND)} and {old.at(AND)}", AND), 2.1)
+
+
+def _is_test(scope: Scope, node: ast.AST) -> bool:
+    place = scope.site.places.get(node)
+    return (
+        place is not None
+        and place.field == "test"
+        and isinstance(place.parent, ast.If | ast.While | ast.IfExp)
+    )
+
+
+def _wrapped(scope: Scope, node: ast.expr, condition: str, cost: float) -> Iterator[Change]:
+    """The statement of a node runs only under a condition."""
+    site = scope.site
+    statement = site.places[node].statement
+    simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete)
+    change = under(site, statement, condition, cost) if simple else None
+    if change:
+        yield change
+
+
+def _taken_before(scope: Scope, node: ast.expr, condition: str) -> Iterator[Change]:
+    """The branch before an `else` is taken as well where the use in the `else` would crash."""
+    site = scope.site
+    statement = site.places[node].statement
+    owner = site.places[statement].parent
+    if isinstance(owner, ast.If) and statement in owner.orelse and "\n" not in condition:
+        yield site.put(owner.test, Text(f"{site.text(owner.test).at(OR)} or {condition}", OR), 1.9)
+
+
+def keys(scope: Scope) -> Iterator[Change]:
+    """The use of a key that may be missing gets a test or a first value."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Subscript(value=value, slice=ast.Name() | ast.Constant() as key):
+                head, inner = site.segment(value), site.segment(key)
+                yield from _wrapped(scope, node, f"{inner} in {head}", 2.4)
+                yield from _taken_before(scope, node, f"{inner} not in {head}")
+                statement = site.places[node].statement
+                for code in ("0", "[]", "{}", "set()", '""', "None"):
+                    line = f"{head}.setdefault({inner}, {code})"
+                    cost = 2.6 + extra(scope, node, code)
+                    change = before(site, statement, (line,), cost)
+                    if change:
+                        yield change
+                for way, more in leaves(scope)[:6]:
+                    lines = (f"if {inner} not in {head}:", f"\t{way}")
+                    change = before(site, statement, lines, 2.8 + more)
+                    if change:
+                        yield change
+
+
+def zeros(scope: Scope) -> Iterator[Change]:
+    """A division happens only for a divisor that is not zero."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right):
+                if isinstance(right, ast.Constant):
+                    continue
+                divisor, whole = site.text(right), site.text(node)
+                for rank, default in enumerate(("0", "0.0", "None", "1")):
+                    made = Text(f"{whole.at(3)} if {divisor.at(3)} else {default}", 2)
+                    yield site.put(node, made, 2.0 + 0.1 * rank)
+                yield site.put(right, call("max", divisor, Text("1")), 2.4)
+                for way, more in leaves(scope)[:8]:
+                    statement = site.places[node].statement
+                    for condition in (f"{divisor.at(7)} == 0", f"not {divisor.at(5)}"):
+                        change = before(site, statement, (f"if {condition}:", f"\t{way}"),
+                                        2.2 + more)  # fmt: skip
+                        if change:
+                            yield change
+
+
+def unbound(scope: Scope) -> Iterator[Change]:
+    """A name that has no value on some path gets one before the first statement that may miss."""
+    site = scope.site
+    function = site.function
+    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
+    if function is None:
+        return
+    starts = [s for s in function.body if s in site.places]
+    for name in sorted(missing):
+        for code in ("None", "0", "[]", "{}", '""', "False", "True", "1", "set()"):
+            for anchor in starts[:6]:
+                change = before(site, anchor, (f"{name} = {code}",), 2.0)
+                if change:
+                    yield Change(change.cuts, 2.0, change.line, change.why)
+        for word in ("global", "nonlocal"):
+            change = before(site, starts[0], (f"{word} {name}",), 1.8) if starts else None
+            if change:
+                yield change
+
+
+def types(scope: Scope) -> Iterator[Change]:
+    """Operands of different types meet: text and number, list and tuple, None and anything."""
+    site = scope.site
+    for node in site.nodes:
+        if not isinstance(node, ast.BinOp | ast.Compare):
+            continue
+        sides = [node.left, *([node.right] if isinstance(node, ast.BinOp) else node.comparators)]
+        for side in sides:
+            if isinstance(side, ast.Constant | ast.JoinedStr):
+                continue
+            value = site.text(side)
+            for rank, name in enumerate(("str", "int", "float", "list", "tuple", "len")):
+                yield site.put(side, call(name, value), 1.8 + 0.1 * rank)
+            for default in ("0", '""', "[]"):
+                yield site.put(side, Text(f"({value.at(3)} or {default})"), 2.4)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                yield site.put(side, Text(f"[{value.at(1)}]"), 2.0)
+    for node in site.nodes:
+        if isinstance(node, ast.Call) and not isinstance(site.places[node].parent, ast.Expr):
+            yield site.put(node, call("list", site.text(node)), 2.4)
+
+
+def iterators(scope: Scope) -> Iterator[Change]:
+    """`next(it)` gets a default, an empty sequence one for `max` and `min`."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="next" | "max" | "min" as name), args=[only]):
+                key = "" if name == "next" else "default="
+                end = site.end(only)
+                for default in ("None", "0", '""', "[]"):
+                    why = f"`{name}` gets the default {default} on line {site.line(node)}"
+                    if isinstance(only, ast.GeneratorExp):
+                        code = f"{name}({site.text(only).code}, {key}{default})"
+                        yield site.put(node, Text(code), 1.8)
+                    else:
+                        cut = Cut(end, end, f", {key}{default}")
+                        yield Change((cut,), 1.8, site.line(node), why)
+
+
+def changing(scope: Scope) -> Iterator[Change]:
+    """What changes while it is gone through is copied first: `for k in d` to `for k in list(d)`."""
+    site = scope.site
+    if not any(_CHANGED.search(message[:2000]) for message in scope.evidence.messages):
+        return
+    for node in site.nodes:
+        place = site.places[node]
+        waits = isinstance(place.parent, ast.AsyncFor) or bool(
+            getattr(place.parent, "is_async", False)
+        )
+        if place.field == "iter" and not waits:
+            yield site.put(node, call("list", site.text(node)), 1.4)
+
+
+_BY_KIND: tuple[tuple[frozenset[str], Callable[[Scope], Iterator[Change]]], ...] = (
+    (frozenset({"NameError", "UnboundLocalError", "ImportError"}), names),
+    (frozenset({"UnboundLocalError", "NameError"}), unbound),
+    (frozenset({"AttributeError"}), attributes),
+    (frozenset({"KeyError"}), keys),
+    (frozenset({"ZeroDivisionError"}), zeros),
+    (frozenset({"TypeError"}), types),
+    (frozenset({"StopIteration", "ValueError", "RuntimeError"}), iterators),
+    (frozenset({"RuntimeError"}), changing),
+)
+
+
+def templates(scope: Scope) -> Iterator[Change]:
+    """The templates of all exception types that the failures show."""
+    for kinds, make in _BY_KIND:
+        if kinds & scope.evidence.kinds:
+            yield from make(scope)

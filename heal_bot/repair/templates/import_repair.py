@@ -1,0 +1,200 @@
+"""A name or module that an import, or code that runs at import, asks for and does not find."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
+
+from heal_bot.core.model import Edit, Failure, Target
+from heal_bot.ports import Tree
+from heal_bot.repair.templates import missing_import
+from heal_bot.repair.templates.expected_values import gather
+from heal_bot.source import functions, guard, module_names, paths
+
+_UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined")
+_LIKE = 0.6
+# What history says, what the same name says, what a likeness says.
+_TOLD, _SAME, _ALIKE = 0.2, 0.8, 1.4
+_Found = Iterator[tuple[str, float, str]]
+
+
+def repairs(
+    tree: Tree, target: Target, text: str, failure: Failure
+) -> Iterator[tuple[Edit, float, str]]:
+    """Edits of the statement that asks, with their cost and why."""
+    module, name = module_names.missing(failure.message)
+    node = _statement(target)
+    if undefined := _UNDEFINED.search(failure.message):
+        yield from _undefined(tree, target, text, undefined[1], failure)
+    elif module and isinstance(node, ast.ImportFrom):
+        found = _names(tree, module, name) if name else _modules(tree, module)
+        for other, cost, why in found:
+            new = (
+                _renamed(node, name, other, target, text)
+                if name and not other.startswith("from ")
+                else _moved(node, name, other[5:], target, tree)
+                if name
+                else _from(node, module, other, target, tree)
+            )
+            if new:
+                yield Edit(target, new), cost, why
+    elif module and name:
+        for other, cost, why in _names(tree, module, name):
+            new = re.sub(rf"\.{name}\b", f".{other}", target.source)
+            if new != target.source and not other.startswith("from "):
+                yield Edit(target, new), cost, why
+    elif module and isinstance(node, ast.Import):
+        for other, cost, why in _modules(tree, module):
+            new = re.sub(rf"\b{re.escape(module)}\b(?= as )", other, target.source)
+            if new != target.source:
+                yield Edit(target, new), cost, why
+
+
+def _statement(target: Target) -> ast.stmt | None:
+    try:
+        body = guard.parse_part(target.source).body
+    except guard.SourceRejected:
+        return None
+    one = body[0] if len(body) == 1 else None
+    return one.body[0] if isinstance(one, ast.If) and target.source[:1].isspace() else one
+
+
+def _names(tree: Tree, module: str, name: str) -> _Found:
+    """Names of a module in place of one, `from other` for another module that has it."""
+    path = module_names.file_of(module, tree.paths())
+    if not path:
+        return
+    now = module_names.bound(tree.read(path)) | _submodules(module, tree)
+    removal = tree.removal(path, name)
+    fresh = _same_body(removal.before, tree.read(path), name) if removal else frozenset()
+    since = f"commit {removal.sha[:12]} took `{name}` out of {path}" if removal else ""
+    homes = [dotted for dotted, file in _sources(tree) if _defines(tree.read(file), name)]
+    for home in homes:
+        yield f"from {home}", _TOLD if since else _SAME, f"`{name}` is in {home} now"
+    for other in sorted(fresh):
+        yield other, _TOLD, f"{since} and calls it `{other}`"
+    for place, other in enumerate(get_close_matches(name, now - fresh, n=3, cutoff=_LIKE)):
+        yield other, _ALIKE + 0.3 * place, f"{module} has `{other}` and no `{name}`"
+
+
+def _modules(tree: Tree, module: str) -> _Found:
+    """Modules of the project in place of one that is not there."""
+    every = dict(_sources(tree))
+    end = module.replace(".", "/")
+    removal = tree.removal(f"{end}.py", "") or tree.removal(f"{end}/__init__.py", "")
+    if removal and removal.moved in every.values():
+        other = module_names.dotted(removal.moved, tree.paths())
+        yield other, _TOLD, f"commit {removal.sha[:12]} moved {removal.path} to {removal.moved}"
+    last = module.rpartition(".")[2]
+    for other in [m for m in every if m.rpartition(".")[2] == last and m != module]:
+        yield other, _SAME, f"{module} is not there, {other} is"
+    for other in get_close_matches(module, every, n=3, cutoff=0.75):
+        yield other, _ALIKE, f"{module} is not there, {other} is"
+
+
+def _sources(tree: Tree) -> Iterator[tuple[str, str]]:
+    """The project's modules that are no tests, by name."""
+    known = frozenset(tree.paths())
+    for path in known:
+        if path.endswith(".py") and not paths.is_test(path) and not paths.is_protected(path):
+            yield module_names.dotted(path, known), path
+
+
+def _submodules(module: str, tree: Tree) -> frozenset[str]:
+    names = (dotted for dotted, _ in _sources(tree) if dotted.rpartition(".")[0] == module)
+    return frozenset(name.rpartition(".")[2] for name in names)
+
+
+def _same_body(before: bytes, after: bytes, name: str) -> frozenset[str]:
+    """The definitions that a module has for one of another name, and did not have before."""
+    old = _definitions(before)
+    new = {other: told for other, told in _definitions(after).items() if other not in old}
+    return frozenset(other for other, told in new.items() if name in old and told == old[name])
+
+
+def _definitions(data: bytes) -> dict[str, str]:
+    """What a module defines at its top level, each without its own name."""
+    try:
+        body = guard.parse(data.decode("utf-8", "replace")).body
+    except guard.SourceRejected:
+        return {}
+    found = [
+        n for n in body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    ]
+    told = {node.name: re.sub(rf"\b{node.name}\b", "", ast.dump(node)) for node in found}
+    values = [n for n in body if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)]
+    return told | {
+        n.targets[0].id: ast.dump(n.value) for n in values if isinstance(n.targets[0], ast.Name)
+    }
+
+
+def _defines(data: bytes, name: str) -> bool:
+    """Whether a module itself defines a name at its top level, and does not just import it."""
+    pattern = rf"(?m)^(?:(?:async )?def |class ){name}\b|^{name}\s*[:=]".encode()
+    return re.search(pattern, data) is not None
+
+
+def _renamed(node: ast.ImportFrom, name: str, other: str, target: Target, text: str) -> str:
+    """The import of another name, under the old one where the module uses that."""
+    alias = next((a for a in node.names if a.name == name), None)
+    if alias is None:
+        return ""
+    outside = text.replace(target.source, "", 1)
+    old, new = (re.search(rf"\b{word}\b", outside) is not None for word in (name, other))
+    keep = alias.asname is None and (old or not new)
+    return re.sub(rf"(?<=[\s(,]){name}\b", f"{other} as {name}" if keep else other, target.source)
+
+
+def _moved(node: ast.ImportFrom, name: str, home: str, target: Target, tree: Tree) -> str:
+    """The import of a name from another module; its neighbours stay where they are."""
+    alias = next((a for a in node.names if a.name == name), None)
+    if alias is None or home == module_names.dotted(target.path, tree.paths()):
+        return ""
+    if len(node.names) == 1:
+        return _from(
+            node, module_names.absolute(node, target.path, tree.paths()), home, target, tree
+        )
+    margin = functions.indentation(target.source)
+    rest = ast.unparse(
+        ast.ImportFrom(node.module, [a for a in node.names if a is not alias], node.level)
+    )
+    one = ast.unparse(ast.ImportFrom(_written(node, home, target, tree), [alias], 0))
+    return f"{margin}{rest}\n{margin}{one}\n"
+
+
+def _from(node: ast.ImportFrom, module: str, other: str, target: Target, tree: Tree) -> str:
+    """The statement with another module to import from."""
+    if module_names.absolute(node, target.path, tree.paths()) != module:
+        return ""
+    written = _written(node, other, target, tree)
+    return re.sub(r"(?<=from )\s*[.\w]+(?=\s+import)", written, target.source, count=1)
+
+
+def _written(node: ast.ImportFrom, other: str, target: Target, tree: Tree) -> str:
+    """A module as the statement writes its own: from its package, or from the top."""
+    package = module_names.absolute(ast.ImportFrom(None, [], node.level), target.path, tree.paths())
+    if node.level and other.startswith(f"{package}."):
+        return "." * node.level + other.removeprefix(f"{package}.")
+    return other
+
+
+def _undefined(
+    tree: Tree, target: Target, text: str, name: str, failure: Failure
+) -> Iterator[tuple[Edit, float, str]]:
+    """The import that a name lacks, or the name that is meant."""
+    for _, line in missing_import.lines(tree, target.path, gather([failure])):
+        yield Edit(target, target.source, (line,)), _SAME, f"`{line}` is missing"
+    for home in [dotted for dotted, path in _sources(tree) if _defines(tree.read(path), name)]:
+        if home != module_names.dotted(target.path, tree.paths()):
+            line = f"from {home} import {name}"
+            yield Edit(target, target.source, (line,)), _SAME + 0.1, f"`{line}` is missing"
+    for other in _close(name, module_names.bound(text) | set(dir(builtins))):
+        new = re.sub(rf"\b{name}\b", other, target.source)
+        yield Edit(target, new), _ALIKE, f"`{name}` is not defined, `{other}` is"
+
+
+def _close(name: str, known: Collection[str]) -> Sequence[str]:
+    return get_close_matches(name, set(known) - {name}, n=3, cutoff=0.7)

@@ -1,0 +1,150 @@
+"""Ingredients: an expression of the function, its class or its siblings stands in for another.
+
+`return self.total` becomes `return self.total - self.discount` because a sibling says so. An
+expression of the same function costs 3.4, of a sibling 4.0, a statement of a sibling 4.2, and
+3.2 where it is about an attribute that this method uses too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from heal_bot.repair.ranking.unit_inference import unit
+from heal_bot.repair.templates.module_context import BUILTINS
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.return_value import expressions
+from heal_bot.repair.templates.statement_insertion import after, before
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import SUM, Change, Text, level
+
+# A sum of what is counted differently.
+_MIXED = 2.0
+_VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise)
+
+
+def _replaceable(site: Site, node: ast.expr) -> bool:
+    if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        return False
+    if isinstance(node, ast.Starred | ast.Slice | ast.Yield | ast.YieldFrom):
+        return False
+    place = site.places[node]
+    if isinstance(place.parent, ast.Call | ast.Attribute) and place.field in {"func", "value"}:
+        return False
+    return not isinstance(place.parent, ast.Expr | ast.JoinedStr)
+
+
+def own(scope: Scope) -> Iterator[Change]:
+    """Every expression of the function in the place of every other."""
+    site = scope.site
+    texts = expressions(scope)
+    for node in site.nodes:
+        if not _replaceable(site, node):
+            continue
+        simple = isinstance(node, ast.Name | ast.Constant)
+        for rank, text in enumerate(texts):
+            yield site.put(node, text, (3.4 if simple else 3.2) + 0.02 * rank)
+
+
+def borrowed(scope: Scope) -> tuple[list[Text], list[str]]:
+    """Expressions and simple statements of sibling functions whose names all exist here."""
+    around = scope.around
+    codes: dict[str, Text] = {}
+    statements: dict[str, None] = {}
+    everywhere = {*around.globals(), *BUILTINS, "self", "cls"}
+    here = {name for name, _, _ in scope.bindings} | everywhere
+    for function in (*around.enclosing, scope.site.root):
+        here |= _bound(function)
+    for sibling in around.siblings[:12]:
+        for node in ast.walk(sibling):
+            if not isinstance(node, _VALUES + _SIMPLE) or node.lineno == sibling.lineno:
+                continue
+            names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            code = around.segment(node)
+            if not names or not names <= here or "\n" in code or len(code) > 80:
+                continue
+            if isinstance(node, _SIMPLE):
+                statements[code] = None
+            elif not isinstance(getattr(node, "ctx", None), ast.Store):
+                codes[code] = Text(code, level(node))
+    return list(codes.values())[:40], list(statements)[:25]
+
+
+def _bound(function: ast.AST) -> set[str]:
+    """The names that are bound anywhere in a function: by it, and by functions inside it."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+    return found
+
+
+def siblings(scope: Scope) -> Iterator[Change]:
+    """Expressions and statements of siblings in the place of others, or beside them."""
+    site = scope.site
+    if site.function is None:
+        return
+    texts, statements = borrowed(scope)
+    for node in site.nodes:
+        if _replaceable(site, node):
+            for text in texts:
+                yield site.put(node, text, 4.0)
+    used = _attributes(site.nodes)
+    shared = {code for code in statements if used & _attributes(ast.walk(ast.parse(code)))}
+    for anchor in site.statements:
+        for code in statements:
+            for put in (before, after):
+                change = put(site, anchor, (code,), 3.2 if code in shared else 4.2)
+                if change:
+                    yield change
+
+
+def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
+    """The attributes of `self` among the nodes."""
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    }
+
+
+def sums(scope: Scope) -> Iterator[Change]:
+    """A term is added or taken away, or a factor: `n` to `n - k`, 3.0 for numbers and 3.8.
+
+    2.0 more where the module counts the two differently.
+    """
+    site = scope.site
+    for node in site.nodes:
+        if not _replaceable(site, node) or isinstance(node, ast.Compare | ast.BoolOp | ast.Lambda):
+            continue
+        if isinstance(node, ast.Constant) and not isinstance(node.value, int):
+            continue
+        value = site.text(node)
+        for name in scope.visible(node):
+            kinds = scope.kinds.get(name, set())
+            if isinstance(node, ast.Name) and node.id == name:
+                continue
+            alike = 0.0 if "number" in kinds else 0.5 if not kinds else 0.9
+            near = alike + (_MIXED if scope.around.units.differ(unit(node), name) else 0.0)
+            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + near)
+            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + near)
+            yield site.put(node, Text(f"{value.at(12)} * {name}", 12), 3.6 + alike)
+            if "number" not in kinds:
+                yield site.put(node, Text(f"{name} + {value.at(12)}", SUM), 3.9 + alike)
+            for word in ("max", "min"):
+                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + near)
+            if isinstance(node, ast.Name | ast.Attribute):
+                yield site.put(node, Text(f"{value.at(3)} or {name}", 3), 3.9 + alike)
+        for code, cost in (("2 *", 3.2), ("-", 3.0)):
+            yield site.put(node, Text(f"{code} {value.at(13)}".replace("- ", "-"), 12), cost)
+        for sign, cost in (("** 2", 3.6), ("* 100", 3.8), ("% 2", 3.8), ("/ 100", 3.8),
+                           ("// 2", 3.6), ("/ 2", 3.6)):  # fmt: skip
+            yield site.put(node, Text(f"{value.at(15)} {sign}", 12), cost)
+        for word, constant in (("max", "0"), ("min", "0"), ("max", "1"), ("min", "1")):
+            yield site.put(node, Text(f"{word}({value.at(1)}, {constant})"), 3.6)

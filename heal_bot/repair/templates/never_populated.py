@@ -1,0 +1,262 @@
+"""A local value that is used but never filled: `seen = set()`, tested, and nothing ever added.
+
+So is what a loop takes from until it is empty: `while todo: at = todo.pop()`.
+
+The missing statement costs 2.2 to 2.8, less than any other insertion, because such a value has no
+purpose as the code stands. A `pass` gives way to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.statement_insertion import after, before
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import Change, Cut, says
+
+_FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
+_TAKING = {"pop", "popleft"}
+_VALUES, _MOST = 6, 6
+
+
+def fills(scope: Scope) -> Iterator[Change]:
+    """Every statement's place, for every value visible there."""
+    site = scope.site
+    yield from _frozen(scope)
+    for name, code in islice(_unfilled(scope), _MOST):
+        beside = _beside(site, name)
+        for anchor in site.statements:
+            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            visible = scope.visible(anchor)
+            if name not in visible:
+                continue
+            looped = any(isinstance(a, ast.For | ast.While) for a in scope.above(anchor))
+            values = [value for value in visible if value != name][:_VALUES]
+            values.sort(key=lambda value: value not in beside)
+            for rank, value in enumerate(values):
+                cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
+                if isinstance(anchor, ast.Pass):
+                    cut = Cut(site.start(anchor), site.end(anchor), code.format(value))
+                    line = site.line(anchor)
+                    yield Change((cut,), cost, line, says("pass", cut.text, line))
+                    continue
+                for put in (after, before):
+                    change = put(site, anchor, (code.format(value),), cost)
+                    if change:
+                        yield change
+
+
+def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Names with the statement that would fill them, those of the functions around included."""
+    yield from _outer(scope)
+    site = scope.site
+    filled: set[str] = set()
+    stored: dict[str, int] = {}
+    read: set[str] = set()
+    for node in site.nodes:
+        if not isinstance(node, ast.Name):
+            continue
+        parent = site.places[node].parent
+        if not isinstance(node.ctx, ast.Load):
+            stored[node.id] = stored.get(node.id, 0) + 1
+        elif _is_filling(parent):
+            filled.add(node.id)
+        else:
+            read.add(node.id)
+    for name, value in _assigned(site):
+        code = _filling(name, value)
+        if code and name in read - filled and stored[name] == 1:
+            yield name, code
+            if " += " in code and _is_looked_back_at(site, name):
+                yield name, f"{name} = {{}}"
+        elif _is_alias(value) and name not in read:
+            yield name, f"{name}({{}})"
+    yield from _worklists(site)
+
+
+def _assigned(site: Site) -> Iterator[tuple[str, ast.expr]]:
+    """The names that statements set, with their values, also side by side: `out, last = [], 0`."""
+    for statement in site.statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = zip(names, values, strict=False)
+                yield from ((n.id, value) for n, value in pairs if isinstance(n, ast.Name))
+
+
+def _is_looked_back_at(site: Site, name: str) -> bool:
+    """Whether a loop compares or counts with a name that is set before it."""
+    for loop in site.statements:
+        if isinstance(loop, ast.For | ast.AsyncFor | ast.While):
+            inside = list(ast.walk(loop))
+            set_there = any(isinstance(n, ast.Name) and n.id == name
+                            and not isinstance(n.ctx, ast.Load) for n in inside)  # fmt: skip
+            if not set_there and any(name in _sides(node) for node in inside):
+                return True
+    return False
+
+
+def _beside(site: Site, code: str) -> set[str]:
+    """The names that a name or attribute is compared with, subtracted from or added to."""
+    return {
+        name
+        for node in site.nodes
+        if code in (sides := _sides(node))
+        for name in sides
+        if name.isidentifier() and name != code
+    }
+
+
+def _sides(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _code(left), _code(right)
+        case ast.Compare(left=left, comparators=[right]):
+            return _code(left), _code(right)
+    return ()
+
+
+def _code(node: ast.expr) -> str:
+    """A name, or an attribute of one; '' for anything else."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            return f"{name}.{attr}"
+    return ""
+
+
+def _frozen(scope: Scope) -> Iterator[Change]:
+    """What an instance begins with, is counted with and is never set again: `self.last = now`."""
+    site = scope.site
+    for code in _begun(scope):
+        names = sorted(_beside(site, code))
+        for anchor in site.statements:
+            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            for name in (n for n in names if n in scope.visible(anchor)):
+                for put in (after, before):
+                    change = put(site, anchor, (f"{code} = {name}",), 2.4)
+                    if change:
+                        yield change
+
+
+def _begun(scope: Scope) -> list[str]:
+    """The attributes that `__init__` sets to a constant and nothing in the module sets again."""
+    begin, receiver = scope.around.methods.get("__init__"), scope.receiver()
+    trees = [scope.site.root, *scope.around.functions.values(), *scope.around.classes.values()]
+    written = [
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    ]
+    return [
+        ast.unparse(target)
+        for statement in (begin.body if begin is not None else ())
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+        for target in statement.targets
+        if isinstance(target, ast.Attribute)
+        and ast.unparse(target.value) == receiver
+        and written.count(target.attr) == 1
+    ]
+
+
+def _worklists(site: Site) -> Iterator[tuple[str, str]]:
+    """What a `while` loop takes from until it is empty, and that gets nothing in the loop."""
+    for loop in site.statements:
+        if not isinstance(loop, ast.While):
+            continue
+        asked = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)}
+        used = [n for n in ast.walk(loop) if isinstance(n, ast.Attribute)]
+        for name in sorted(asked):
+            own = [n for n in used if isinstance(n.value, ast.Name) and n.value.id == name]
+            if any(n.attr in _TAKING for n in own) and not any(map(_is_filling, own)):
+                yield name, f"{name}.append({{}})"
+
+
+def counts(scope: Scope) -> Iterator[Change]:
+    """A number that an attribute begins with and that nothing changes: `self.count += 1`."""
+    site = scope.site
+    for code in _still(scope):
+        for anchor in site.statements:
+            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            for step, cost in ((f"{code} += 1", 2.4), (f"{code} -= 1", 3.0)):
+                for put in (before, after):
+                    change = put(site, anchor, (step,), cost)
+                    if change:
+                        yield change
+
+
+def _still(scope: Scope) -> list[str]:
+    """Attributes that are set to a number once and never again, in the function or its class."""
+    around = scope.around
+    trees = [scope.site.root, *around.enclosing, *around.methods.values()]
+    begun: dict[str, None] = {}
+    changed: dict[str, set[int]] = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(value=ast.Name()) as target], value=value):
+                    code = ast.unparse(target)
+                    if isinstance(value, ast.Constant) and type(value.value) is int:
+                        begun[code] = None
+                    changed.setdefault(code, set()).add(hash(ast.unparse(node)))
+                case ast.AugAssign(target=ast.Attribute() as target):
+                    changed.setdefault(ast.unparse(target), set()).update((0, 1))
+    return [code for code in begun if len(changed[code]) == 1]
+
+
+def _outer(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Containers that a function around the target makes, that the target reads and nobody fills.
+
+    A plain value is left out: to rebind it takes a `nonlocal` besides.
+    """
+    read = {node.id for node in scope.site.nodes if isinstance(node, ast.Name)}
+    for function in scope.around.enclosing:
+        nodes = list(ast.walk(function))
+        filled = {
+            node.value.id
+            for node in nodes
+            if isinstance(node, ast.Attribute | ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and _is_filling(node)
+        }
+        for node in nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    code = _filling(name, value)
+                    if name in read - filled and code.startswith(f"{name}."):
+                        yield name, code
+
+
+def _is_filling(parent: ast.AST) -> bool:
+    """Whether a name's place puts something into its value: `name.add(x)`, `name[key] = x`."""
+    if isinstance(parent, ast.Subscript):
+        return not isinstance(parent.ctx, ast.Load)
+    return isinstance(parent, ast.Attribute) and parent.attr in _FILLING
+
+
+def _is_alias(value: ast.expr) -> bool:
+    """Whether a value is a method that fills something, kept to be called: `add = seen.add`."""
+    return isinstance(value, ast.Attribute) and value.attr in _FILLING
+
+
+def _filling(name: str, value: ast.expr) -> str:
+    """The statement that fills what begins empty; '' for anything else."""
+    match value:
+        case ast.List(elts=[]) | ast.Call(func=ast.Name(id="list" | "deque"), args=[]):
+            return f"{name}.append({{}})"
+        case ast.Call(func=ast.Name(id="set"), args=[]):
+            return f"{name}.add({{}})"
+        case ast.Constant(value=None | "" | False):
+            return f"{name} = {{}}"
+        case ast.Constant(value=0 | 1 as number) if number is not True:
+            return f"{name} += {{}}"
+    return ""

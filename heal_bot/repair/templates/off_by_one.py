@@ -1,0 +1,148 @@
+"""Off by one: `range(n)` becomes `range(n + 1)`, `items[i]` becomes `items[i - 1]`.
+
+Bounds of `range`, slices, subscripts and comparisons cost 1.4 to 1.8, returned and assigned
+values 2.2, other numbers 2.8. Sums are folded: `n - 1` plus one is `n`, never `n - 1 + 1`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.templates.mutation_context import Scope, value_kind
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import Change, Text, binary
+
+_NEVER = (
+    ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp, ast.Lambda, ast.JoinedStr, ast.Compare, ast.BoolOp, ast.Starred,
+    ast.Yield, ast.YieldFrom, ast.Slice, ast.NamedExpr, ast.IfExp,
+)  # fmt: skip
+
+
+def shifted(site: Site, node: ast.expr, step: int) -> Text:
+    """The text of `node + step` with constants folded."""
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return _number(value + step)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return _number(step - value)
+        case ast.BinOp(
+            left=left, op=ast.Add() | ast.Sub() as op, right=ast.Constant(value=int(value))
+        ):
+            total = step + (value if isinstance(op, ast.Add) else -value)
+            if total == 0:
+                return site.text(left)
+            return binary(site.text(left), "+" if total > 0 else "-", Text(str(abs(total))))
+    return binary(site.text(node), "+" if step > 0 else "-", Text(str(abs(step))))
+
+
+def _number(value: int) -> Text:
+    return Text(str(value), 15 if value >= 0 else 13)
+
+
+def _is_number(scope: Scope, node: ast.expr) -> bool | None:
+    """Whether an expression is a number: yes, no, or not known."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case ast.Name(id=name):
+            kinds = scope.kinds.get(name, set())
+            return True if "number" in kinds else None if not kinds else False
+        case ast.UnaryOp(op=ast.USub()):
+            return True
+        case ast.UnaryOp(op=ast.Not()):
+            return False
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
+            sides = {_is_number(scope, left), _is_number(scope, right)}
+            return False if False in sides else True if True in sides else None
+    kind = value_kind(node)
+    return True if kind == "number" else False if kind else None
+
+
+def _cost(scope: Scope, node: ast.expr) -> float | None:
+    """How dear a step of one is in the place of a node; None where it makes no sense."""
+    place = scope.site.places[node]
+    match place.parent:
+        case ast.Call(func=ast.Name(id="range")) if place.field != "func":
+            return 1.4
+        case ast.Slice():
+            return 1.6
+        case ast.Subscript() if place.field == "slice":
+            return 1.8 if _is_number(scope, node) is not False else None
+        case ast.Tuple() if isinstance(scope.site.places[place.parent].parent, ast.Subscript):
+            stored = isinstance(
+                scope.site.places[place.parent].statement, ast.Assign
+            ) and isinstance(
+                getattr(scope.site.places[place.parent].parent, "ctx", None), ast.Store
+            )
+            return 2.2 if stored else 1.8
+        case ast.Compare():
+            return 1.7 if _is_number(scope, node) is not False else None
+        case ast.Return() | ast.Assign() | ast.AugAssign() | ast.AnnAssign():
+            known = _is_number(scope, node)
+            return None if known is False else 2.2 if known else 2.7
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            # The sum around it takes the step; inside it the same result would come twice.
+            return None
+        case ast.Call(func=ast.Name(id=name)) if name in _functions_around(scope, node):
+            return 1.6 if _is_number(scope, node) is not False and place.field == "args" else None
+        case ast.Call() | ast.BinOp() | ast.IfExp() | ast.keyword() | ast.Tuple() | ast.List():
+            if place.field == "func":
+                return None
+            known = _is_number(scope, node)
+            return 2.4 if known else 3.0 if known is None else None
+    return None
+
+
+def _functions_around(scope: Scope, node: ast.expr) -> set[str]:
+    """Names of the functions a node is in: a call of one of them is a recursion."""
+    return {getattr(above, "name", "") for above in scope.above(node)}
+
+
+def steps(scope: Scope) -> Iterator[Change]:
+    """One more and one less wherever a number stands."""
+    site = scope.site
+    for node in site.nodes:
+        if isinstance(node, _NEVER) or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
+        cost = _cost(scope, node)
+        if cost is None or isinstance(node, ast.Constant):
+            continue
+        for step in (1, -1):
+            yield site.put(node, shifted(site, node, step), cost)
+
+
+def missing_bounds(scope: Scope) -> Iterator[Change]:
+    """`range(n)` becomes `range(1, n)`, `xs[:n]` `xs[1:n]`, 1.7 to 3.2; also ends dropped."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=[stop]):
+                code = site.text(stop).at(1)
+                yield site.put(node, Text(f"range(1, {code})"), 1.7)
+                plus = shifted(site, stop, 1).at(1)
+                yield site.put(node, Text(f"range(1, {plus})"), 2.2)
+                less = shifted(site, stop, -1).at(1)
+                yield site.put(node, Text(f"range({less}, -1, -1)"), 3.2)
+            case ast.Call(func=ast.Name(id="range"), args=[start, stop]):
+                a, b = site.text(start).at(1), site.text(stop).at(1)
+                yield site.put(node, Text(f"range({a}, {b}, -1)"), 2.8)
+                yield site.put(node, Text(f"range({a}, {b}, 2)"), 3.2)
+                for name in scope.visible(node):
+                    if "number" in scope.kinds.get(name, set()):
+                        yield site.put(node, Text(f"range({a}, {b}, {name})"), 3.2)
+            case ast.Call(func=ast.Name(id="range"), args=[start, stop, _]):
+                a, b = site.text(start).at(1), site.text(stop).at(1)
+                yield site.put(node, Text(f"range({a}, {b})"), 2.4)
+            case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=upper, step=None)):
+                head = site.text(value).at(16)
+                tail = site.text(upper).at(1) if upper else ""
+                yield site.put(node, Text(f"{head}[1:{tail}]"), 2.2)
+                if not upper:
+                    yield site.put(node, Text(f"{head}[::-1]"), 2.6)
+                    yield site.put(node, Text(f"{head}[:-1]"), 2.4)
+            case ast.Subscript(value=value, slice=ast.Slice(lower=ast.expr() as low, upper=None)):
+                head, begin = site.text(value).at(16), site.text(low).at(1)
+                yield site.put(node, Text(f"{head}[:{begin}]"), 1.8)
+                yield site.put(node, Text(f"{head}[{begin}:-1]"), 2.6)

@@ -1,0 +1,87 @@
+"""Changes of many families and suspects in one order, cheapest first, made only when asked for."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.template_table import FAMILIES, Family
+from heal_bot.repair.templates.text_edits import Change
+
+# Costs are logarithmic: a line half as suspicious waits as long as one that costs 0.7 more.
+_COLDEST = 2.0
+_RANK = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A change with the family it comes from, the suspect it is for, and what it costs there."""
+
+    scope: Scope
+    family: Family
+    change: Change
+    cost: float
+
+
+def warmth_cost(heat: float, hottest: float) -> float:
+    """What a line's suspicion adds to the cost of a change."""
+    if hottest <= 0:
+        return 0.0
+    return min(_COLDEST, -math.log(max(heat / hottest, 1e-3)))
+
+
+def rank_cost(rank: int, score: float, best: float) -> float:
+    """What a suspect's place and score add: the first adds nothing."""
+    if rank == 0:
+        return 0.0
+    doubt = math.log(best / score) if 0 < score < best else 0.0
+    return _RANK * (1 + math.log(1 + rank)) + min(1.5, doubt)
+
+
+def order(
+    scopes: list[tuple[Scope, float]],
+    families: tuple[Family, ...] = FAMILIES,
+    roof: float = 99.0,
+    skipped: Callable[[Scope, Family, Exception], None] = lambda *_: None,
+) -> Iterator[Idea]:
+    """All changes by cost plus the extra cost of their suspect and line, up to `roof`.
+
+    A family is opened when its least cost comes up, so a search that ends early never pays for
+    the dear families. One that a source is too odd for is left out there, and `skipped` is told.
+    """
+    heap: list[tuple[float, int, Scope, float, Family, Change | None]] = []
+    count = 0
+    for scope, extra in scopes:
+        for family in families:
+            heap.append((family.floor + extra, count, scope, extra, family, None))
+            count += 1
+    heapq.heapify(heap)
+    while heap:
+        cost, _, scope, extra, family, ready = heapq.heappop(heap)
+        if ready is not None:
+            yield Idea(scope, family, ready, cost)
+            continue
+        try:
+            for change in family.changes(scope):
+                heat = _heat(scope, change)
+                if heat is None:
+                    continue
+                total = change.cost + extra + heat
+                if total <= roof:
+                    heapq.heappush(heap, (total, count, scope, extra, family, change))
+                    count += 1
+        # What is made of a source is parsed and printed again: a long sum is too deep for that.
+        except (SyntaxError, ValueError, RecursionError) as error:
+            skipped(scope, family, error)
+
+
+def _heat(scope: Scope, change: Change) -> float | None:
+    """The extra cost of a change's line; None where no failing test came by."""
+    heat = scope.site.heat
+    if not heat:
+        return 0.0
+    found = scope.site.near(change.line)
+    return None if found is None else warmth_cost(found, max(heat.values()))

@@ -1,0 +1,133 @@
+"""Returned values: `return None` becomes `return result`.
+
+A constant of the kind that other paths return costs 2.0, a name in scope 2.3, an expression of
+the function 2.9, an empty container 2.6; whether a count is 0 or more costs 2.2 in the place of a
+constant. A value that is computed and thrown away is returned (1.9), and `return x` becomes
+`yield x`'s sibling in `yielding`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from heal_bot.repair.templates.mutation_context import Scope, value_kind
+from heal_bot.repair.templates.statement_insertion import after
+from heal_bot.repair.templates.text_edits import Change, Cut, Text, says
+
+_EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
+_NOT_ALONE = (
+    ast.Name, ast.Constant, ast.Starred, ast.Slice, ast.Lambda, ast.Yield, ast.YieldFrom,
+    ast.NamedExpr,
+)  # fmt: skip
+
+
+def expressions(scope: Scope) -> list[Text]:
+    """Distinct expressions of a function worth using elsewhere, shortest first."""
+    found: dict[str, Text] = {}
+    for node in scope.site.nodes:
+        if isinstance(node, _NOT_ALONE):
+            continue
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
+        place = scope.site.places[node]
+        if isinstance(place.parent, ast.Call) and place.field == "func":
+            continue
+        code = scope.site.segment(node)
+        if len(code) <= 60 and "\n" not in code:
+            found[code] = scope.site.text(node)
+    return sorted(found.values(), key=lambda text: len(text.code))[:40]
+
+
+def returns(scope: Scope) -> Iterator[Change]:
+    """Another value for every `return`."""
+    site = scope.site
+    paths = [s for s in site.statements if isinstance(s, ast.Return)]
+    kinds = {value_kind(p.value) for p in paths if p.value is not None} - {""}
+    counts = {
+        s.target.id
+        for s in site.statements
+        if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name)
+    }
+    for path in paths:
+        options: dict[str, float] = {}
+        for other in paths:
+            if other is not path and other.value is not None:
+                options.setdefault(site.text(other.value).at(1), 2.2)
+        for name in scope.visible(path):
+            options.setdefault(name, 2.4)
+        for found in sorted(kinds):
+            if found in _EMPTY:
+                options.setdefault(_EMPTY[found], 2.2)
+        for value in scope.evidence.constants[:8]:
+            options.setdefault(repr(value), 3.0)
+        for code in ("None", "True", "False", "0", "1", "-1", "[]", '""', "{}", "()", "[[]]"):
+            options.setdefault(code, 2.8)
+        for text in expressions(scope):
+            options.setdefault(text.at(1), 3.2)
+        for name in scope.visible(path):
+            kind = scope.kinds.get(name, set())
+            if "sequence" in kind or not kind:
+                options.setdefault(f"len({name})", 3.4)
+                options.setdefault(f"not {name}", 3.2)
+                options.setdefault(f"sum({name})", 3.8)
+            if kinds == {"boolean"}:
+                counted = name in counts and isinstance(path.value, ast.Constant)
+                near = 0.5 if counted else 0.0
+                far = 0.0 if "number" in kind else 0.7
+                options.setdefault(f"not {name}", 2.8 - near)
+                options.setdefault(f"{name} == 0", 2.7 + far - near)
+                options.setdefault(f"{name} > 0", 3.0 + far - near)
+        for code, cost in options.items():
+            yield _returning(scope, path, code, cost)
+        if path.value is not None and isinstance(path.value, ast.Name | ast.Attribute | ast.Call):
+            value = site.text(path.value)
+            for code in (f"len({value.code})", f"[{value.code}]", f"({value.code},)"):
+                yield site.put(path.value, Text(code), 3.0)
+            for code in ("[]", "None", "0", '""', "{}"):
+                yield site.put(path.value, Text(f"{value.at(3)} or {code}", 3), 3.2)
+
+
+def _returning(scope: Scope, path: ast.Return, code: str, cost: float) -> Change:
+    site = scope.site
+    if path.value is not None:
+        return site.put(path.value, Text(code), cost)
+    end, line = site.end(path), site.line(path)
+    return Change((Cut(end, end, f" {code}"),), cost, line, says("return", f"return {code}", line))
+
+
+def _nothing_returned(scope: Scope) -> Iterator[Change]:
+    """A function that returns nothing at all returns one of its names at last."""
+    function = scope.site.function
+    gives = (ast.Return, ast.Yield, ast.YieldFrom)
+    if function is None or any(isinstance(n, gives) for n in ast.walk(function)):
+        return
+    for rank, name in enumerate(scope.visible(function.body[-1])[:6]):
+        change = after(scope.site, function.body[-1], (f"return {name}",), 2.0 + 0.1 * rank)
+        if change:
+            yield change
+
+
+def forgotten(scope: Scope) -> Iterator[Change]:
+    """A value computed and thrown away is returned or assigned: `f(x)` to `return f(x)`, 1.9."""
+    site = scope.site
+    yield from _nothing_returned(scope)
+    for node in site.statements:
+        match node:
+            case ast.Expr(value=ast.Call() | ast.BinOp() | ast.Compare() | ast.Name() as value):
+                begin, line = site.start(value), site.line(node)
+                code = site.segment(value)
+                where = Cut(begin, begin, "return ")
+                yield Change((where,), 1.9, line, says(code, f"return {code}", line))
+                match value:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+                        where = Cut(begin, begin, f"{name} = ")
+                        yield Change((where,), 2.4, line, says(code, f"{name} = {code}", line))
+                    case ast.Call(args=[ast.Name(id=name), *_]):
+                        where = Cut(begin, begin, f"{name} = ")
+                        yield Change((where,), 2.4, line, says(code, f"{name} = {code}", line))
+            case ast.Assign(targets=[ast.Name()], value=value):
+                begin, line = site.start(node), site.line(node)
+                where = Cut(begin, site.start(value), "return ")
+                code = f"return {site.segment(value)}"
+                yield Change((where,), 3.2, line, says(site.segment(node), code, line))

@@ -1,0 +1,80 @@
+"""Whole statements put into a source: before or after another, or as its new first line."""
+
+from __future__ import annotations
+
+import ast
+
+from heal_bot.core.text import one_line
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import Change, Cut
+
+
+def newline(site: Site) -> str:
+    """The line ending the source uses."""
+    return "\r\n" if b"\r\n" in site.source[:2000] else "\n"
+
+
+def step(indent: str) -> str:
+    """The white space of one step further in, as the source has it."""
+    return "\t" if "\t" in indent else "    "
+
+
+def block(site: Site, lines: tuple[str, ...], indent: str) -> str:
+    """Lines at an indentation; a leading tab in a line is one step further in."""
+    end = newline(site)
+    return "".join(f"{indent}{line.replace(chr(9), step(indent))}{end}" for line in lines)
+
+
+def before(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:
+    """The change that puts lines before a statement that begins its line."""
+    span = site.whole(anchor)
+    if span is None and not _begins(site, anchor):
+        return None
+    begin = site.starts[_first(anchor) - 1]
+    text = block(site, lines, site.indent(anchor))
+    why = f"`{one_line(' '.join(lines), 80)}` comes before line {site.line(anchor)}"
+    return Change((Cut(begin, begin, text),), cost, site.line(anchor), why)
+
+
+def after(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:
+    """The change that puts lines after a statement, at its indentation."""
+    if not _begins(site, anchor):
+        return None
+    stop = anchor.end_lineno or 1
+    indent, end = site.indent(anchor), newline(site)
+    why = f"`{one_line(' '.join(lines), 80)}` comes after line {stop + site.offset}"
+    text = block(site, lines, indent)
+    if stop < len(site.starts) and site.starts[stop] <= len(site.source):
+        at = site.starts[stop]
+        if site.source[site.end(anchor) : at].strip()[:1] == b";":
+            return None
+        return Change((Cut(at, at, text),), cost, site.line(anchor), why)
+    at = len(site.source)
+    return Change((Cut(at, at, end + text.removesuffix(end)),), cost, site.line(anchor), why)
+
+
+def under(site: Site, statement: ast.stmt, condition: str, cost: float) -> Change | None:
+    """The change that runs a statement of one line only under a condition, its comment with it."""
+    span = site.whole(statement)
+    if span is None:
+        return None
+    code = site.segment(statement)
+    if "\n" in code or "\t" in code or "\n" in condition:
+        return None
+    code += site.source[site.end(statement) : span[1]].decode().rstrip().replace("\t", " ")
+    text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(statement))
+    if not site.source[: span[1]].endswith(b"\n"):
+        text = text.rstrip("\r\n")
+    line = site.line(statement)
+    why = f"`{one_line(site.segment(statement), 60)}` on line {line} runs only if `{condition}`"
+    return Change((Cut(*span, text),), cost, line, why)
+
+
+def _begins(site: Site, statement: ast.stmt) -> bool:
+    begin = site.starts[_first(statement) - 1]
+    return not site.source[begin : site.start(statement)].strip()
+
+
+def _first(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", None)
+    return int(decorators[0].lineno) if decorators else statement.lineno

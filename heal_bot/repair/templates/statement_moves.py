@@ -1,0 +1,174 @@
+"""Statements moved, indented, deleted, repeated: `return total` leaves the loop it stands in.
+
+A `return` moved out of or into a block costs 2.2, another statement 2.6; one deleted 2.8; one
+moved past its neighbour 2.8 (1.8 where it sets what that was to read); a copy of a statement
+elsewhere in the function 3.6.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from heal_bot.repair.templates.indentation import indented, is_multiline, named, outdented, step_of
+from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.statement_insertion import after, before
+from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.text_edits import Change, Cut
+
+_BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
+
+
+def dedents(scope: Scope) -> Iterator[Change]:
+    """The last statement of a block leaves it: `return total` after the loop, not inside."""
+    site = scope.site
+    for node in site.statements:
+        block = next((b for b in _own_blocks(node) if len(b) > 1), None)
+        if not isinstance(node, _BLOCKS) or block is None:
+            continue
+        last = block[-1]
+        span, step = site.whole(last), step_of(site, last, node)
+        if span is None or step is None or is_multiline(last):
+            continue
+        otherwise = getattr(node, "orelse", None)
+        if otherwise and block is not otherwise:
+            continue
+        moved = outdented(site, span, step)
+        cost = 2.2 if isinstance(last, ast.Return) else 2.6
+        why = f"`{named(site, last)}` on line {site.line(last)} leaves its block"
+        yield Change((Cut(*span, moved),), cost, site.line(last), why)
+
+
+def _own_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
+    found = [getattr(node, name, None) for name in ("orelse", "body")]
+    return [b for b in found if isinstance(b, list) and b and isinstance(b[0], ast.stmt)]
+
+
+def indents(scope: Scope) -> Iterator[Change]:
+    """The statement after a block becomes its last: `count += 1` inside the `if` or loop."""
+    site = scope.site
+    for block in site.blocks():
+        for owner, node in pairwise(block):
+            if not isinstance(owner, _BLOCKS) or isinstance(owner, ast.Try):
+                continue
+            inner = _own_blocks(owner)[0]
+            span, step = site.whole(node), step_of(site, inner[-1], owner)
+            if span is None or step is None or is_multiline(node):
+                continue
+            if site.whole(inner[-1]) is None:
+                continue
+            moved = indented(site, span, step)
+            cost = 2.4 if isinstance(node, ast.Return | ast.AugAssign) else 2.8
+            why = f"`{named(site, node)}` on line {site.line(node)} joins the block before it"
+            yield Change((Cut(*span, moved),), cost, site.line(node), why)
+
+
+def deletions(scope: Scope) -> Iterator[Change]:
+    """A statement goes; the only one of a block becomes `pass`; an `if` gives way to its body."""
+    site = scope.site
+    for block in site.blocks():
+        for node in block:
+            span = site.whole(node)
+            if span is None or isinstance(node, ast.Pass | ast.Global | ast.Nonlocal):
+                continue
+            line = site.line(node)
+            why = f"`{named(site, node)}` on line {line} goes"
+            if len(block) > 1:
+                yield Change((Cut(*span, ""),), 2.8, line, why)
+            elif not isinstance(node, ast.Return):
+                cut = Cut(site.start(node), site.end(node), "pass")
+                yield Change((cut,), 3.2, line, why)
+            if isinstance(node, ast.If | ast.While) and not node.orelse:
+                yield from _unwrapped(site, node, span)
+
+
+def _unwrapped(site: Site, node: ast.If | ast.While, span: tuple[int, int]) -> Iterator[Change]:
+    step = step_of(site, node.body[0], node)
+    if step is None or is_multiline(node) or site.whole(node.body[0]) is None:
+        return
+    begin = site.starts[node.body[0].lineno - 1]
+    kept = outdented(site, (begin, span[1]), step)
+    why = f"the body of `{named(site, node)}` on line {site.line(node)} always runs"
+    yield Change((Cut(span[0], span[1], kept),), 3.0, site.line(node), why)
+
+
+def exchanges(scope: Scope) -> Iterator[Change]:
+    """Two neighbouring statements change places."""
+    site = scope.site
+    for block in site.blocks():
+        for one, other in pairwise(block):
+            a, b = site.whole(one), site.whole(other)
+            if a is None or b is None or isinstance(other, ast.FunctionDef):
+                continue
+            if isinstance(one, ast.Return | ast.Raise | ast.Continue | ast.Break | ast.FunctionDef):
+                continue
+            first = site.source[a[0] : a[1]].decode()
+            second = site.source[b[0] : b[1]].decode()
+            if not second.endswith("\n"):
+                first, second = first.removesuffix("\n"), second + "\n"
+            line = site.line(one)
+            why = f"lines {line} and {site.line(other)} change places"
+            cost = 2.8 if not isinstance(other, ast.Return) else 3.4
+            cost = 1.8 if _overwrites(scope, one, other) else cost
+            cuts = (Cut(*a, second), Cut(*b, first))
+            yield Change(cuts, cost, line, why)
+            if isinstance(one, _BLOCKS) != isinstance(other, _BLOCKS):
+                yield Change(cuts, 2.8, site.line(other), why)
+
+
+def _overwrites(scope: Scope, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether a statement sets an attribute whose old value the next one was meant to read.
+
+    In `self.since = now; lasted = now - self.since` nothing reads what the attribute was. What
+    `__init__` sets had no value before.
+    """
+    match one, other:
+        case ast.Assign(targets=[ast.Attribute() as target]), ast.Assign(value=value):
+            read = [n for n in ast.walk(value) if isinstance(n, ast.BinOp)]
+            sides = [ast.unparse(side) for n in read for side in (n.left, n.right)]
+        case _:
+            return False
+    made = scope.site.function is not None and scope.site.function.name == "__init__"
+    return not made and ast.unparse(target) in sides
+
+
+def jumps(scope: Scope) -> Iterator[Change]:
+    """`break` becomes `continue`, `return` or `pass` and the other way round: 1.6 to 2.6."""
+    site = scope.site
+    words = {ast.Break: "break", ast.Continue: "continue", ast.Pass: "pass"}
+    for node in site.statements:
+        old = words.get(type(node))
+        if old is None:
+            continue
+        for new, cost in (("break", 1.6), ("continue", 1.6), ("pass", 2.4), ("return", 2.6)):
+            if new != old:
+                line = site.line(node)
+                cut = Cut(site.start(node), site.end(node), new)
+                yield Change((cut,), cost, line, f"`{old}` becomes `{new}` on line {line}")
+    for node in site.statements:
+        match node:
+            case ast.Return() if any(isinstance(a, ast.For | ast.While) for a in scope.above(node)):
+                for new in ("continue", "break"):
+                    cut = Cut(site.start(node), site.end(node), new)
+                    line = site.line(node)
+                    why = f"`{named(site, node)}` becomes `{new}` on line {line}"
+                    yield Change((cut,), 2.8, line, why)
+
+
+def copies(scope: Scope) -> Iterator[Change]:
+    """A simple statement of the function is repeated before or after another: 3.6."""
+    site = scope.site
+    simple: dict[str, ast.stmt] = {}
+    for node in site.statements:
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Raise):
+            code = site.segment(node)
+            if "\n" not in code and len(code) < 90:
+                simple[code] = node
+    for code, origin in list(simple.items())[:25]:
+        for anchor in site.statements:
+            for put in (before, after):
+                if anchor is not origin:
+                    change = put(site, anchor, (code,), 3.6)
+                    if change:
+                        yield change

@@ -1,0 +1,279 @@
+"""The place of a change: a target's source parsed where it stands, with spans in bytes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from heal_bot.core.model import Target
+from heal_bot.repair.templates.text_edits import Change, Cut, Text, demand, level, says
+from heal_bot.source import guard
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BRACKETED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant)
+_SKIPPED = {"annotation", "returns", "decorator_list", "type_params", "type_comment"}
+_MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+_COMMENT = re.compile(rb"#[^\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node hangs: its parent, the parent's field, and the statement around it."""
+
+    parent: ast.AST
+    field: str
+    statement: ast.stmt
+
+
+@dataclass(slots=True)
+class Site:
+    """A parsed target. `nodes` are in source order; expressions inside f-strings are left out,
+    since their positions are not reliable before Python 3.12. `heat` is the suspicion by file line.
+    """
+
+    target: Target
+    source: bytes
+    tree: ast.Module
+    offset: int
+    heat: Mapping[int, float] | None
+    starts: tuple[int, ...] = ()
+    nodes: list[ast.expr] = field(default_factory=list)
+    statements: list[ast.stmt] = field(default_factory=list)
+    places: dict[ast.AST, Place] = field(default_factory=dict)
+    lit: dict[int, float | None] = field(default_factory=dict)
+    before: str = ""
+    after: str = ""
+
+    @property
+    def root(self) -> ast.stmt:
+        """The statement the target is."""
+        body = self.tree.body
+        return body[0].body[0] if self.before and isinstance(body[0], ast.If) else body[0]
+
+    @property
+    def function(self) -> Function | None:
+        """The function the target is, if it is one."""
+        root = self.root if self.target.kind == "function" else None
+        return root if isinstance(root, Function) else None
+
+    def own(self, text: str) -> str:
+        """A changed source without what was added to parse it."""
+        return text[len(self.before) : len(text) - len(self.after)]
+
+    def line(self, node: ast.AST) -> int:
+        """The line of a node in the file."""
+        return int(getattr(node, "lineno", 1)) + self.offset
+
+    def start(self, node: ast.expr | ast.stmt) -> int:
+        """First byte of a node (decorators included)."""
+        decorators = getattr(node, "decorator_list", None)
+        if decorators:
+            return self.starts[int(decorators[0].lineno) - 1]
+        return self.starts[node.lineno - 1] + node.col_offset
+
+    def end(self, node: ast.expr | ast.stmt) -> int:
+        """The byte after a node."""
+        return self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+
+    def segment(self, node: ast.expr | ast.stmt) -> str:
+        """The exact source of a node."""
+        return self.source[self.start(node) : self.end(node)].decode()
+
+    def text(self, node: ast.expr) -> Text:
+        """The source of an expression, in brackets where it would not survive a move."""
+        code = self.segment(node)
+        if "\n" in code and not isinstance(node, _BRACKETED) and code[:1] != "(":
+            return Text(f"({code})")
+        if isinstance(node, ast.Tuple | ast.GeneratorExp) and code[:1] == "(":
+            return Text(code)
+        return Text(code, level(node))
+
+    def near(self, line: int) -> float | None:
+        """Suspicion of the innermost statement whose head covers a file line.
+
+        0 for the lines of a `def`; None where no failing test came by.
+        """
+        if not self.lit:
+            for statement in (self.root, *self.statements):
+                first, last = self._head(statement)
+                seen = [
+                    self.heat[n]
+                    for n in range(first + self.offset, last + self.offset + 1)
+                    if self.heat and n in self.heat
+                ]
+                warm = max(seen) if seen else None
+                if isinstance(statement, Function | ast.ClassDef):
+                    warm = 0.0
+                for n in range(first, last + 1):
+                    self.lit[n + self.offset] = warm
+        return self.lit.get(line)
+
+    def _head(self, statement: ast.stmt) -> tuple[int, int]:
+        """First and last line of a statement without the blocks inside it."""
+        body = getattr(statement, "body", None)
+        last = statement.end_lineno or statement.lineno
+        if isinstance(body, list) and body:
+            last = max(statement.lineno, body[0].lineno - 1)
+        return statement.lineno, last
+
+    def required(self, node: ast.AST) -> int:
+        """The binding strength that the place of a node asks for."""
+        place = self.places[node]
+        return demand(place.parent, place.field)
+
+    def put(self, node: ast.expr, new: Text, cost: float, why: str = "") -> Change:
+        """The change of one expression into another, as small in the text as it can be."""
+        code = new.at(self.required(node))
+        place = self.places[node]
+        lone = isinstance(place.parent, ast.Call) and isinstance(node, ast.GeneratorExp)
+        if lone and self.end(node) == self.end(place.parent):  # type: ignore[arg-type]
+            code = f"({code})"
+        if not why:
+            why = says(self.segment(node), code, self.line(node))
+        return Change((Cut(self.start(node), self.end(node), code),), cost, self.line(node), why)
+
+    def operator(self, left: ast.expr, right: ast.expr, old: str, new: str) -> Cut | None:
+        """The cut that replaces the operator between two operands."""
+        begin = self.end(left)
+        gap = self.source[begin : self.start(right)]
+        bare = _COMMENT.sub(lambda m: b" " * len(m[0]), gap)
+        words = [re.escape(w.encode()) for w in old.split()]
+        found = re.search(rb"\s+".join(words), bare)
+        return Cut(begin + found.start(), begin + found.end(), new) if found else None
+
+    def whole(self, statement: ast.stmt) -> tuple[int, int] | None:
+        """Byte span of the full lines a statement has for itself, newline included; else None."""
+        begin = self.starts[self._first(statement) - 1]
+        stop = (statement.end_lineno or 1) - 1
+        end = self.starts[stop + 1] if stop + 1 < len(self.starts) else len(self.source)
+        before = self.source[begin : self.start(statement)]
+        after = self.source[self.end(statement) : end].strip()
+        if before.strip() or (after and not after.startswith(b"#")):
+            return None
+        return begin, end
+
+    def _first(self, statement: ast.stmt) -> int:
+        decorators = getattr(statement, "decorator_list", None)
+        return int(decorators[0].lineno) if decorators else statement.lineno
+
+    def indent(self, statement: ast.stmt) -> str:
+        """The white space before a statement that begins its line."""
+        begin = self.starts[self._first(statement) - 1]
+        line = self.source[begin : begin + 400].decode(errors="replace")
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def blocks(self) -> Iterator[list[ast.stmt]]:
+        """Every list of statements inside the target."""
+        for owner in (self.root, *self.statements):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(owner, name, None)
+                if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                    yield block
+            for handler in getattr(owner, "handlers", ()):
+                yield handler.body
+            for case in getattr(owner, "cases", ()):
+                yield case.body
+
+
+def called(node: ast.AST) -> str:
+    """The plain name that a node calls; '' for any other node."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name
+    return ""
+
+
+def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> Site:
+    """Parse a target's source where it stands (an indented one under an added `if` line).
+
+    Only functions have lines that tests execute; elsewhere `heat` does not count. Raises
+    SourceRejected for a source beyond the caps, or one that is not Python.
+    """
+    prefix, suffix, tree = _parsed(target, text)
+    raw = (prefix + text + suffix).encode()
+    starts = [0]
+    starts += [m.end() for m in re.finditer(rb"\r\n|\r|\n", raw)]
+    offset = target.first_line - 1 - prefix.count("\n")
+    known = heat if target.kind == "function" else None
+    site = Site(target, raw, tree, offset, known, tuple(starts), before=prefix, after=suffix)
+    _collect(site)
+    if target.kind == "default":
+        _only_default(site)
+    return site
+
+
+def _parsed(target: Target, text: str) -> tuple[str, str, ast.Module]:
+    """What has to stand before and after a source to make it whole, and its tree.
+
+    A default argument's lines are any part of a `def`'s head.
+    """
+    inner = text[: len(text) - len(text.lstrip(" \t"))]
+    prefix = "if 1:\n" if inner else ""
+    if target.kind != "default":
+        return prefix, "", guard.parse(prefix + text)
+    for before in (prefix, "def _(\n"):
+        for after in ("", f"\n{inner} pass\n", "\n**_): pass\n", "\n): pass\n"):
+            try:
+                tree = guard.parse(before + text + after)
+            except guard.SourceRejected:
+                continue
+            body = tree.body[0]
+            root = body.body[0] if isinstance(body, ast.If) else body
+            if isinstance(root, Function):
+                return before, after, tree
+    raise guard.SourceRejected("the lines of the default argument are no part of a `def`")
+
+
+def _only_default(site: Site) -> None:
+    """Leave the nodes of the default argument alone in the site."""
+    name = site.target.qualname.rpartition(".")[2]
+    kept: set[ast.AST] = set()
+    for function in (n for n in ast.walk(site.root) if isinstance(n, Function)):
+        spec = function.args
+        plain = [*spec.posonlyargs, *spec.args]
+        pairs = [
+            *zip(plain[len(plain) - len(spec.defaults) :], spec.defaults, strict=True),
+            *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+        ]
+        for arg, default in pairs:
+            if arg.arg == name and default is not None:
+                kept.update(ast.walk(default))
+        break
+    site.nodes[:] = [n for n in site.nodes if n in kept]
+    site.statements.clear()
+
+
+def _collect(site: Site) -> None:
+    """Fill `nodes`, `statements` and `places`, in source order, without recursion."""
+    stack: list[ast.AST] = [site.root]
+    site.places[site.root] = Place(site.tree, "body", site.root)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt) and node is not site.root:
+            site.statements.append(node)
+        elif isinstance(node, ast.expr):
+            site.nodes.append(node)
+        owner = node if isinstance(node, ast.stmt) else site.places[node].statement
+        children: list[ast.AST] = []
+        for name, value in ast.iter_fields(node):
+            if name in _SKIPPED or (isinstance(node, ast.JoinedStr)):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if not isinstance(child, ast.AST) or isinstance(child, _MARKS):
+                    continue
+                if not _is_docstring(node, child):
+                    site.places[child] = Place(node, name, owner)
+                    children.append(child)
+        stack.extend(reversed(children))
+
+
+def _is_docstring(parent: ast.AST, child: ast.AST) -> bool:
+    return (
+        isinstance(parent, Function | ast.ClassDef)
+        and child is parent.body[0]
+        and isinstance(child, ast.Expr)
+        and isinstance(child.value, ast.Constant)
+        and isinstance(child.value.value, str)
+    )

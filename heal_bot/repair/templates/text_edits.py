@@ -1,0 +1,146 @@
+"""Expression text with its binding strength, and cuts: what a change replaces in a source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from heal_bot.core.text import one_line
+
+TERNARY, OR, AND, NOT, COMPARE = 2, 3, 4, 5, 6
+SUM, PRODUCT, UNARY, POWER, ATOM = 11, 12, 13, 14, 16
+_BINARY: dict[type[ast.operator], int] = {
+    ast.BitOr: 7,
+    ast.BitXor: 8,
+    ast.BitAnd: 9,
+    ast.LShift: 10,
+    ast.RShift: 10,
+    ast.Add: SUM,
+    ast.Sub: SUM,
+    ast.Pow: POWER,
+}
+
+
+def level(node: ast.AST) -> int:
+    """How strongly an expression binds: 0 needs brackets everywhere, 16 nowhere."""
+    match node:
+        case ast.Yield() | ast.YieldFrom() | ast.NamedExpr() | ast.Starred():
+            return 0
+        case ast.Tuple():
+            return 0
+        case ast.Lambda():
+            return 1
+        case ast.IfExp():
+            return TERNARY
+        case ast.BoolOp(op=op):
+            return AND if isinstance(op, ast.And) else OR
+        case ast.UnaryOp(op=unary):
+            return NOT if isinstance(unary, ast.Not) else UNARY
+        case ast.Compare():
+            return COMPARE
+        case ast.BinOp(op=binary):
+            return _BINARY.get(type(binary), PRODUCT)
+        case ast.Await():
+            return 15
+        case ast.Constant(value=value) if isinstance(value, int | float | complex):
+            return 15 if not isinstance(value, bool) else ATOM
+    return ATOM
+
+
+def demand(parent: ast.AST, field: str) -> int:
+    """The least binding strength that a child needs in this place to go without brackets."""
+    match parent:
+        case ast.BoolOp(op=op):
+            return NOT if isinstance(op, ast.And) else AND
+        case ast.UnaryOp(op=unary):
+            return NOT if isinstance(unary, ast.Not) else UNARY
+        case ast.Compare():
+            return 7
+        case ast.BinOp(op=binary):
+            own = _BINARY.get(type(binary), PRODUCT)
+            if own == POWER:
+                return 15 if field == "left" else UNARY
+            return own if field == "left" else own + 1
+        case ast.IfExp():
+            return TERNARY if field == "orelse" else OR
+        case ast.Attribute() | ast.Await():
+            return ATOM
+        case ast.Call(func=_) if field == "func":
+            return ATOM
+        case ast.Subscript() if field == "value":
+            return ATOM
+        case ast.Starred():
+            return 7
+        case ast.comprehension():
+            return OR
+    return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Source of an expression and how strongly its outermost operator binds."""
+
+    code: str
+    level: int = ATOM
+
+    def at(self, needed: int) -> str:
+        """The code for a place that needs this strength, in brackets when it binds less."""
+        return self.code if self.level >= needed else f"({self.code})"
+
+
+def binary(left: Text, operator: str, right: Text) -> Text:
+    """`left operator right`, with the brackets that the operands need."""
+    own = {"+": SUM, "-": SUM, "or": OR, "and": AND, "**": POWER}.get(operator, PRODUCT)
+    if operator in {"<", "<=", "==", "!=", ">", ">=", "in", "not in", "is", "is not"}:
+        own, above = COMPARE, 7
+    else:
+        above = own + 1
+    return Text(
+        f"{left.at(own if own != COMPARE else 7)} {operator} {right.at(above)}",
+        own,
+    )
+
+
+def call(name: str, *arguments: Text) -> Text:
+    """`name(arguments)`."""
+    return Text(f"{name}({', '.join(a.at(1) for a in arguments)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Bytes `start` to `end` of a source, and the text that replaces them."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Cuts that belong together; `cost` is logarithmic, `line` counts in the file, `why` tells.
+
+    `imports` are lines that the module needs for it.
+    """
+
+    cuts: tuple[Cut, ...]
+    cost: float
+    line: int
+    why: str
+    imports: tuple[str, ...] = ()
+
+
+def applied(source: bytes, cuts: Iterable[Cut]) -> bytes:
+    """The source with all cuts replaced; cuts must not overlap."""
+    parts: list[bytes] = []
+    at = 0
+    for cut in sorted(cuts, key=lambda c: (c.start, c.end)):
+        parts += (source[at : cut.start], cut.text.encode())
+        at = cut.end
+    parts.append(source[at:])
+    return b"".join(parts)
+
+
+def says(old: str, new: str, line: int) -> str:
+    """`old` becomes `new` on line n."""
+    return f"`{one_line(old, 60)}` becomes `{one_line(new, 60)}` on line {line}"

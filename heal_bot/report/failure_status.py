@@ -1,0 +1,97 @@
+"""Each reported failure with what became of it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heal_bot.core.model import NOT_MEASURED, Attempt, Cluster, Failure, Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """A failure at the end: its status, the reason when it is not fixed, where it was searched."""
+
+    failure: Failure
+    status: str
+    reason: str
+    flake_rate: float | None
+    best_attempt: int | None
+    clusters: tuple[Cluster, ...]
+
+
+def fates(outcome: Outcome) -> tuple[Fate, ...]:
+    """One fate per reported failure, in the order of the baseline."""
+    if outcome.baseline is None:
+        return ()
+    best = _best_attempts(outcome.attempts)
+    found = []
+    for item in outcome.baseline.reproduced:
+        failure = item.failure
+        clusters = tuple(c for c in outcome.clusters if failure in c.failures)
+        status, reason = item.status, failure.reason
+        if status == "confirmed":
+            status, reason = _end(outcome, failure, clusters)
+        attempt = best.get(failure.test)
+        found.append(Fate(failure, status, reason, item.flake_rate, attempt, clusters))
+    return tuple(found)
+
+
+def _end(outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]) -> tuple[str, str]:
+    """Where the search for a confirmed failure ended."""
+    if outcome.patch is not None and failure.test in outcome.patch.fixed:
+        return "fixed", ""
+    if failure.broken is not None:
+        return "collection_error", failure.broken.said
+    ids = {name for cluster in clusters for name in (cluster.id, f"{cluster.id}+")}
+    mine = [attempt for attempt in outcome.attempts if attempt.cluster in ids]
+    suspects = {suspect.target for cluster in clusters for suspect in cluster.suspects}
+    tried = sum(search.tried for search in outcome.searches if search.target in suspects)
+    if not mine and not tried:
+        return "not_attempted", failure.reason or outcome.reason
+    return "still_failing", failure.reason or _why(outcome, failure, mine, tried)
+
+
+def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried: int) -> str:
+    """What the best attempt lacked, or that none was worth recording.
+
+    A suggestion comes first, then what the cold run said, then why the search ended.
+    """
+    if (suggestion := outcome.suggestion) is not None and failure.test in suggestion.fixed:
+        return f"attempt {suggestion.attempt.number} passes it, and is no more than a suggestion"
+    verdicts = [attempt.verdict for attempt in attempts]
+    unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
+    unmeasured = [v for v in verdicts if v.fixed and not v.measured]
+    if unmeasured:
+        return f"{NOT_MEASURED}: {unmeasured[-1].detail}"
+    if unconfirmed:
+        return f"{_broken(unconfirmed[-1])} (cold run)"
+    for attempt in attempts:
+        if attempt.verdict.status == "fixed" and (lacks := attempt.lacks):
+            return f"attempt {attempt.number} passes it, and is not called the repair: {lacks[0]}"
+    if outcome.stopped in {"budget", "interrupted"}:
+        return f"{outcome.stopped}: the search ended before a candidate was found"
+    if regression := next((v for v in verdicts if v.status == "regression"), None):
+        return _broken(regression)
+    return f"no candidate: none of {tried} tried makes it pass without breaking another test"
+
+
+def _broken(verdict: Verdict) -> str:
+    """The first test an attempt breaks; what the verdict says where it breaks none."""
+    if verdict.newly_failing:
+        return f"regression in {verdict.newly_failing[0].test}"
+    return verdict.detail or "a candidate passed the search and did not hold"
+
+
+def _best_attempts(attempts: Sequence[Attempt]) -> dict[str, int]:
+    """Per test the attempt that fixed it, else the one that fixed most while failing it."""
+    best: dict[str, tuple[tuple[bool, int], int]] = {}
+    for attempt in attempts:
+        verdict = attempt.verdict
+        tests = [(test, True) for test in verdict.fixed]
+        tests += [(failure.test, False) for failure in verdict.still_failing]
+        for test, fixed in tests:
+            rank = (fixed, len(verdict.fixed))
+            if test not in best or rank > best[test][0]:
+                best[test] = (rank, attempt.number)
+    return {test: number for test, (_, number) in best.items()}

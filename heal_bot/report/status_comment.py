@@ -1,0 +1,144 @@
+"""What is said in comments: how a request stands, its result, and changes that nobody pushed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heal_bot.core.text import clip, code_span, fence, for_markdown, one_line
+from heal_bot.report import markdown, sections
+
+if TYPE_CHECKING:
+    from heal_bot.core.outcome import OutcomeRecord
+
+_LIMIT = markdown.LIMIT - 200
+_DIFF = 50_000
+_REMARK = 400
+# Our own words in a comment that begins with the marker of a request.
+HELP = """
+`/heal` works on the head of this pull request. It knows:
+
+- `/heal`: repair what is red
+- `/heal path::name`: repair one test, or look at one function first
+- `/heal @<full SHA>`: the same for exactly that commit
+- `/heal retry <hint>`: try again, also what was closed, without what earlier runs remember
+- `/heal apply`: put the open proposal onto this branch
+- `/heal explain`: what was tried so far
+- `/heal stop`: leave this pull request alone until the label `heal-bot-stop` is removed
+
+Whoever has write permission may ask. In a review, the line of a comment picks the function and the
+rest of the text is the hint.
+""".strip()
+
+
+def request_mark(request: int) -> str:
+    """The hidden first line of the one comment that answers a request."""
+    return f"<!-- heal-bot request {request} -->"
+
+
+def working(mark: str, sha: str, run_url: str) -> str:
+    """A request that is being served: for which commit, and where to watch."""
+    watch = f" [The run]({run_url}) shows how far it is." if run_url else ""
+    return f"{mark}\n**heal-bot: working** on `{sha[:40]}`.{watch}"
+
+
+def refused(mark: str, reason: str) -> str:
+    """A request that is not served, in one sentence."""
+    return f"{mark}\nNot started: {for_markdown(reason, _REMARK)}."
+
+
+def failed(mark: str, reason: str) -> str:
+    """A request whose run broke."""
+    return f"{mark}\n**heal-bot: failed.** {for_markdown(reason, _REMARK)}"
+
+
+def reply(
+    mark: str,
+    record: OutcomeRecord,
+    published: str,
+    reason: str,
+    url: str,
+    shown: markdown.Shown | None = None,
+    *,
+    claimed: bool = False,
+) -> str:
+    """The result of a request; a proposal that is `shown` comes with how to take it."""
+    said = [mark, result(record, published, reason, url)]
+    if shown is not None:
+        said += [_take(url), fence(shown.diff, "diff", _DIFF)]
+    if record.patch is None:
+        told = (sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
+        said += [f"\n{part}\n" for part in told if part]
+        said += [f"- {sections.failure_line(f)}" for f in record.failures[:20]]
+    return clip("\n".join(said), _LIMIT)
+
+
+def answer(mark: str, text: str) -> str:
+    """Our own Markdown as the answer to a request."""
+    return clip(f"{mark}\n{text}", _LIMIT)
+
+
+def stacked(mark: str, record: OutcomeRecord, shown: markdown.Shown, url: str) -> str:
+    """The comment on the pull request that was red: the proposal and how to take it."""
+    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
+    return "\n\n".join((mark, f"{head} {_take(url)}", fence(shown.diff, "diff", _DIFF)))
+
+
+def suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
+    """The comment on a red pull request where there is no more than a suggestion."""
+    told = f"{mark}\n**heal-bot: {record.status.replace('_', ' ')}.**"
+    parts = (told, sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
+    return clip("\n\n".join(part for part in parts if part), _LIMIT)
+
+
+def not_pushed(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
+    """What changed, for a branch that holds somebody else's commits."""
+    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
+    told = "This branch has commits that are not heal-bot's, so nothing was pushed."
+    return "\n\n".join(
+        (mark, f"{head} {told} The change would be:", fence(shown.diff, "diff", _DIFF))
+    )
+
+
+def by_hand(mark: str, record: OutcomeRecord, shown: markdown.Shown, base_sha: str) -> str:
+    """A verified change that is not pushed: why, the diff, and the command that applies it."""
+    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
+    why = " ".join(for_markdown(remark, _REMARK) for remark in shown.remarks)
+    return "\n\n".join(
+        (mark, f"{head} {why}", hint(base_sha, "the diff below"), fence(shown.diff, "diff", _DIFF))
+    )
+
+
+def review(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
+    """The text above a review's suggestions."""
+    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
+    names = ", ".join(code_span(name) for name in shown.functions[:10])
+    return f"{mark}\n{head}\n\nChanged: {names}."
+
+
+def hint(base_sha: str, source: str) -> str:
+    """The command that applies a diff by hand."""
+    return (
+        f"To apply it, save {source} as `heal-bot.patch` and run"
+        f" `git checkout {base_sha[:40]} && git apply --index heal-bot.patch`."
+    )
+
+
+def _take(url: str) -> str:
+    return f"Take it with `/heal apply`, or merge {url} into this branch."
+
+
+def result(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
+    """One line: how the run ended, and where its result is."""
+    where = {
+        "created": f"The change is proposed in {url}.",
+        "updated": f"The change is proposed in {url}.",
+        "unchanged": f"The change is proposed in {url}, without news.",
+        "suggested": f"The change is suggested in {url}.",
+        "branch_only": f"The branch is there; [open the pull request]({url}) by hand."
+        f" {for_markdown(reason, 500)}",
+    }.get(published, f"{for_markdown(reason, 500).rstrip('.')}.")
+    if published in {"stale", "refused"}:
+        return f"**heal-bot: {published}.** {where}"
+    status = record.status.replace("_", " ")
+    told = for_markdown(one_line(record.reason, 500), 500)
+    return f"**heal-bot: {status}.** {where}" + (f" {told}" if told else "")

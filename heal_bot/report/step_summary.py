@@ -1,0 +1,57 @@
+"""The step summary of a run, within what the runner takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from heal_bot.core.text import for_markdown
+from heal_bot.report import markdown, mermaid_diagram, sections, status_comment
+
+if TYPE_CHECKING:
+    from heal_bot.core.outcome import OutcomeRecord
+
+# GitHub drops a larger step summary as a whole; measured in bytes.
+STEP_LIMIT = 1 << 20
+_UNPUSHED = frozenset({"summary", "dry_run", "commented", "declined"})
+
+
+def step(
+    record: OutcomeRecord, published: str, reason: str, url: str, *, claimed: bool = False
+) -> str:
+    """The step summary of a run: the result first, then all that a pull request would say."""
+    said = [status_comment.result(record, published, reason, url)]
+    if drawn := mermaid_diagram.attempts(record):
+        said.append(drawn)
+    if record.patch is not None:
+        if published in _UNPUSHED:
+            said.append(status_comment.hint(record.patch.base_sha, "patch.diff of the bundle"))
+        shown = replace(markdown.as_claimed(record), claimed=claimed)
+        said.append(markdown.pull_request(record, shown)[1])
+    else:
+        parts = (
+            sections.findings(record, claimed=claimed),
+            sections.suggestion(record),
+            sections.still_failing(record),
+            sections.suspects(record),
+            sections.attempts(record, diffs=1_000),
+            sections.doubts(record),
+            sections.cost(record),
+        )
+        said += [part for part in parts if part]
+    return fit("\n\n".join(said), STEP_LIMIT)
+
+
+def failed(reason: str) -> str:
+    """The step summary of a run that could not be made."""
+    return f"**heal-bot did not run.** {for_markdown(reason, 1_000)}"
+
+
+def fit(text: str, limit: int) -> str:
+    """At most `limit` bytes of UTF-8, cut at the end of a line."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return data.decode()
+    note = "\n\n… cut; the bundle has the whole.\n"
+    kept = data[: limit - len(note.encode())].decode("utf-8", "ignore")
+    return kept.rpartition("\n")[0] + note

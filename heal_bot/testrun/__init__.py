@@ -1,0 +1,1 @@
+"""Running the target's tests and judging candidates by them, inside the sandbox."""

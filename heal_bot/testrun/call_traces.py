@@ -1,0 +1,71 @@
+"""What a zygote tells of calls: read strictly, since the candidates called may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from heal_bot.core.model import CallResult, Calls
+from heal_bot.testrun import driver_protocol
+
+_MOST = 2_000
+_TEXT = 300
+
+
+@dataclass(slots=True)
+class CallRecords:
+    """The records of one order, taken one by one."""
+
+    named: list[str] = field(default_factory=list)
+    recorded: int = 0
+    green: int = 0
+    worked: dict[int, str] = field(default_factory=dict)
+    examples: int = 0
+    rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
+
+    def take(self, record: Mapping[str, Any], count: int) -> None:
+        """A `calls` or `observed` record; `count` rows are expected. Raises Untrusted."""
+        told = driver_protocol.rows(record.get("v"))
+        if record["t"] == "calls":
+            self.named += [driver_protocol.text(name, _TEXT) for name in told][
+                : _MOST - len(self.named)
+            ]
+            self.recorded = driver_protocol.number(record.get("recorded"), _MOST)
+            self.green = driver_protocol.number(record.get("green"), _MOST)
+            for pair in map(
+                driver_protocol.rows, driver_protocol.rows(record.get("worked"))[:_MOST]
+            ):
+                at, came = pair if len(pair) == 2 else (None, "")
+                self.worked[driver_protocol.number(at, _MOST)] = driver_protocol.text(came, _TEXT)
+            self.examples += driver_protocol.number(record.get("examples"), _MOST)
+        else:
+            at = driver_protocol.number(record.get("i"), count)
+            self.rows[at] = tuple(_result(row) for row in told[:_MOST])
+
+    def calls(self, count: int) -> Calls:
+        """All of it; rows that do not have one result per call are empty."""
+        rows = (self.rows.get(at, ()) for at in range(count))
+        fit = tuple(row if len(row) == len(self.named) else () for row in rows)
+        examples = min(self.examples, len(self.named))
+        recorded = min(self.recorded, len(self.named) - examples)
+        unchanged = fit[0][:recorded] if fit else ()
+        worked = frozenset(at for at, row in enumerate(unchanged) if self._is_repeated(at, row))
+        green = min(self.green, recorded)
+        return Calls(tuple(self.named), recorded, fit, examples, worked, green)
+
+    def _is_repeated(self, at: int, row: CallResult) -> bool:
+        """Whether a call that worked comes out by itself as it did in its test.
+
+        Of an exception that left it nothing was told.
+        """
+        came = self.worked.get(at)
+        return came in {"", row.text} or (row.how == "raised" and came == "None")
+
+
+def _result(row: object) -> CallResult:
+    parts = driver_protocol.rows(row)
+    if len(parts) != 6:
+        raise driver_protocol.Untrusted("a result of a call that has not six parts")
+    how, kind, text, mark, value = (driver_protocol.text(part, _TEXT) for part in parts[:5])
+    return CallResult(how, kind, text, mark, value, kept=parts[5] is True)

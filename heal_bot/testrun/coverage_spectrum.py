@@ -1,0 +1,68 @@
+"""The spectrum as the driver sends it, decoded strictly into `model.Spectrum`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heal_bot.core.model import Spectrum
+from heal_bot.testrun.driver_protocol import Untrusted, number, rows, text
+
+MAX_LOCATIONS = 400_000
+
+
+@dataclass(slots=True)
+class Collector:
+    """Takes the records `lines`, `hits` and `gap` in any number."""
+
+    locations: list[tuple[str, int]] = field(default_factory=list)
+    hits: dict[int, int] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
+
+    def lines(self, record: Mapping[str, Any]) -> None:
+        """More locations: [path, [line, …]] each, relative to the checkout."""
+        for row in rows(record.get("v")):
+            entry = rows(row)
+            if len(entry) != 2:
+                raise Untrusted("locations that are none")
+            path = text(entry[0], 500)
+            if path.startswith("/") or ".." in path.split("/"):
+                raise Untrusted("a location outside of the checkout")
+            self.locations += [(path, number(line, 1 << 31)) for line in rows(entry[1])]
+        if len(self.locations) > MAX_LOCATIONS:
+            raise Untrusted(f"more than {MAX_LOCATIONS} locations")
+
+    def bitmaps(self, record: Mapping[str, Any], tests: int) -> None:
+        """More hits: [number of the test, bitmap in hexadecimal] each."""
+        for row in rows(record.get("v")):
+            entry = rows(row)
+            if len(entry) != 2:
+                raise Untrusted("hits that are none")
+            bits = entry[1]
+            if not isinstance(bits, str) or len(bits) > MAX_LOCATIONS // 4 + 2:
+                raise Untrusted("a bitmap that is none")
+            try:
+                value = int(bits or "0", 16)
+            except ValueError as error:
+                raise Untrusted("a bitmap that is no number") from error
+            if value < 0 or value.bit_length() > len(self.locations):
+                raise Untrusted("a bitmap beyond the locations")
+            self.hits[number(entry[0], tests)] = value
+
+    def gap(self, record: Mapping[str, Any]) -> None:
+        """Something that was not observed, in how many tests, the first of them."""
+        kind = text(record.get("k"), 200)
+        count = number(record.get("c"), 1 << 31)
+        first = text(record.get("e"), 300)
+        tests = "1 test" if count == 1 else f"{count} tests"
+        self.gaps.append(f"{kind} ({tests}, first {first})" if first else kind)
+
+    def ended_early(self, tests: int) -> None:
+        """The run ended before its last test: what is known is that of the tests before."""
+        self.gaps.append(f"the run ended early: executions of {len(self.hits)} of {tests} tests")
+
+    def spectrum(self, names: Sequence[str]) -> Spectrum:
+        """All of it, by node id."""
+        hits = {names[at]: bits for at, bits in self.hits.items()}
+        return Spectrum(tuple(self.locations), hits, tuple(self.gaps))

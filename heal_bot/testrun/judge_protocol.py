@@ -1,0 +1,164 @@
+"""What a zygote is asked about one candidate, and how its answer is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heal_bot.core.model import Calls, CaseResult
+from heal_bot.testrun import driver_protocol
+from heal_bot.testrun.call_traces import CallRecords
+from heal_bot.testrun.code_origin import Origins
+from heal_bot.testrun.driver_protocol import Untrusted
+
+# What one candidate may take for all of its calls.
+CALL_SECONDS = 4.0
+# What may come of a candidate of a sieve.
+_CAME = frozenset({"failed", "late", "open"})
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one fork shall do.
+
+    `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
+    `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
+    for `first`, `longer` for what follows; seconds. With `candidates` (edits, the first of which
+    passes) nothing is judged: each is called on the arguments of the tests' calls, `width` of
+    them at a time. With `sieve` the tests are called plainly after each of the candidates,
+    `limit` is for all of them and `sieve` for one; `known` is where the first tests fail:
+    exception, path, line.
+    """
+
+    first: tuple[str, ...]
+    rest: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    edits: tuple[dict[str, Any], ...] = ()
+    files: Mapping[str, str] | None = None
+    limit: float = 1.0
+    longer: float = 10.0
+    all_tests: bool = False
+    candidates: tuple[tuple[dict[str, Any], ...], ...] = ()
+    seed: int = 0
+    width: int = 1
+    sieve: float = 0.0
+    known: Mapping[str, tuple[str, str, int]] = field(default_factory=dict)
+
+    def wire(self, nonce: str, canaries: Sequence[Sequence[int]]) -> dict[str, Any]:
+        """The order as the zygote reads it."""
+        kind = "swap" if self.files is None else "fresh"
+        if self.candidates:
+            kind = "sieve" if self.sieve else "calls"
+        return {
+            "nonce": nonce,
+            "kind": kind,
+            "edits": list(self.edits),
+            "candidates": [list(edits) for edits in self.candidates],
+            "each": self.sieve or CALL_SECONDS,
+            "known": dict(self.known),
+            "seed": self.seed,
+            "width": self.width,
+            "files": dict(self.files or {}),
+            "first": list(self.first),
+            "rest": list(self.rest),
+            "guards": list(self.guards),
+            "all": self.all_tests,
+            "limit": self.limit,
+            "longer": self.longer,
+            "canaries": canaries,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of an order.
+
+    how: judged | unsound | rejected | timeout | crashed | untrusted | lost; `results` are those
+    that were complete, by node id; `errors` are collection errors of a fresh collection.
+    """
+
+    how: str
+    detail: str = ""
+    results: Mapping[str, CaseResult] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    calls: Calls = field(default_factory=Calls)
+    sieved: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class OrderHearing:
+    """An order under way and what was said of it."""
+
+    order: Order
+    nonce: str
+    tests: driver_protocol.Tests
+    latest: float = 0.0
+    errors: dict[str, str] = field(default_factory=dict)
+    said: str = ""
+    detail: str = ""
+    garbled: str = ""
+    calls: CallRecords = field(default_factory=CallRecords)
+    sieved: tuple[str, ...] = ()
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        kind = record["t"]
+        if kind == "start":
+            self.tests.start(record.get("i"))
+        elif kind == "phase":
+            self.tests.phase(record.get("i"), driver_protocol.phase(record))
+        elif kind == "end":
+            self.tests.end(record.get("i"))
+        elif kind in {"judged", "unsound", "rejected"} and not self.said:
+            self.said, self.detail = kind, driver_protocol.text(record.get("m", ""), 400)
+        elif kind == "tests":
+            self.tests.add(driver_protocol.rows(record.get("v")))
+        elif kind in {"calls", "observed"}:
+            self.calls.take(record, 1 + len(self.order.candidates))
+        elif kind == "sieved":
+            told = tuple(
+                driver_protocol.text(came, 10) for came in driver_protocol.rows(record.get("v"))
+            )
+            if self.sieved or len(told) != len(self.order.candidates) or not _CAME.issuperset(told):
+                raise Untrusted("not what a sieve tells")
+            self.sieved = told
+        elif kind == "errors":
+            self.errors.update(
+                driver_protocol.pair(row) for row in driver_protocol.rows(record.get("v"))
+            )
+        elif kind == "missing":
+            lost = [driver_protocol.text(name) for name in driver_protocol.rows(record.get("v"))]
+            self.errors.update((name, "not collected any more") for name in lost)
+        elif kind == "collected":
+            self.tests.close(record.get("c"))
+        elif kind not in {"stopped", "unsteady"}:
+            raise Untrusted("a record of an unknown type")
+
+    def answer(self, record: Mapping[str, Any]) -> Answer:
+        """The answer once the zygote says that the child is gone."""
+        seconds = record.get("s")
+        took = float(seconds) if isinstance(seconds, (int, float)) else 0.0
+        results = {r.test: r for r in self.tests.results(Origins(self.tests.names))}
+        how, detail = self.said, self.detail
+        if record.get("how") == "timeout":
+            how, detail = "timeout", f"ended after {took:.2f} s{self._where()}"
+        elif self.garbled:
+            how, detail = "untrusted", self.garbled
+        elif record.get("st") != 0 or not how:
+            how, detail = "crashed", f"the test process ended early{self._where()}"
+        elif how == "judged" and self.tests.done.keys() & self._canary_numbers():
+            try:
+                self.tests.check_canaries()
+            except Untrusted as error:
+                how, detail = "untrusted", str(error)
+        found = self.calls.calls(1 + len(self.order.candidates))
+        return Answer(how, detail, results, self.errors, took, found, self.sieved)
+
+    def _canary_numbers(self) -> set[int]:
+        below = len(self.tests.names)
+        return set(range(below, below + len(self.tests.canaries)))
+
+    def _where(self) -> str:
+        at = self.tests.current
+        return f" in {self.tests.name(at)}" if at is not None else ""

@@ -1,0 +1,56 @@
+"""A candidate on its way through the zygotes to a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from heal_bot.core.model import Candidate, Edit, Verdict
+from heal_bot.testrun.judge_protocol import Order
+from heal_bot.testrun.time_limits import Pace
+
+
+@dataclass(slots=True, eq=False)
+class Work:
+    """A candidate on its way to a verdict; `files` once it is to be judged from changed files.
+
+    `sieved` once it was tried together with others, `promising` once one of the first tests passed
+    after a collection of their files alone.
+    """
+
+    candidate: Candidate
+    files: dict[str, str] | None = None
+    limit: float = 0.0
+    verdict: Verdict | None = None
+    lost: int = 0
+    sieved: bool = False
+    promising: bool = False
+
+    def order(self, pace: Pace, guards: tuple[str, ...]) -> Order:
+        """What a zygote is asked about it alone."""
+        limit = self.limit or pace.limit
+        # To collect takes longer than most tests: other files wait until one of the first passes.
+        alone = self.files is not None and not self.promising
+        return Order(
+            first=pace.first,
+            rest=() if alone else pace.rest,
+            guards=() if alone else guards,
+            edits=() if self.files is not None else tuple(map(on_wire, self.candidate.edits)),
+            files=self.files,
+            limit=limit + (pace.fresh if self.files is not None else 0.0),
+            longer=max(pace.longer, limit),
+        )
+
+
+def on_wire(edit: Edit) -> dict[str, Any]:
+    """An edit as the zygote reads it."""
+    target = edit.target
+    return {
+        "path": target.path,
+        "name": target.qualname.rpartition(".")[2],
+        "kind": target.kind,
+        "first": target.first_line,
+        "last": target.last_line,
+        "source": edit.new_source,
+        "imports": list(edit.imports),
+    }

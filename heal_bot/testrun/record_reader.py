@@ -1,0 +1,179 @@
+"""What a driver's records say, taken one by one, and whether the whole of it can be believed."""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from heal_bot.core.errors import SandboxError
+from heal_bot.core.text import one_line
+from heal_bot.sandbox.sandbox_job import Ended
+from heal_bot.testrun import driver_protocol
+from heal_bot.testrun.coverage_spectrum import Collector
+from heal_bot.testrun.driver_protocol import Untrusted
+
+FIRST_CAP = 8 << 20
+_CAP_PER_TEST = 20 << 10
+_CAP_PER_BITMAP = 60 << 10
+_CAP_MOST = 512 << 20
+_STOPPED = {2, 3, 4}
+_USAGE = 4
+_SAID = 20_000
+_CONFTEST = re.compile(r"^ImportError while loading conftest '([^'\n]{1,1000})'", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Hearing:
+    """What a run's records said so far."""
+
+    nonce: str
+    cap: int
+    per_test: int
+    tests: driver_protocol.Tests
+    runs: bool
+    spectrum: Collector = field(default_factory=Collector)
+    errors: list[tuple[str, str]] = field(default_factory=list)
+    neutralised: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unsteady: list[str] = field(default_factory=list)
+    finished: int | None = None
+
+    def take(self, line: bytes) -> None:
+        """One record more; Untrusted where it cannot come from an honest run."""
+        record = driver_protocol.parse(line, self.nonce)
+        if self.finished is not None:
+            raise Untrusted("a record after the last one")
+        kind = record["t"]
+        if kind in {"start", "phase", "end"}:
+            self._test(kind, record)
+        elif kind == "tests":
+            self.tests.add(driver_protocol.rows(record.get("v")))
+        elif kind == "errors":
+            self.errors += [
+                driver_protocol.pair(row) for row in driver_protocol.rows(record.get("v"))
+            ]
+        elif kind == "missing":
+            lost = [driver_protocol.text(name) for name in driver_protocol.rows(record.get("v"))]
+            self.errors += [(name, "not found: pytest collects no such test") for name in lost]
+        elif kind == "unsteady":
+            self.unsteady += [
+                driver_protocol.text(name) for name in driver_protocol.rows(record.get("v"))
+            ]
+        elif kind == "collected":
+            self.tests.close(record.get("c"))
+            names = driver_protocol.rows(record.get("neutralised"))
+            self.neutralised = tuple(driver_protocol.text(name, 100) for name in names)
+            self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
+        elif kind == "unknown":
+            keys = driver_protocol.rows(record.get("v"))
+            self.unknown = tuple(driver_protocol.text(key, 100) for key in keys)
+        elif kind == "lines":
+            self.spectrum.lines(record)
+        elif kind == "hits":
+            self.spectrum.bitmaps(record, len(self.tests.names))
+        elif kind == "gap":
+            self.spectrum.gap(record)
+        elif kind == "finish":
+            self.finished = driver_protocol.number(record.get("rc"), 256)
+        else:
+            raise Untrusted("a record of an unknown type")
+
+    def _test(self, kind: str, record: dict[str, Any]) -> None:
+        if kind == "start":
+            self.tests.start(record.get("i"))
+        elif kind == "end":
+            self.tests.end(record.get("i"))
+        else:
+            self.tests.phase(record.get("i"), driver_protocol.phase(record))
+
+    def sealed(self, code: int) -> None:
+        """Untrusted unless exit code, finish record, canaries and results say the same."""
+        if self.finished != code:
+            raise Untrusted(f"pytest ended with {self.finished}, its process with {code}")
+        if self.tests.current is not None:
+            raise Untrusted("the run finished inside a test")
+        self.tests.check_canaries()
+        failed = any(
+            phase.outcome == "failed"
+            for at, phases in self.tests.done.items()
+            if at < len(self.tests.names)
+            for phase in phases
+        )
+        if failed and code == 0:
+            raise Untrusted("a test failed, and pytest ended with 0")
+
+
+def new_hearing(canaries: int, order: dict[str, Any]) -> Hearing:
+    """A hearing, its nonce and canaries put into the order; only we know which must pass."""
+    rng = random.SystemRandom()
+    expected = [True, False, *(rng.random() < 0.5 for _ in range(canaries - 2))][:canaries]
+    rng.shuffle(expected)
+    triples = []
+    for passes in expected:
+        left, right = rng.randrange(3, 1000), rng.randrange(3, 1000)
+        triples.append([left, right, left * right + (0 if passes else rng.randrange(1, 9))])
+    nonce = secrets.token_hex(16)
+    order.update(nonce=nonce, canaries=triples)
+    per_test = _CAP_PER_BITMAP if order.get("spectrum") else _CAP_PER_TEST
+    return Hearing(
+        nonce,
+        FIRST_CAP,
+        per_test,
+        driver_protocol.Tests(tuple(expected)),
+        runs=order["mode"] == "run",
+    )
+
+
+def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
+    """(ended, detail) of a SuiteRun."""
+    if problem:
+        return "untrusted", problem
+    if ended.how == "sandbox_error":
+        raise SandboxError(f"the tests could not be run in the sandbox: {ended.detail}")
+    where = hearing.tests.current
+    place = f" in {hearing.tests.name(where)}" if where is not None else ""
+    if ended.how == "timeout":
+        return "timeout", f"ended after {ended.seconds:.0f} s{place}"
+    if ended.how not in {"exited", "signalled"}:
+        return "killed", f"{ended.detail or ended.how}{place}"
+    if hearing.finished is None:
+        how = f"exit code {ended.code}" if ended.how == "exited" else f"signal {-ended.code}"
+        said = last_line(ended.output)
+        return "crashed", f"{how}{place}{': ' + said if said else ''}"
+    said = last_line(ended.output)
+    if hearing.finished in _STOPPED:
+        why = _complaint(ended.output) or said
+        return "crashed", f"pytest stopped with code {hearing.finished}: {why}"
+    if hearing.runs and (left := len(hearing.tests.names) - hearing.tests.finished()):
+        return "crashed", f"pytest ended with {left} tests not run: {said}"
+    try:
+        hearing.sealed(ended.code)
+    except Untrusted as error:
+        return "untrusted", str(error)
+    return "finished", f"{ended.survivors} processes were left behind" if ended.survivors else ""
+
+
+def unloaded(output: bytes, hearing: Hearing, repo: str) -> tuple[tuple[str, str], ...]:
+    """The conftest that pytest ended at before it collected anything, and what it said."""
+    text = output.decode(errors="replace").replace(f"{repo}/", "")
+    found = _CONFTEST.search(text)
+    if found is None or hearing.finished != _USAGE or hearing.tests.names:
+        return ()
+    return ((found[1], text[found.start() :][:_SAID]),)
+
+
+def _complaint(output: bytes) -> str:
+    """The line in which pytest says what it will not take; usage and folders follow it."""
+    lines = output.decode(errors="replace").splitlines()
+    said = [line for line in lines if ": error: " in line]
+    said += [line for line in lines if line.startswith("ERROR: ")]
+    return one_line(said[0], 600) if said else ""
+
+
+def last_line(output: bytes) -> str:
+    """The last line a program wrote, fit for a message."""
+    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return one_line(lines[-1]) if lines else ""

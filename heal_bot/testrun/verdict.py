@@ -1,0 +1,116 @@
+"""From the answer of a zygote to the verdict on a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.core.model import CaseResult, Cause, Failure, Verdict
+from heal_bot.testrun.judge_protocol import Answer
+
+# There was no time left, or nobody waits for it.
+UNTRIED = Verdict("error", detail="the run was ended", cause=Cause.BUDGET)
+_RED = {"failed", "error"}
+_GOOD = {"passed", "xfailed", "xpassed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What is judged: the failing tests (as they failed), the guards, how many may be left out."""
+
+    failing: tuple[Failure, ...]
+    guards: tuple[str, ...]
+    sampled: int = 0
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """All that run."""
+        return (*(failure.test for failure in self.failing), *self.guards)
+
+
+def failure(result: CaseResult) -> Failure:
+    """A result that is no pass as a failure with its new message."""
+    reason = "" if result.outcome in {"failed", "error"} else f"the test is {result.outcome}"
+    return Failure(result.test, result.kind, result.message, result.frames, reason)
+
+
+def of(answer: Answer, expected: Expectation) -> Verdict:
+    """The verdict; whatever did not add up is an error, never a pass."""
+    if answer.how in {"rejected", "timeout"}:
+        status = answer.how
+    elif answer.how != "judged":
+        status = "error"
+    else:
+        status = ""
+    fixed, still = _failing(answer, expected.failing)
+    if status:
+        return Verdict(status, fixed, still, (), answer.detail)
+    newly = tuple(_broken(answer.results, expected.guards, answer.errors))
+    if newly:
+        told = "1 passing test fails" if len(newly) == 1 else f"{len(newly)} passing tests fail"
+        return Verdict("regression", fixed, still, newly, told)
+    if not fixed:
+        return Verdict("unchanged", (), still, (), _sampling(expected))
+    unrun = [guard for guard in expected.guards if guard not in answer.results]
+    if unrun:
+        told = f"{len(unrun)} passing tests did not run"
+        return Verdict("error", fixed, still, (), told, cause=Cause.IDS)
+    return Verdict("improved" if still else "fixed", fixed, still)
+
+
+def _sampling(expected: Expectation) -> str:
+    if not expected.sampled:
+        return ""
+    return f"{expected.sampled} of {len(expected.failing)} failing tests were run, none passed"
+
+
+def _failing(
+    answer: Answer, failing: Sequence[Failure]
+) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
+    """Which of the failing tests pass now, and the others with their new message."""
+    fixed, still = [], []
+    for before in failing:
+        found = _results(answer.results, before.test)
+        error = _error(answer.errors, before.test)
+        bad = next((result for result in found if _is_bad(result, before.test)), None)
+        if error is not None:
+            still.append(Failure(before.test, "CollectionError", error))
+        elif bad is not None:
+            still.append(replace(failure(bad), test=before.test))
+        elif any(result.outcome == "passed" for result in found):
+            fixed.append(before.test)
+        else:
+            still.append(replace(before, reason="not run for this candidate"))
+    return tuple(fixed), tuple(still)
+
+
+def _is_bad(result: CaseResult, test: str) -> bool:
+    """Whether a result speaks against a test; for a file only what is red does."""
+    return result.outcome in _RED if "::" not in test else result.outcome != "passed"
+
+
+def _results(results: Mapping[str, CaseResult], test: str) -> list[CaseResult]:
+    """The results of an id, or of all tests below it when it names a file or a class."""
+    if test in results:
+        return [results[test]]
+    if "[" in test:
+        return []
+    return [r for name, r in results.items() if name.startswith((test + "::", test + "["))]
+
+
+def _error(errors: Mapping[str, str], test: str) -> str | None:
+    return errors.get(test, errors.get(test.partition("::")[0]))
+
+
+def _broken(
+    results: Mapping[str, CaseResult], guards: Sequence[str], errors: Mapping[str, str]
+) -> list[Failure]:
+    broken = []
+    for guard in guards:
+        result = results.get(guard)
+        error = _error(errors, guard)
+        if error is not None:
+            broken.append(Failure(guard, "CollectionError", error))
+        elif result is not None and result.outcome not in _GOOD:
+            broken.append(failure(result))
+    return broken

@@ -1,0 +1,93 @@
+"""The Builder port: a source archive becomes a wheel in a sandbox slot, without open network."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from heal_bot.core.errors import ProvisionError, SandboxError
+from heal_bot.core.events import Run
+from heal_bot.core.model import Environment
+from heal_bot.core.text import one_line
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.testrun import scratch_dirs
+
+_SECONDS = 300.0
+_WHEEL_CAP = 256 << 20
+
+
+class SandboxBuilder:
+    """Builds one archive after the other; what comes out was written by the enemy.
+
+    A build reaches `hosts` through the sandbox's proxy, and nothing else.
+    """
+
+    def __init__(self, sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> None:
+        self._sandbox = sandbox
+        self.hosts = hosts
+
+    def build(
+        self, run: Run, env: Environment, sdist: bytes, backend: str, backend_path: Sequence[str]
+    ) -> tuple[str, bytes]:
+        """File name and bytes of the wheel; ProvisionError with the backend's last words."""
+        wall = max(1.0, min(_SECONDS, run.left()))
+        with (
+            scratch_dirs.driver_files(self._sandbox.scratch) as driver,
+            self._sandbox.slot() as slot,
+        ):
+            archive, out = driver / "archive.tar.gz", slot.tmp / "wheel"
+            archive.write_bytes(sdist)
+            archive.chmod(0o644)
+            out.mkdir(mode=0o700)
+            if slot.uid is not None:
+                os.chown(out, slot.uid, slot.uid)
+            job = Job(
+                argv=(env.python, "-I", str(driver / "_heal_build.py"), str(archive), str(out),
+                      backend, *backend_path),
+                env=scratch_dirs.environment(slot, env, {}),
+                cwd=slot.repo,
+                read=(driver, *map(Path, env.roots)),
+                limits=Limits(wall=wall, cpu=int(wall) + 1),
+                profile="setup",
+                hosts=self.hosts,
+            )  # fmt: skip
+            ended = self._sandbox.execute(job, slot)
+            if ended.how == "sandbox_error":
+                raise SandboxError(f"nothing can be built in the sandbox: {ended.detail}")
+            if ended.how != "exited" or ended.code != 0:
+                raise ProvisionError(_complaint(ended))
+            return _wheel(out)
+
+
+def _wheel(out: Path) -> tuple[str, bytes]:
+    """The one wheel in a folder that belongs to the enemy: a regular file of one name."""
+    try:
+        folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise ProvisionError(f"the build left no folder of wheels: {error.strerror}") from error
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".whl")]  # noqa: PTH208 - a descriptor
+        if len(names) != 1:
+            raise ProvisionError(f"the build left {len(names)} wheels instead of one")
+        file = os.open(names[0], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        with os.fdopen(file, "rb") as stream:
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+                raise ProvisionError("the build left no regular file")
+            data = stream.read(_WHEEL_CAP + 1)
+    except OSError as error:
+        raise ProvisionError(f"the built wheel cannot be read: {error.strerror}") from error
+    finally:
+        os.close(folder)
+    if len(data) > _WHEEL_CAP:
+        raise ProvisionError(f"the built wheel has more than {_WHEEL_CAP >> 20} MiB")
+    return names[0], data
+
+
+def _complaint(ended: Ended) -> str:
+    lines = [line.strip() for line in ended.output.decode(errors="replace").splitlines()]
+    last = next((line for line in reversed(lines) if line), "no message")
+    return one_line(f"{ended.detail or ended.how}: {last}" if ended.how != "exited" else last, 200)

@@ -1,0 +1,266 @@
+"""The baseline: what is red here, before any patch, and how firmly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.core.events import Noted, Run, SuiteFinished
+from heal_bot.core.model import (
+    Baseline,
+    CaseResult,
+    Environment,
+    Failure,
+    Reproduced,
+    SuiteRun,
+    test_identity,
+)
+from heal_bot.core.text import count
+from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.verification import (
+    collection_failures,
+    environment_differences,
+    non_code_causes,
+    run_kinds,
+    stored_expectations,
+    unfinished_code,
+)
+from heal_bot.verification.flaky_reruns import NOTHING, Beside, by_themselves, repeated
+from heal_bot.verification.matrix_results import on_legs
+from heal_bot.verification.run_kinds import Trial
+
+_RED = frozenset({"failed", "error"})
+# A suite whose length nothing predicts may take this share of the time left.
+_SHARE = 0.45
+# How many functions a remark on ids names.
+_NAMED = 5
+# Of so many failing tests what they execute by themselves counts too.
+_JOINED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The suite as it ran once, and the failing tests as they ran again beside it."""
+
+    suite: SuiteRun
+    beside: Beside = NOTHING
+
+
+def observe(
+    run: Run,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    tests: tuple[str, ...] | None = None,
+    failing: tuple[str, ...] = (),
+) -> Seen:
+    """The suite, or the tests chosen of it, once and cold, with its spectrum.
+
+    Beside it, on the core that waits, the tests that are known to fail run by themselves.
+    """
+    seconds = max(60.0, _SHARE * run.left())
+    asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
+    asks += by_themselves(tree, failing, seconds) if failing else []
+    suite, *beside = runner.run_many(run, env, asks)
+    run.emit(
+        SuiteFinished(
+            stage="verify",
+            purpose="baseline",
+            passed=sum(result.outcome == "passed" for result in suite.results),
+            failed=sum(result.outcome in _RED for result in suite.results),
+            seconds=suite.seconds,
+            ended=suite.ended,
+        )
+    )
+    return Seen(suite, Beside(failing, tuple(beside)))
+
+
+def reproduce(
+    run: Run,
+    failures: Sequence[Failure] | None,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    seen: Seen | None = None,
+    selected: tuple[str, ...] | None = None,
+    first: Sequence[Failure] = (),
+) -> Baseline:
+    """The suite (as observed, or run now), then the failing tests until their verdict is stable.
+
+    `failures` None means that there was no report: every red test of the suite is a failure, and
+    every file that cannot be collected. `selected` are the tests that run where not all fit,
+    `first` those that run beside the suite though no report to be believed names them.
+    A failure is `confirmed` when it is red in every run; its message and frames are then those
+    seen here, which a report may lack. One that stands for a class, a file or all parameter sets
+    is the red tests beneath it.
+    """
+    failing = tuple(f.test for f in (*(failures or ()), *first) if "::" in f.test)
+    seen = seen or observe(run, tree, env, runner, selected, failing)
+    suite = _reached(seen)
+    results = {result.test: result for result in suite.results}
+    uncollected = collection_failures.uncollected(suite, tree)
+    if failures is None:
+        red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
+        failures = (*uncollected.values(), *red)
+    here = (replace(f, test=test_identity.here(f.test, suite.collected)) for f in failures)
+    failures = tuple(one for f in here for one in _beneath(f, suite))
+    known = [f.test for f in failures if f.test in results]
+    trials = repeated(run, tree, env, runner, suite, known, selected, seen.beside)
+    reproduced = tuple(
+        on_legs(
+            f,
+            _uncollected(f, file, suite, tree, env)
+            if (file := uncollected.get(f.test.partition("::")[0])) and f.test not in results
+            else _classified(f, results.get(f.test), trials.by_test.get(f.test), suite, tree, env),
+            env,
+        )
+        for f in failures
+    )
+    reproduced = stored_expectations.told(reproduced, suite, tree)
+    _tell_unreported(run, reproduced, suite)
+    unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
+    for remark in on_ids(unsteady):
+        run.emit(Noted(stage="verify", message=remark, level="warning"))
+    if suite.spectrum is not None and trials.spectrum is not None:
+        # A memo that an earlier test filled keeps a test of the suite out of a function.
+        joined = suite.spectrum.joined(trials.spectrum, known[:_JOINED])
+        suite = replace(suite, spectrum=joined)
+    return Baseline(reproduced, suite, 1 + trials.runs, selected, unsteady)
+
+
+def on_ids(functions: Sequence[str]) -> tuple[str, ...]:
+    """The remark on functions whose ids change from run to run; none where there are none."""
+    if not functions:
+        return ()
+    more = f" and {len(functions) - _NAMED} more" if len(functions) > _NAMED else ""
+    named = f"{', '.join(functions[:_NAMED])}{more}"
+    return (f"test ids that change from run to run, compared by function and position: {named}",)
+
+
+def _reached(seen: Seen) -> SuiteRun:
+    """The suite; where its time was over, with what the tests beside it showed."""
+    suite, alone = seen.suite, next(iter(seen.beside.runs), None)
+    if suite.ended != "timeout" or alone is None:
+        return suite
+    come = {result.test for result in suite.results}
+    more = tuple(result for result in alone.results if result.test not in come)
+    spectrum = suite.spectrum or alone.spectrum
+    if suite.spectrum is not None and alone.spectrum is not None:
+        spectrum = suite.spectrum.joined(alone.spectrum, [result.test for result in more])
+    collected = tuple(dict.fromkeys((*suite.collected, *alone.collected)))
+    results = (*suite.results, *more)
+    return replace(suite, results=results, collected=collected, spectrum=spectrum)
+
+
+def _beneath(failure: Failure, suite: SuiteRun) -> tuple[Failure, ...]:
+    """The red tests that a failure stands for; itself where it names one, or there are none."""
+    starts = _starts(failure)
+    red = [r.test for r in suite.results if r.outcome in _RED and r.test.startswith(starts)]
+    if not red or any(result.test == failure.test for result in suite.results):
+        return (failure,)
+    return tuple(replace(failure, test=test) for test in red)
+
+
+def _starts(failure: Failure) -> tuple[str, str]:
+    """How the tests of a class or file begin, or the parameter sets of a test."""
+    return f"{failure.test}::", f"{failure.test}["
+
+
+def failure_of(result: CaseResult, reason: str = "") -> Failure:
+    """A red result as a failure."""
+    return Failure(result.test, result.kind, result.message, result.frames, reason)
+
+
+def _classified(
+    failure: Failure,
+    seen: CaseResult | None,
+    trial: Trial | None,
+    suite: SuiteRun,
+    tree: Tree,
+    env: Environment,
+) -> Reproduced:
+    """What the runs say of a reported failure."""
+    if seen is None or trial is None:
+        return _absent(failure, suite)
+    if trial.lost:
+        here = "pytest collects no test of this id when it is asked for"
+        reason = f"{here}: give its parameters fixed values and a fixed order"
+        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+    if all(trial.all):
+        return _firm(failure, seen, tree, env)
+    if not any(trial.all):
+        if reason := non_code_causes.elsewhere(failure, tree, env):
+            return Reproduced(replace(failure, reason=f"{reason}; it passes here"), "explained")
+        here = f"it is {seen.outcome} here, in the whole suite and by itself"
+        parts = (failure.reason, here, environment_differences.of(failure.test, suite, tree, env))
+        reason = "; ".join(filter(None, parts))
+        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+    if reason := run_kinds.by_order(trial):
+        return Reproduced(replace(failure, reason=reason), "order_dependent")
+    if reason := run_kinds.by_observation(trial):
+        # The runs without it are those that count.
+        status = "not_reproduced" if trial.suite else "confirmed"
+        return Reproduced(replace(failure, reason=reason), status)
+    if reason := run_kinds.by_load(trial):
+        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+    return Reproduced(replace(failure, reason=run_kinds.by_chance(trial)), "flaky", trial.rate)
+
+
+def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> Reproduced:
+    """A test that is red whenever it runs."""
+    found = failure_of(seen, failure.reason)
+    if reason := non_code_causes.environment(seen, failure, tree, env):
+        status = "explained" if non_code_causes.known(seen, failure, tree, env) else "environment"
+        return Reproduced(replace(found, reason=reason), status)
+    if not non_code_causes.is_alike(failure, seen) and (
+        reason := non_code_causes.elsewhere(failure, tree, env)
+    ):
+        said = f"{seen.kind}: {seen.message.strip()}".partition("\n")[0]
+        reason = f"{reason}; here it fails otherwise ({said})"
+        return Reproduced(replace(failure, reason=reason), "explained")
+    if reason := non_code_causes.stale(seen):
+        return Reproduced(replace(found, reason=reason), "stale_test")
+    if reason := unfinished_code.of(seen, tree):
+        return Reproduced(replace(found, reason=reason), "explained")
+    return Reproduced(found, "confirmed")
+
+
+def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:
+    """A reported test that did not run here: the suite did not come to it, or it is gone."""
+    if suite.ended != "finished":
+        reason = f"the suite ended before it came to this test ({suite.reached})"
+        if suite.ended != "timeout":
+            return Reproduced(replace(failure, reason=reason), "environment")
+        reason = f"{reason}: raise --max-minutes, or name the test with --only"
+        return Reproduced(replace(failure, reason=reason), "not_attempted")
+    here = any(test.startswith(_starts(failure)) for test in suite.collected)
+    reason = "none of its tests is red here" if here else "no such test is collected at this commit"
+    return Reproduced(replace(failure, reason=reason), "not_reproduced")
+
+
+def _uncollected(
+    failure: Failure, file: Failure, suite: SuiteRun, tree: Tree, env: Environment
+) -> Reproduced:
+    """A test whose file cannot be collected, by what is to blame: the machine, a test, the source.
+
+    What the report said of it, the same in other words, is left out.
+    """
+    found = replace(file, test=failure.test, legs=failure.legs)
+    result = replace(non_code_causes.case(found), outcome="error")
+    if reason := non_code_causes.environment(result, failure, tree, env):
+        known = non_code_causes.known(result, failure, tree, env)
+        status = "explained" if known else "environment"
+        return Reproduced(replace(found, reason=reason, broken=None), status)
+    if found.broken is not None and collection_failures.is_of_tests(found.broken, suite, tree):
+        reason = f"the tests' own code cannot be imported: {found.broken.said}"
+        return Reproduced(replace(found, reason=reason, broken=None), "stale_test")
+    return Reproduced(found, "confirmed")
+
+
+def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun) -> None:
+    """Say which tests are red here although the report does not name them."""
+    named = {item.failure.test for item in reproduced}
+    red = [r.test for r in suite.results if r.outcome in _RED and r.test not in named]
+    if red:
+        message = f"red here and not named by the report: {count(len(red), 'test')}, first {red[0]}"
+        run.emit(Noted(stage="verify", message=message, level="warning"))

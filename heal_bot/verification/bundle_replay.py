@@ -1,0 +1,187 @@
+"""The verification of a bundle, repeated from nothing but its patch and the commit it names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from heal_bot.core.errors import UsageError
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Certificate,
+    Confirmed,
+    Edit,
+    Environment,
+    Failure,
+    Proposal,
+    Verdict,
+    test_identity,
+)
+from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
+from heal_bot.ports import Runner, Tree, Workspace
+from heal_bot.source import edit, patch_policy, recheck, reversal
+from heal_bot.source.guard import SourceRejected
+from heal_bot.verification.baseline import reproduce
+from heal_bot.verification.final_check import confirm
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One fact of the certificate: as claimed and as found here. `counts` is False for remarks."""
+
+    name: str
+    claimed: str
+    found: str
+    counts: bool = True
+
+    @property
+    def equal(self) -> bool:
+        """Whether both are the same."""
+        return self.claimed == self.found
+
+
+def replay(
+    run: Run, record: OutcomeRecord, workspace: Workspace, runner: Runner, env: Environment,
+    tree: Tree,
+) -> tuple[Row, ...]:  # fmt: skip
+    """Every fact of the certificate beside what this run finds.
+
+    The bundle is believed in nothing: its edits are read off its files and the commit, the rails
+    judge them again, and baseline and confirmation run as they did for the first time.
+    """
+    patch, claimed = record.patch, record.certificate
+    if patch is None or claimed is None:
+        raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
+    candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
+    reason = patch_policy.check(replace(candidate, undoes=claimed.undoes), tree)
+    if not reason and len(candidate.edits) > patch_policy.MAX_EDITS:
+        reason = _check_reversal(run, candidate.edits, claimed.undoes, workspace, tree)
+    if reason:
+        return (Row("patch", "allowed", f"refused: {reason}"),)
+    if (broke := record.regression) and broke.good_sha:
+        # What was changed is counted from where it was counted before, on the same line of commits.
+        commits = workspace.commits(run, broke.good_sha, tree.sha)
+        if commits and commits[0].parent == broke.good_sha:
+            tree = workspace.since(tree, broke.good_sha)
+    failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
+    baseline = reproduce(run, failures, tree, env, runner)
+    if not baseline.confirmed:
+        found = "; ".join(f"{i.failure.test} is {i.status}" for i in baseline.reproduced[:_SHOWN])
+        return (Row("failing tests", "red before the patch", found),)
+    here = partial(test_identity.here, tests=baseline.suite.collected)
+    rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
+    claimed = claimed.model_copy(update={"before_after": rows_here})
+    attempt = Attempt(1, "", candidate, Verdict("fixed"))
+    verified = confirm(run, Proposal((attempt,)), workspace, tree, env, runner, baseline)
+    if not isinstance(verified, Confirmed):
+        return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
+    rows = list(compare(claimed, verified.certificate, dated=record.regression is not None))
+    made = verified.patch
+    return (
+        Row("fixed tests", _names(sorted(map(here, patch.fixed))), _names(sorted(made.fixed))),
+        Row(
+            "still failing",
+            _names(sorted(map(here, patch.still_failing))),
+            _names(sorted(made.still_failing)),
+        ),
+        Row("diff", _digest(patch.diff), _digest(made.diff)),
+        *rows,
+    )
+
+
+def _check_reversal(
+    run: Run, edits: Sequence[Edit], undoes: str, workspace: Workspace, tree: Tree
+) -> str:
+    """Why the edits do not take back what a commit of the tree's history did; '' where they do."""
+    since = workspace.commits(run, undoes, tree.sha)
+    known = workspace.commits(run, "", undoes)
+    if not known or undoes not in {tree.sha, *(commit.parent for commit in since[:1])}:
+        return f"commit {undoes} is not in the history"
+    files = workspace.changes(run, known[-1].parent, undoes)
+    return reversal.refusal(edits, files, undoes)
+
+
+def _digest(text: str) -> str:
+    return f"{len(text.splitlines())} lines, {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def edits_of(patch: PatchRecord, tree: Tree) -> tuple[Edit, ...]:
+    """The edits of a patch as its files and the commit show them; UsageError for anything else."""
+    if patch.base_sha != tree.sha:
+        raise UsageError(f"the patch is for commit {patch.base_sha[:12]}, not {tree.sha[:12]}")
+    named: dict[str, set[str]] = {}
+    for function in patch.functions:
+        named.setdefault(function.path, set()).add(function.qualname)
+    found: list[Edit] = []
+    for file in patch.files:
+        found.extend(_edits(file, named.get(file.path, set()), tree))
+    return tuple(found)
+
+
+def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
+    try:
+        before = edit.text_of(tree, file.path)
+        if tree.blob(file.path) != file.base_blob:
+            raise UsageError(f"the patch no longer applies: {file.path} is another file there")
+        return recheck.edits(file.path, before, file.content, named)
+    except (edit.EditError, SourceRejected, recheck.RecheckError, KeyError) as error:
+        raise UsageError(f"the patch no longer applies: {error}") from error
+
+
+def compare(
+    claimed: CertificateRecord, found: Certificate, *, dated: bool = False
+) -> tuple[Row, ...]:
+    """The facts of both certificates side by side; where the tests ran is a remark.
+
+    So is what a patch undoes where the first run was `dated`: it knew the commit, this one guesses.
+    """
+    before = {row.test: (row.before, row.after) for row in claimed.before_after}
+    now = {test: (old, new) for test, old, new in found.before_after}
+    changed = [name for name in sorted(before | now) if before.get(name) != now.get(name)]
+    suite, mine = claimed.full_suite, found.full_suite
+    totals = f"{suite.passed} passed, {suite.failed} failed, {suite.skipped} skipped"
+    # What had no time for the whole suite claimed less than is found here.
+    same = suite.complete or not mine.complete
+    place, here = claimed.environment, found.environment
+    return (
+        Row("commit", claimed.base_sha, found.base_sha),
+        Row("tree", claimed.tree_sha, found.tree_sha),
+        Row("protected files", claimed.tests_hash, found.tests_hash),
+        Row("tests before and after", _outcomes(changed, before), _outcomes(changed, now)),
+        Row(
+            "suite",
+            totals,
+            f"{mine.passed} passed, {mine.failed} failed, {mine.skipped} skipped",
+            counts=same,
+        ),
+        Row("suite complete", str(suite.complete), str(mine.complete), counts=same),
+        Row("methods", _methods(claimed.methods), _methods(dict(found.methods))),
+        Row("undoes", claimed.undoes, found.undoes, counts=not dated),
+        Row("python", place.python, here.version, counts=False),
+        Row("lock file", place.lock_hash, here.lock_hash, counts=False),
+        Row("added packages", _names(place.added), _names(here.added), counts=False),
+        Row("network of builds", _names(place.network), _names(here.network), counts=False),
+        Row("isolation", claimed.isolation.mode, found.isolation.mode, counts=False),
+    )
+
+
+def _outcomes(tests: Sequence[str], known: Mapping[str, tuple[str, str]]) -> str:
+    if not tests:
+        return f"{len(known)} tests as claimed"
+    said = [f"{test}: {' to '.join(known.get(test, ('absent',)))}" for test in tests[:_SHOWN]]
+    return "; ".join(said)
+
+
+def _methods(methods: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}: {method}" for name, method in sorted(methods.items()))
+
+
+def _names(tests: Sequence[str]) -> str:
+    more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
+    return f"{', '.join(tests[:_SHOWN])}{more}"

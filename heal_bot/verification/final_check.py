@@ -1,0 +1,267 @@
+"""The verdict of record: a proposal in a fresh checkout, the whole suite, cold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.core.events import Run, SuiteFinished
+from heal_bot.core.model import (
+    Baseline,
+    Candidate,
+    Confirmed,
+    Environment,
+    Patch,
+    PatchedFile,
+    Proposal,
+    SuiteRun,
+    Verdict,
+)
+from heal_bot.core.text import count
+from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.source import edit, patch_policy
+from heal_bot.source.guard import SourceRejected
+from heal_bot.verification import measured_change, stale_test_history, suite_time_budget
+from heal_bot.verification.baseline import failure_of, on_ids
+from heal_bot.verification.certificate import Findings, certify, protected_hash, protected_paths
+from heal_bot.verification.flaky_reruns import is_unsteady
+from heal_bot.verification.load_reruns import settled
+from heal_bot.verification.regression_or_flaky import broken_tests
+from heal_bot.verification.supplementary_runs import Proof, slower
+
+_GREEN = frozenset({"passed", "xfailed", "xpassed"})
+# The seeds of string hashes: what depends on the order of a set passes under some alone. They
+# count from 0: `steadiness` asks for a run under the seed of a suite by the suite's place.
+_RUNS = (0, 1)
+# More of them for the failing tests, where changed functions hold a set, a clock or the like.
+_MORE = (2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A proposal on its way to a verdict: the edits, their files, and both trees.
+
+    `doubts` are those of its winners, `undoes` the commit that one of them takes back, as
+    far as they know.
+    """
+
+    candidate: Candidate
+    undoes: str | None
+    doubts: tuple[str, ...]
+    files: tuple[PatchedFile, ...]
+    tree: Tree
+    fresh: Tree
+    env: Environment
+    runner: Runner
+    baseline: Baseline
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """What ran: the suite, the failing tests under other seeds, what the proof asked for."""
+
+    suites: tuple[SuiteRun, ...]
+    again: tuple[SuiteRun, ...]
+    proofs: tuple[SuiteRun, ...]
+    outside: SuiteRun | None
+    doubts: tuple[str, ...]
+
+
+def confirm(
+    run: Run,
+    proposal: Proposal,
+    workspace: Workspace,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    baseline: Baseline,
+) -> Confirmed | Verdict:
+    """A patch with its certificate, or the `unconfirmed` verdict the search learns from.
+
+    The suite runs twice side by side, each time in a fresh copy of a fresh checkout and under
+    another seed of string hashes. A reported test is fixed when it passes in every run. One that
+    passed before and fails now rejects the proposal, unless it proves flaky: that is a doubt. Runs
+    with the change made to raise, and with the change in another process, show whether tests pass
+    because of it.
+    """
+    candidate = Candidate(proposal.edits, "heal-bot", "proposal")
+    try:
+        files = edit.patched(tree, candidate)
+    except (edit.EditError, SourceRejected) as error:
+        return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
+    fresh = workspace.patched(run, tree, files)
+    rivals = tuple(doubt for winner in proposal.winners for doubt in winner.doubts)
+    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
+    undoes = max(known, default=None)
+    case = _Case(candidate, undoes, rivals, files, tree, fresh, env, runner, baseline)
+    collected = baseline.suite.collected
+    if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
+        kept = {file.path for file in files}.intersection(protected_paths(tree, collected))
+        said = f"{', '.join(sorted(kept))} would change, which tests, the build or CI rest on"
+        return Verdict("unconfirmed", detail=said)
+    proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
+    outside = proof.outside(run, runner, env)
+    proof = proof.beside(run, workspace, outside)
+    case = replace(case, baseline=suite_time_budget.narrowed(run, baseline, proposal.edits))
+    runs = _ran(run, case, proof, outside)
+    unusable = measured_change.unusable(run, runs.suites, runs.again, case.baseline)
+    if unusable is not None:
+        return unusable
+    renamed = _renamed(case.baseline, runs.suites)
+    if steady := _steady(run, case, renamed):
+        return Verdict("unconfirmed", detail=f"the patch changes the ids of {steady[0]}")
+    runs = replace(runs, doubts=(*runs.doubts, *on_ids(renamed)))
+    found = _judged(run, case, proof, runs)
+    if isinstance(found, Confirmed) and workspace.changed(env):
+        return measured_change.TAMPERED
+    return found
+
+
+def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs:
+    """Every run there is of a proposal, side by side."""
+    baseline, runner, env = case.baseline, case.runner, case.env
+    asks = [Ask(case.fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
+    unsteady = is_unsteady(case.candidate.edits)
+    again = _again(run, case.fresh, baseline) if unsteady else ()
+    done = runner.run_many(run, env, [*asks, *again, *proof.asks])
+    begin, end = len(asks), len(asks) + len(again)
+    for number, suite in enumerate(done[:end], 1):
+        purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
+        _tell(run, f"{purpose} {number} of {end}", suite)
+    wanted = [*asks, *again]
+    listed = {failure.test for failure in baseline.confirmed}
+    judged, unsure = settled(run, runner, env, wanted, done[:end], listed)
+    suites = judged[:begin]
+    doubts = list(unsure)
+    if unsteady and not again:
+        doubts.append("there was no time to run the failing tests under more hash seeds")
+    return _Runs(suites, judged[begin:], done[end:], outside, tuple(doubts))
+
+
+def _renamed(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
+    """The functions whose ids are others than before, without those that were known for it."""
+    found = {name for suite in suites for name in suite.unsteady}
+    return tuple(sorted(found.difference(baseline.unsteady)))
+
+
+def _steady(run: Run, case: _Case, functions: Sequence[str]) -> list[str]:
+    """Those whose ids stay the same without the patch: in other folders, later, by other seeds."""
+    if not functions:
+        return []
+    asks = [Ask(case.tree, case.baseline.selected, hashes=seed, collect=True) for seed in _RUNS]
+    seen = case.runner.run_many(run, case.env, asks)
+    moving = {name for collected in seen for name in collected.unsteady}
+    return [name for name in functions if name not in moving]
+
+
+def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
+    """What the runs come to."""
+    suites, baseline = runs.suites, case.baseline
+    broken = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline, suites)
+    if broken.results:
+        told = f"the cold run breaks {count(len(broken.results), 'test')} that passed before, first"
+        return Verdict(
+            "unconfirmed",
+            newly_failing=tuple(failure_of(result) for result in broken.results),
+            detail=f"{told} {broken.results[0].test}",
+            cause=measured_change.breaker(broken, case.candidate.edits, baseline),
+        )
+    fixed = _fixed((*suites, *runs.again), baseline)
+    if not fixed:
+        return _nothing(suites[0], baseline, sometimes=any(_fixed((s,), baseline) for s in suites))
+    shown = proof.read(run, case.runner, case.env, fixed, runs.proofs, runs.outside)
+    if shown.veto:
+        return Verdict("unconfirmed", detail=shown.veto)
+    undoes = case.undoes
+    if undoes is None:
+        undoes = stale_test_history.undone(case.candidate.edits, case.tree)
+    label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
+    objections = (*patch_policy.doubts(case.candidate, case.tree), *shown.doubts)
+    doubts = (
+        *label, *objections, *case.doubts, *broken.doubts, *slower(baseline, suites),
+        *_doubts(suites, baseline), *runs.doubts,
+    )  # fmt: skip
+    patch = Patch(
+        base_sha=case.tree.sha,
+        files=case.files,
+        diff=edit.diff_all(case.tree, case.files),
+        edits=case.candidate.edits,
+        fixed=fixed,
+        still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
+    )
+    found = Findings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
+    certificate = certify(patch, case.tree, case.env, baseline, suites, found)
+    return Confirmed(patch, certificate, objections)
+
+
+def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict:
+    """The verdict where no listed test passes in every run."""
+    red = {result.test: result for result in suite.results}
+    left = tuple(failure_of(red[f.test]) for f in baseline.confirmed if f.test in red)
+    detail = "nothing passes in the cold run"
+    if sometimes:
+        detail = (
+            "nothing passes in each cold run, which differ in the seed of string hashes: does the"
+            " change depend on the order of a set?"
+        )
+    cause = measured_change.missing(suite, baseline)
+    return Verdict("unconfirmed", still_failing=left, detail=detail, cause=cause)
+
+
+def _seeds(run: Run, baseline: Baseline) -> tuple[int, ...]:
+    """Two confirmations, side by side; one where the time left allows no second."""
+    return _RUNS if run.left() > 1.2 * baseline.suite.seconds else _RUNS[:1]
+
+
+def _again(run: Run, fresh: Tree, baseline: Baseline) -> tuple[Ask, ...]:
+    """The failing tests under more seeds; none where the time left does not allow it."""
+    if run.left() < 2 * len(_MORE) * baseline.suite.seconds:
+        return ()
+    red = tuple(failure.test for failure in baseline.confirmed)
+    return tuple(Ask(fresh, red, hashes=seed) for seed in _MORE)
+
+
+def _tell(run: Run, purpose: str, suite: SuiteRun) -> None:
+    run.emit(
+        SuiteFinished(
+            stage="verify",
+            purpose=purpose,
+            passed=sum(r.outcome in _GREEN for r in suite.results),
+            failed=sum(r.outcome in {"failed", "error"} for r in suite.results),
+            seconds=suite.seconds,
+            ended=suite.ended,
+        )
+    )
+
+
+def _fixed(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
+    """The confirmed failures that pass in every run."""
+    passing = [_passing(suite) for suite in suites]
+    return tuple(f.test for f in baseline.confirmed if all(f.test in tests for tests in passing))
+
+
+def _passing(suite: SuiteRun) -> set[str]:
+    """The tests that pass, and the files of which some tests pass and none fails."""
+    passed = {result.test for result in suite.results if result.outcome == "passed"}
+    red = {r.test.partition("::")[0] for r in suite.results if r.outcome in {"failed", "error"}}
+    return passed | ({test.partition("::")[0] for test in passed} - red)
+
+
+def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
+    """What a reviewer should know of the runs themselves."""
+    doubts = []
+    if not baseline.whole:
+        tests = count(len(baseline.selected or ()), "impacted test")
+        cut = baseline.suite.ended in {"finished", "timeout"}
+        why = "in the time given" if cut else "as the suite does not come to its end"
+        doubts.append(
+            f"only {tests} ran, {why}: let the repository's own CI run the whole suite before this"
+            " is merged"
+        )
+    if len(suites) < len(_RUNS):
+        doubts.append(f"the suite was confirmed by {len(suites)} of {len(_RUNS)} runs")
+    if any(suite.isolation.missing for suite in suites):
+        doubts.append("the tests ran with reduced isolation; see the certificate")
+    if baseline.suite.ended != "finished":
+        doubts.append(f"the suite did not finish before the patch: {baseline.suite.detail}")
+    return tuple(doubts)

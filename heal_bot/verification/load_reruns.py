@@ -1,0 +1,56 @@
+"""Runs made side by side, made again one by one where the load of the others may have decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import Environment, SuiteRun
+from heal_bot.ports import Ask, Runner
+
+LOADED = (
+    "failed in a run with others beside it and passed {} times by itself: it depends on the load of"
+    " the machine or on chance"
+)
+_RED = frozenset({"failed", "error"})
+_AGAIN = 3
+
+
+def one_by_one(
+    run: Run, runner: Runner, env: Environment, asks: Sequence[Ask]
+) -> tuple[SuiteRun, ...]:
+    """Runs that have none of our own beside them."""
+    return tuple(done for ask in asks for done in runner.run_many(run, env, [ask]))
+
+
+def settled(
+    run: Run,
+    runner: Runner,
+    env: Environment,
+    asks: Sequence[Ask],
+    suites: Sequence[SuiteRun],
+    listed: Collection[str],
+) -> tuple[tuple[SuiteRun, ...], tuple[str, ...]]:
+    """The runs, with what the listed tests come to by themselves where only some were red.
+
+    One that passed in another of the runs made side by side is run again under the seed of each
+    run it failed in; it passes when it does so every time.
+    """
+    passing = set().union(*map(_passing, suites))
+    kept, doubts = list(suites), []
+    for number, (ask, suite) in enumerate(zip(asks, suites, strict=True)):
+        red = {r.test for r in suite.results if r.outcome in _RED and r.test in listed} & passing
+        if not red or run.over():
+            continue
+        alone = replace(ask, tests=tuple(sorted(red)))
+        again = one_by_one(run, runner, env, [alone] * _AGAIN)
+        good = red.intersection(*map(_passing, again))
+        results = (replace(r, outcome="passed") if r.test in good else r for r in suite.results)
+        kept[number] = replace(suite, results=tuple(results))
+        doubts += [f"{test} {LOADED.format(_AGAIN)}" for test in sorted(good)]
+    return tuple(kept), tuple(dict.fromkeys(doubts))
+
+
+def _passing(suite: SuiteRun) -> set[str]:
+    return {result.test for result in suite.results if result.outcome == "passed"}

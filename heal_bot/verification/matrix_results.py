@@ -1,0 +1,51 @@
+"""The legs of a matrix a failure was reported in, and what a run on one machine says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heal_bot.core.model import Baseline, Environment, Failure, Leg, Reproduced
+
+# Systems whose failures cannot be confirmed in a sandbox on Linux.
+_ELSEWHERE = frozenset({"windows", "macos"})
+_SHOWN = {"confirmed": "failing too", "flaky": "failing sometimes", "environment": "failing too"}
+
+
+def on_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced:
+    """The same in the light of the legs the failure was reported in.
+
+    What failed on other systems alone is not reproduced, even if it is red here: no run here
+    could confirm a repair where it failed.
+    """
+    seen = replace(found.failure, legs=failure.legs)
+    if failure.legs and all(leg.system in _ELSEWHERE for leg in failure.legs):
+        here = f"Linux shows it {_SHOWN.get(found.status, 'passing')}"
+        reason = f"{failure.reason}; {here}, but a repair could not be confirmed there"
+        return Reproduced(replace(seen, reason=reason), "explained")
+    pythons = {leg.python for leg in failure.legs}
+    # A leg without a Python may have run the one that is here.
+    if found.status == "not_reproduced" and pythons and not pythons & {"", _minor(env)}:
+        told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
+        reason = f"{seen.reason}; it was reported on {told}: python-version, where it is there"
+        return Reproduced(replace(seen, reason=reason), "explained")
+    return replace(found, failure=seen)
+
+
+def unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
+    """What could not be confirmed for want of another Python: one remark per Linux leg."""
+    missing: dict[Leg, list[str]] = {}
+    for failure in baseline.confirmed:
+        for leg in failure.legs:
+            if leg.system not in _ELSEWHERE and leg.python not in {"", _minor(env)}:
+                missing.setdefault(leg, []).append(failure.test)
+    return tuple(
+        f"not confirmed on Python {leg.python} ({leg.name}), where"
+        f" {tests[0] if len(tests) == 1 else f'{len(tests)} of the tests'} failed:"
+        f" only Python {env.version} is provisioned here"
+        for leg, tests in missing.items()
+    )
+
+
+def _minor(env: Environment) -> str:
+    """The version as legs name it: 3.12."""
+    return ".".join(env.version.split(".")[:2])

@@ -1,0 +1,88 @@
+"""Whether the cold runs measured a change, and what kept them from it where they did not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import Baseline, Cause, Edit, SuiteRun, Verdict, test_identity
+from heal_bot.core.text import count
+from heal_bot.verification import warm_trial
+from heal_bot.verification.regression_or_flaky import Broken
+
+TAMPERED = Verdict(
+    "unconfirmed",
+    detail="files of the environment changed while tests ran",
+    cause=Cause.ENVIRONMENT,
+)
+
+
+def unusable(
+    run: Run, suites: Sequence[SuiteRun], again: Sequence[SuiteRun], baseline: Baseline
+) -> Verdict | None:
+    """The verdict where the runs of the suite, or those under more hash seeds, prove nothing."""
+    ended_before = baseline.suite.ended == "finished" or not baseline.whole
+    for suite in suites:
+        if suite.ended != "finished" and ended_before:
+            return ended_early(run, "the cold run", suite)
+    if (other := _other_tests(suites, baseline)) is not None:
+        return other
+    early = next((suite for suite in again if suite.ended != "finished"), None)
+    return ended_early(run, "the failing tests under another hash seed", early) if early else None
+
+
+def ended_early(run: Run, what: str, suite: SuiteRun) -> Verdict:
+    """The verdict where a run did not come to its end: there was no time, or the change ends it."""
+    cause = Cause.BUDGET if run.over() else Cause.CHANGE
+    detail = f"{what} ended early: {suite.detail or suite.ended}"
+    return Verdict("unconfirmed", detail=detail, cause=cause)
+
+
+def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | None:
+    """The verdict where the runs collect other tests than each other, or than the baseline."""
+    collected = [set(suite.collected) for suite in suites]
+    if moving := {test for tests in collected for test in tests ^ collected[0]}:
+        detail = (
+            f"the suite collects other tests in each run, among them {min(moving)}:"
+            " give its parameters fixed values and order"
+        )
+        return Verdict("unconfirmed", detail=detail, cause=Cause.IDS)
+    expected = set(baseline.suite.collected)
+    if lost := expected - collected[0]:
+        detail = f"{count(len(lost), 'test')} no longer collected, first {min(lost)}"
+        return Verdict("unconfirmed", detail=detail, cause=_renamed(lost, collected[0]))
+    broken = {path for path, _ in baseline.suite.errors}
+    broken |= {failure.test for failure in baseline.confirmed if failure.broken is not None}
+    new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
+    if new and baseline.suite.ended == "finished" and baseline.whole:
+        detail = f"{count(len(new), 'test')} collected that the base does not have, first"
+        cause = _renamed(new, expected)
+        return Verdict("unconfirmed", detail=f"{detail} {min(new)}", cause=cause)
+    return None
+
+
+def _renamed(tests: Collection[str], others: Collection[str]) -> Cause:
+    """The ids, where each of the tests is there by the name of its function; else the change."""
+    named = set(map(test_identity.function, others))
+    same = all(test_identity.function(test) in named for test in tests)
+    return Cause.IDS if same else Cause.CHANGE
+
+
+def missing(suite: SuiteRun, baseline: Baseline) -> Cause:
+    """The ids, where no failing test ran under the name that it had; else the change."""
+    ran = {result.test for result in suite.results} | {path for path, _ in suite.errors}
+    ran |= {test.partition("::")[0] for test in ran if "::" in test}
+    asked = {failure.test for failure in baseline.confirmed}
+    return Cause.IDS if asked.isdisjoint(ran) else Cause.CHANGE
+
+
+def breaker(broken: Broken, edits: Sequence[Edit], baseline: Baseline) -> Cause:
+    """The change, unless the tests fail at times only and execute nothing of what it changes."""
+    spectrum = baseline.suite.spectrum
+    if spectrum is None:
+        return Cause.CHANGE
+    far = spectrum.hits.keys() - warm_trial.covering(
+        baseline.suite, [edit.target for edit in edits]
+    )
+    others = {result.test for result in broken.results} <= broken.at_times & far
+    return Cause.FLAKY if others else Cause.CHANGE

@@ -1,0 +1,68 @@
+"""Looks and second opinions: code run in the sandbox for what it shows, never for a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import Candidate, Cluster, Confirmed, Edit, Environment, Opinion, Verdict
+from heal_bot.ports import Critic, Lab, Observed, Runner, Tree, Workspace
+from heal_bot.source import edit
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLab:
+    """The Lab port: each snippet runs in a fresh copy of the commit, patched where asked."""
+
+    run: Run
+    runner: Runner
+    workspace: Workspace
+    tree: Tree
+    env: Environment
+
+    def snippet(self, code: str, edits: Sequence[Edit] = ()) -> Observed:
+        """What `code` prints; EditError when the edits do not go together."""
+        tree = self.tree
+        if edits:
+            files = edit.patched(tree, Candidate(tuple(edits), "heal-bot", "look"))
+            tree = self.workspace.patched(self.run, tree, files)
+        return self.runner.snippet(self.run, tree, self.env, code)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The critics, and what they need to look at a patch."""
+
+    run: Run
+    critics: Sequence[Critic]
+    clusters: Sequence[Cluster]
+    tree: Tree
+    lab: Lab
+    passed: frozenset[str] = frozenset()
+
+    def heard(self, verified: Confirmed | Verdict) -> Confirmed | Verdict:
+        """The patch with what its critics ask among its doubts, or why it is refused."""
+        if isinstance(verified, Verdict):
+            return verified
+        opinions = self._opinions(verified)
+        if refusal := next((o.refusal for o in opinions if o.refusal), ""):
+            return Verdict("unconfirmed", detail=refusal)
+        asked = [question for opinion in opinions for question in opinion.questions]
+        doubts = tuple(dict.fromkeys((*verified.certificate.doubts, *asked)))
+        certificate = replace(verified.certificate, doubts=doubts)
+        return Confirmed(verified.patch, certificate, (*verified.objections, *asked), heard=True)
+
+    def refusal(self, confirmed: Confirmed) -> str:
+        """Why a patch is wrong; '' where no check shows it, or none did when it was heard."""
+        if confirmed.heard:
+            return ""
+        return next((o.refusal for o in self._opinions(confirmed) if o.refusal), "")
+
+    def _opinions(self, confirmed: Confirmed) -> list[Opinion]:
+        run = self.run
+        asked = (critic for critic in self.critics if not run.over())
+        return [
+            one.opinion(run, confirmed, self.clusters, self.tree, self.lab, self.passed)
+            for one in asked
+        ]

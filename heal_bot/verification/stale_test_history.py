@@ -1,0 +1,288 @@
+"""Code or test? What the commit that broke a test says of it, and what a patch undoes."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from heal_bot.core.model import (
+    COMMAND,
+    Baseline,
+    ChangedFile,
+    Edit,
+    Failure,
+    History,
+    Origin,
+    Regression,
+    Target,
+)
+from heal_bot.core.text import clip, one_line
+from heal_bot.ports import Tree
+from heal_bot.source import functions, guard, paths
+from heal_bot.source.reversal import brought_tests
+from heal_bot.verification import interface_changes
+
+# What a claim that no longer holds looks like; anything else is an exception of the code's.
+CLAIMS = frozenset({"AssertionError", "Failed"})
+_SHOWN = 3
+# Shorter texts stand in any prose by accident.
+_LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
+_QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
+
+
+def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
+    """The baseline, with the tests that contradict what a commit says it means `stale_test`.
+
+    The commit is shown to have broken the test, left it alone, and says in words that the change is
+    meant: in the docstring of what it changed, or where a project tells its users, it is the first
+    to show what the test got, whole or a part of it in quotes. All that fails is what the test
+    asserts, or a `raise` that the commit wrote. Or the test uses an interface in its old form,
+    whose other callers the commit adapted.
+    """
+    reasons: dict[str, str] = {}
+    for regression in history.regressions:
+        broken = [f for f in baseline.confirmed if f.test in regression.tests]
+        left = [f for f in broken if _is_left_behind(f, regression, tree)]
+        if any(_tells(f, regression, tree) for f in left):
+            reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
+        reasons |= dict(_of_interfaces(broken, regression, tree))
+    reproduced = tuple(
+        replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
+        if item.status == "confirmed" and (reason := reasons.get(item.failure.test))
+        else item
+        for item in baseline.reproduced
+    )
+    return replace(baseline, reproduced=reproduced)
+
+
+def _of_interfaces(
+    broken: Sequence[Failure], regression: Regression, tree: Tree
+) -> Iterator[tuple[str, str]]:
+    """The tests that use what the commit changed together with its other callers, and why."""
+    brought = brought_tests(regression.files)
+    for failure in broken:
+        name = failure.test.partition("[")[0]
+        path, _, inner = name.partition("::")
+        test = functions.find(_targets(tree, path), inner.replace("::", "."))
+        if test is None or name in brought:
+            continue
+        if used := interface_changes.find_left_behind(failure, test, regression.files):
+            said = one_line(failure.message, 200)
+            claim = f"changed `{used}` together with what calls it, and left this test alone"
+            yield failure.test, f"{regression.said}, {claim}: {said}"
+
+
+def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether a test that the commit left alone fails for what it, or the commit, claims."""
+    # A command stands for tests that are not told apart: none of them can be called stale.
+    if failure.test == COMMAND or failure.test.partition("[")[0] in brought_tests(regression.files):
+        return False
+    return failure.kind in CLAIMS or _is_written_raise(failure, regression, tree)
+
+
+def _tells(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether the commit was the first to show, in words, what the test got."""
+    got = _results(failure, tree)
+    return any(
+        (text in line and text not in before)
+        or any(part in text and part not in before for part in _QUOTED.findall(line))
+        for before, line in _said(regression.files)
+        for text in got
+    )
+
+
+def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str]]:
+    """Each line that a commit brought to docs and docstrings, after what stood there before."""
+    for file in files:
+        if paths.tells_users(file.path):
+            before = file.before.decode(errors="replace")
+            yield from ((before, line) for line in _added(file))
+        for old, new in _changed(file):
+            was = _docstring(old.source) if old is not None else ""
+            lines = _docstring(new.source).splitlines() if old is not None else ()
+            yield from ((was, line) for line in lines if line not in was)
+
+
+def _is_written_raise(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether what fails is a `raise` that the commit wrote: a claim, and no accident."""
+    frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
+    if not frames:
+        return False
+    try:
+        text = tree.read(frames[-1].path).decode(errors="replace").splitlines()
+    except KeyError:
+        return False
+    line = text[frames[-1].line - 1].strip() if 0 < frames[-1].line <= len(text) else ""
+    new = {s.strip() for f in regression.files if f.path == frames[-1].path for s in _added(f)}
+    return line.startswith("raise ") and line in new
+
+
+def _added(file: ChangedFile) -> Iterator[str]:
+    """The lines that a change brought."""
+    known = set(file.before.decode(errors="replace").splitlines())
+    for line in file.after.decode(errors="replace").splitlines():
+        if line not in known:
+            yield line
+
+
+def _results(failure: Failure, tree: Tree) -> set[str]:
+    """The texts, or the exception, that a test got, as far as they stand nowhere in its file."""
+    try:
+        known = tree.read(failure.test.partition("::")[0]).decode(errors="replace")
+    except KeyError:
+        known = ""
+    texts = {a or b for a, b in _LITERAL.findall(failure.message)}
+    texts |= {failure.kind} - CLAIMS - {""}
+    return {text for text in texts if text not in known}
+
+
+def _claims(failure: Failure, regression: Regression, tree: Tree) -> str:
+    """What the test and the code each say, side by side."""
+    pairs = [pair for file in regression.files for pair in _changed(file)]
+    told = f"{regression.said}, left it alone, and tells of the change"
+    if not pairs:
+        return told
+    before, now = pairs[-1]
+    old, new = _statements(before.source if before else ""), _statements(now.source)
+    was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
+    is_ = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
+    said = one_line(failure.message, 200)
+    claims = f"The test: {said}. {now.qualname} now: `{is_}`" + (
+        f", before: `{was}`" if was else ""
+    )
+    return clip(f"{told}. {claims}", 2_000)
+
+
+def _changed(file: ChangedFile) -> Iterator[tuple[Target | None, Target]]:
+    """The functions and values of a source that a commit changed, as they were and are."""
+    if paths.is_test(file.path) or not file.path.endswith(".py"):
+        return
+    known = functions.read(file.path, file.before)
+    for target in functions.read(file.path, file.after):
+        before = functions.find(known, target.qualname, target.kind, target.nth)
+        if before is None or before.source != target.source:
+            yield before, target
+
+
+def is_touched(test: str, tree: Tree) -> bool:
+    """Whether the commits under test changed the function of a test."""
+    path, _, rest = test.partition("::")
+    lines = tree.changed_lines().get(path)
+    if not lines:
+        return False
+    name = rest.partition("[")[0].replace("::", ".")
+    target = functions.find(_targets(tree, path), name)
+    if target is None:
+        return True
+    return any(target.first_line <= line <= target.last_line for line in lines)
+
+
+def undone(edits: Sequence[Edit], tree: Tree) -> str:
+    """The commit under test whose changes the edits take back, at least in one function; or ''.
+
+    An edit takes a change back when what it removes was added by the commits under test and what
+    it adds was removed by them, statement by statement, whatever the layout.
+    """
+    for edit in edits:
+        if _puts_back(edit, tree):
+            return tree.changed_by(edit.target.path) or tree.sha
+    return ""
+
+
+def is_former(edits: Sequence[Edit], tree: Tree) -> bool:
+    """Whether edits put lines back where they stood before the commits under test, and no more."""
+    return not any(edit.imports for edit in edits) and all(_restores(e, tree) for e in edits)
+
+
+def _restores(edit: Edit, tree: Tree) -> bool:
+    """Whether each place that an edit changes becomes what it was, whole and in its order."""
+    if (before := _former(tree, edit.target)) is None:
+        return False
+    old, now, new = (_lines(s) for s in (before.source, edit.target.source, edit.new_source))
+    return now != new and _places(now, new) <= _places(now, old)
+
+
+def _places(now: Sequence[str], other: Sequence[str]) -> set[tuple[int, int, tuple[str, ...]]]:
+    """The lines that differ, from, to, and those in their place; one by one where as many."""
+    found: set[tuple[int, int, tuple[str, ...]]] = set()
+    matcher = difflib.SequenceMatcher(a=now, b=other, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "replace" and b - a == d - c:
+            found |= {(a + n, a + n + 1, (other[c + n],)) for n in range(b - a)}
+        elif tag != "equal":
+            found.add((a, b, tuple(other[c:d])))
+    return found
+
+
+def _puts_back(edit: Edit, tree: Tree) -> bool:
+    """Whether an edit takes a change of the commits under test back, and does nothing else."""
+    if (before := _former(tree, edit.target)) is None:
+        return False
+    sources = (before.source, edit.target.source, edit.new_source)
+    return _takes_back(*map(_statements, sources))
+
+
+def _takes_back(old: Sequence[str], now: Sequence[str], new: Sequence[str]) -> bool:
+    by_commit, by_patch = _changes(old, now), _changes(now, new)
+    if not any(by_patch):
+        return False
+    (removed, added), (gone, come) = by_commit, by_patch
+    return not (gone - added) and not (come - removed)
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
+    """The lines that go and the lines that come."""
+    gone: Counter[str] = Counter()
+    come: Counter[str] = Counter()
+    matcher = difflib.SequenceMatcher(a=old, b=new, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            gone.update(old[a:b])
+            come.update(new[c:d])
+    return gone, come
+
+
+def _former(tree: Tree, target: Target) -> Target | None:
+    """The target as it was before the commits under test."""
+    data = tree.former(target.path)
+    if data is None:
+        return None
+    known = functions.read(target.path, data)
+    return functions.find(known, target.qualname, target.kind, target.nth)
+
+
+def _docstring(source: str) -> str:
+    """What a function says of itself; '' where it says nothing."""
+    try:
+        node = guard.parse_part(source).body[0]
+    except guard.SourceRejected:
+        return ""
+    inner = node.body[0] if isinstance(node, ast.If) else node
+    known = isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+    return (known and ast.get_docstring(inner)) or ""  # type: ignore[arg-type]
+
+
+def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
+    try:
+        return functions.read(path, tree.read(path))
+    except KeyError:
+        return ()
+
+
+def _statements(source: str) -> list[str]:
+    """The source line by line in one layout, without comments and indentation."""
+    return [line.strip() for line in _lines(source)]
+
+
+def _lines(source: str) -> list[str]:
+    """The source line by line in one layout, without comments."""
+    indented = bool(functions.indentation(source))
+    try:
+        tree = guard.parse_part(source)
+    except guard.SourceRejected:
+        return [line for line in source.splitlines() if line.strip()]
+    return ast.unparse(tree).splitlines()[indented:]

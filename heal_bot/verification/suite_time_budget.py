@@ -1,0 +1,106 @@
+"""How much of the suite fits into the time given, and which part runs where not all of it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heal_bot.core.errors import uncollected
+from heal_bot.core.events import Noted, Planned, Run
+from heal_bot.core.model import Baseline, Collection, Edit, Environment, Failure, Report
+from heal_bot.ports import Runner, Tree
+from heal_bot.verification import warm_trial
+from heal_bot.verification.baseline import Seen, observe
+
+_CONFIRMATIONS = 2
+# A baseline with a spectrum, and two confirmations side by side, in runs of the plain suite.
+_RUNS = 3.0
+_START = 20.0
+_SHORT = 60.0
+
+
+def plan(run: Run, report: Report) -> bool:
+    """Say before the first test what the report's own times predict; whether all of it fits."""
+    seconds = report.hints.seconds
+    if not seconds:
+        return True
+    run.emit(
+        Planned(suite_seconds=seconds, confirmations=_CONFIRMATIONS, minutes_left=run.left() / 60)
+    )
+    fits = _RUNS * seconds + _START < run.left()
+    if not fits:
+        message = (
+            f"the suite takes {seconds:.0f} s by the report, too long for {run.left() / 60:.1f}"
+            " minutes: the impacted tests run, and as many of the others as fit"
+        )
+        run.emit(Noted(stage="verify", message=message, level="warning"))
+    return fits
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known of the suite before the failures are: its tests, and its run if it had one."""
+
+    collection: Collection
+    seen: Seen | None = None
+    fits: bool = True
+
+
+def look(
+    run: Run,
+    report: Report,
+    tree: Tree,
+    env: Environment,
+    runner: Runner,
+    failing: tuple[str, ...] = (),
+) -> Look:
+    """Tell the plan, then collect the tests; a short suite is run at once, which collects as well.
+
+    A long one is collected first: a report that does not fit the repository should not cost its
+    run. `failing` are the tests that the report seems to mean: they run by themselves beside a
+    short suite. SandboxError when pytest cannot collect at all, BudgetError when not in time.
+    """
+    fits = plan(run, report)
+    if not 0 < report.hints.seconds <= _SHORT or not fits:
+        return Look(runner.collect(run, tree, env), None, fits)
+    seen = observe(run, tree, env, runner, None, failing)
+    suite = seen.suite
+    if suite.ended != "finished" and not suite.collected:
+        raise uncollected(suite.ended, suite.detail)
+    return Look(Collection(suite.collected, suite.errors), seen)
+
+
+def chosen(
+    run: Run, report: Report, collection: Collection, failures: Sequence[Failure]
+) -> tuple[str, ...]:
+    """The tests that run where not all fit: failing ones, those of their files, then the rest.
+
+    How many fit is told by the average time of a test in the report.
+    """
+    red = dict.fromkeys(failure.test for failure in failures)
+    files = {test.partition("::")[0] for test in red}
+    near = [t for t in collection.tests if t not in red and t.partition("::")[0] in files]
+    far = [t for t in collection.tests if t.partition("::")[0] not in files]
+    each = report.hints.seconds / max(1, len(collection.tests))
+    room = int(max(0.0, run.left() - _START) / _RUNS / max(each, 1e-6))
+    ordered = [*red, *near, *far]
+    return tuple(ordered[: max(room, len(red))])
+
+
+def narrowed(run: Run, baseline: Baseline, edits: Sequence[Edit]) -> Baseline:
+    """The baseline, reduced to the impacted tests when another whole run does not fit any more."""
+    suite = baseline.suite
+    if suite.ended == "finished" and 1.1 * suite.seconds + 5 < run.left():
+        return baseline
+    targets = [edit.target for edit in edits]
+    impacted = warm_trial.covering(suite, targets) | {f.test for f in baseline.confirmed}
+    finished = {result.test for result in suite.results}
+    files = {test.partition("::")[0] for test in (f.test for f in baseline.confirmed)}
+    keep = tuple(
+        t for t in suite.collected
+        if t in finished and (t in impacted or t.partition("::")[0] in files)
+    )  # fmt: skip
+    results = tuple(r for r in suite.results if r.test in set(keep))
+    seconds = sum(r.seconds for r in results) + 1
+    reduced = replace(suite, results=results, collected=keep, seconds=seconds)
+    return replace(baseline, suite=reduced, selected=keep)

@@ -1,0 +1,124 @@
+"""Tamper evidence: what shows that a test passes because of the change and not in spite of it."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heal_bot.core.model import Candidate, CaseResult, Edit, SuiteRun
+from heal_bot.source import functions, guard
+
+_POISON = "raise BaseException('poisoned by heal-bot')"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def poisoned(edits: Sequence[Edit]) -> Candidate | None:
+    """The same change with every function made to raise after its body; None without a function.
+
+    The body is kept, so that a body which forges results does so here as well. A generator
+    raises before its first value, since a caller may never ask for its last.
+    """
+    changed = [replace(e, new_source=_raising(e.new_source)) for e in edits if _is_function(e)]
+    kept = [e for e in edits if not _is_function(e)]
+    return Candidate((*changed, *kept), "heal-bot", "poison") if changed else None
+
+
+def _is_function(edit: Edit) -> bool:
+    return edit.target.kind == "function"
+
+
+def _raising(source: str) -> str:
+    function = parsed(source)
+    poison = ast.parse(_POISON).body
+    if is_generator(function):
+        function.body = [*poison, *function.body]
+    else:
+        kept = [node for node in function.body if isinstance(node, ast.Global | ast.Nonlocal)]
+        rest = [node for node in function.body if node not in kept] or [ast.Pass()]
+        function.body = [*kept, ast.Try(body=rest, handlers=[], orelse=[], finalbody=poison)]
+    text = ast.unparse(ast.fix_missing_locations(function))
+    return textwrap.indent(text, functions.indentation(source)) + "\n"
+
+
+def parsed(source: str) -> Function:
+    """A function's source, indented or not, as a tree of its own; SourceRejected if it is none."""
+    indented = bool(functions.indentation(source))
+    # The caps are checked by guard, but its trees are shared and these are changed.
+    guard.parse(f"if 1:\n{source}" if indented else source)
+    node: ast.AST = ast.parse(f"if 1:\n{source}" if indented else source).body[0]
+    if indented and isinstance(node, ast.If):
+        node = node.body[0]
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        raise guard.SourceRejected("the source is no function")
+    return node
+
+
+def is_generator(function: Function) -> bool:
+    """Whether the function itself yields; what is defined inside of it does not count."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def not_outside(edits: Sequence[Edit]) -> str:
+    """Why the changed functions cannot be called in a process of their own; '' when they can.
+
+    All of them have to be: where one is not, its candidate would run beside the assertions.
+    """
+    for edit in edits:
+        target = edit.target
+        if target.kind != "function":
+            return f"{target.qualname} is no function"
+        if "." in target.qualname or target.nth or functions.indentation(target.source):
+            return f"{target.qualname} is no module-level function"
+        try:
+            function = parsed(edit.new_source)
+        except guard.SourceRejected as error:
+            return str(error)
+        if isinstance(function, ast.AsyncFunctionDef) or is_generator(function):
+            return f"{target.qualname} is a generator or coroutine"
+        if function.decorator_list:
+            return f"{target.qualname} is decorated"
+    return ""
+
+
+def still_passing(poison: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
+    """The tests that pass although what was changed raises."""
+    green = {result.test for result in poison.results if result.outcome == "passed"}
+    return tuple(test for test in tests if test in green)
+
+
+def outside(run: SuiteRun, tests: Sequence[str]) -> str:
+    """Why the oracle does not speak for the tests; '' when all of them pass in its run."""
+    results = {result.test: result for result in run.results}
+    for test in tests:
+        result = results.get(test)
+        if result is None:
+            return f"{test} did not run outside ({run.detail or run.ended})"
+        if result.outcome != "passed":
+            return told(result)
+    return "" if tests else "no test to judge by"
+
+
+def told(result: CaseResult) -> str:
+    """How a test ended in the oracle's run, in words."""
+    outcome, kind, message = said(result)
+    return f"{result.test} {outcome} outside: {kind}: {message}"
+
+
+def contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:
+    """Those of the tests that fail in the oracle's run, where the oracle had an answer."""
+    red = (r for r in run.results if r.test in tests and r.outcome == "failed")
+    return tuple(r for r in red if "Refused" not in r.kind)
+
+
+def said(result: CaseResult) -> tuple[str, str, str]:
+    """How a test ended, and with which words."""
+    return result.outcome, result.kind, (result.message.strip().splitlines() or [""])[0]

@@ -1,0 +1,110 @@
+"""The commit that CI tested, where it is not the one that is patched: the repair holds there too.
+
+For a pull request CI tests its merge with the base branch; the patch is made on the head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heal_bot.core.errors import ProvisionError, UsageError, WorkspaceError
+from heal_bot.core.events import Run
+from heal_bot.core.model import (
+    Baseline,
+    Candidate,
+    CaseResult,
+    Confirmed,
+    Edit,
+    Environment,
+    PatchedFile,
+    SuiteRun,
+    Verdict,
+)
+from heal_bot.core.text import count
+from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.source import edit, functions
+from heal_bot.source.guard import SourceRejected
+from heal_bot.verification.baseline import failure_of
+from heal_bot.verification.measured_change import ended_early
+
+GATE = "merge commit"
+_RED = frozenset({"failed", "error"})
+
+
+def held(
+    run: Run,
+    found: Confirmed | Verdict,
+    tested_sha: str,
+    tree: Tree,
+    workspace: Workspace,
+    env: Environment,
+    runner: Runner,
+    baseline: Baseline,
+) -> Confirmed | Verdict:
+    """The confirmation with a gate for the tested commit, or the `unconfirmed` verdict.
+
+    The edits are put where their functions stand there. Where that cannot be done, or the commit
+    is gone, that is a doubt: nobody can say whether the repair holds.
+    """
+    if isinstance(found, Verdict) or tested_sha in {"", tree.sha}:
+        return found
+    name = f"{GATE} {tested_sha[:12]}, which CI tested,"
+    try:
+        merged = workspace.checkout(run, tested_sha)
+        files = _carried(merged, found.patch.edits)
+    except (UsageError, WorkspaceError, ProvisionError) as error:
+        return _doubted(found, f"the {name} cannot be had: {error}")
+    except (edit.EditError, SourceRejected, LookupError) as error:
+        return _doubted(found, f"the repair was not tried on the {name} {error}")
+    if merged.tree_sha == tree.tree_sha:
+        return _passed(found, f"{tested_sha[:12]} holds the same files")
+    fresh = workspace.patched(run, merged, files)
+    asks = [Ask(merged, baseline.selected), Ask(fresh, baseline.selected)]
+    before, after = runner.run_many(run, env, asks)
+    if before.ended == "finished" != after.ended:
+        return ended_early(run, f"the patched suite on the {name}", after)
+    left = tuple(r for r in after.results if r.test in found.patch.fixed and r.outcome in _RED)
+    if left:
+        detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"
+        return Verdict("unconfirmed", still_failing=tuple(map(failure_of, left)), detail=detail)
+    if broken := _broken(run, env, runner, fresh, before, after):
+        detail = f"newly red on the {name}: {count(len(broken), 'test')}, first {broken[0].test}"
+        return Verdict("unconfirmed", newly_failing=tuple(map(failure_of, broken)), detail=detail)
+    there = {r.test for r in after.results} & set(found.patch.fixed)
+    return _passed(found, f"{len(there)} of the fixed tests pass on {tested_sha[:12]} too")
+
+
+def _broken(
+    run: Run, env: Environment, runner: Runner, fresh: Tree, before: SuiteRun, after: SuiteRun
+) -> Sequence[CaseResult]:
+    """The tests that passed there without the patch and fail with it, twice."""
+    passed = {result.test for result in before.results if result.outcome == "passed"}
+    red = tuple(r.test for r in after.results if r.test in passed and r.outcome in _RED)
+    if not red:
+        return ()
+    again = runner.run(run, fresh, env, red)
+    return [result for result in again.results if result.test in red and result.outcome in _RED]
+
+
+def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:
+    """The files of the tested commit with the edits; LookupError where one has no place there."""
+    placed = []
+    for change in edits:
+        target = change.target
+        known = functions.index(target.path, edit.text_of(merged, target.path))
+        there = functions.find(known, target.qualname, target.kind, target.nth)
+        if there is None or there.source != target.source:
+            raise LookupError(f"{target.path}::{target.qualname} is another there")
+        placed.append(replace(change, target=there))
+    return edit.patched(merged, Candidate(tuple(placed), "heal-bot", "proposal"))
+
+
+def _passed(found: Confirmed, result: str) -> Confirmed:
+    gates = (*found.certificate.gates, (GATE, result))
+    return replace(found, certificate=replace(found.certificate, gates=gates))
+
+
+def _doubted(found: Confirmed, doubt: str) -> Confirmed:
+    doubts = (*found.certificate.doubts, doubt)
+    return replace(found, certificate=replace(found.certificate, doubts=doubts))

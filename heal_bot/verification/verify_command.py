@@ -1,0 +1,68 @@
+"""The commands of people: one that runs the tests, and one that can veto and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import Cause, Confirmed, Environment, HealRequest, Verdict
+from heal_bot.core.text import one_line
+from heal_bot.ports import Observed, Runner, Tree, Workspace
+
+GATE = "verify-command"
+TESTS = "test-command"
+_SECONDS = 600.0
+_PROGRAM = "import subprocess, sys; sys.exit(subprocess.run(['/bin/sh', '-c', {0!r}]).returncode)"
+
+
+def held(
+    run: Run,
+    found: Confirmed | Verdict,
+    request: HealRequest,
+    tree: Tree,
+    workspace: Workspace,
+    env: Environment,
+    runner: Runner,
+) -> Confirmed | Verdict:
+    """The confirmation with a gate for each command, or the `unconfirmed` verdict.
+
+    The one that verifies runs in the sandbox, in a fresh copy of the patched tree. What it prints
+    is foreign; that it succeeds proves nothing, since the code under test may decide that.
+    """
+    if isinstance(found, Verdict):
+        return found
+    if request.test_command:
+        found = _told(found, one_line(request.test_command, 80))
+    command = request.verify_command
+    if not command:
+        return found
+    fresh = workspace.patched(run, tree, found.patch.files)
+    code = _PROGRAM.format(command)
+    seen = runner.snippet(run, fresh, env, code, seconds=max(1.0, min(_SECONDS, run.left())))
+    if (seen.how, seen.code) != ("exited", 0):
+        how = f"exit {seen.code}" if seen.how == "exited" else seen.how
+        last = one_line((seen.output.strip().splitlines() or ["it printed nothing"])[-1])
+        detail = f"{GATE} {one_line(command, 80)}: {how}: {last}"
+        return Verdict("unconfirmed", detail=detail, cause=_cause(run, seen))
+    gates = (*found.certificate.gates, (GATE, f"{one_line(command, 80)}: exit 0"))
+    return replace(found, certificate=replace(found.certificate, gates=gates))
+
+
+def _cause(run: Run, seen: Observed) -> Cause:
+    """Why the command did not succeed: a shell ends with 126 or 127 where it does not start."""
+    if seen.how == "exited":
+        return Cause.ENVIRONMENT if seen.code in {126, 127} else Cause.CHANGE
+    return Cause.BUDGET if run.over() else Cause.CHANGE
+
+
+def _told(found: Confirmed, command: str) -> Confirmed:
+    """The confirmation with the command that ran the tests, and what follows from that."""
+    certificate = found.certificate
+    gates = (*certificate.gates, (TESTS, f"{command}: ran the tests before and after"))
+    doubt = (
+        f"the tests ran by `{command}`: which of them passed is what its report or exit code says,"
+        " and the code under test may decide that"
+    )
+    return replace(
+        found, certificate=replace(certificate, gates=gates, doubts=(*certificate.doubts, doubt))
+    )

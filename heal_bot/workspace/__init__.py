@@ -1,1 +1,0 @@
-"""Checkouts and environments made by us from verified bytes."""

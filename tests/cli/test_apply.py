@@ -1,0 +1,91 @@
+"""`heal-bot apply` writes what was verified, where nothing changed since, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from heal_bot.cli.apply import command
+from heal_bot.core.errors import UsageError
+from tests.github_server import records
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return records.write(tmp_path / "tree", records.FILES)
+
+
+def apply(tmp_path: Path, tree: Path, values: dict[str, Any], *flags: str) -> str:
+    """What the command prints; its own error is raised."""
+    folder = tmp_path / "bundle"
+    folder.mkdir(exist_ok=True)
+    (folder / "outcome.json").write_text(json.dumps(values))
+    arguments = ["--bundle", str(folder), "--repo", str(tree), *flags]
+    result = CliRunner().invoke(command, arguments, standalone_mode=False)
+    if result.exception:
+        raise result.exception
+    return result.output
+
+
+def test_the_patch_lands_and_landing_twice_is_no_error(tmp_path: Path, tree: Path) -> None:
+    path = tree / "shop/pricing.py"
+    path.chmod(0o755)
+    for came in ("changed", "unchanged"):
+        said = apply(tmp_path, tree, records.data("1" * 40)).splitlines()
+        assert said[0] == f"{came} shop/pricing.py"
+        assert said[1].startswith("next: ")
+        assert path.read_text() == records.FIXED
+    assert path.stat().st_mode & 0o777 == 0o755
+    assert sorted(p.name for p in path.parent.iterdir()) == ["__init__.py", "pricing.py"]
+
+
+def test_a_changed_file_is_kept_unless_forced(tmp_path: Path, tree: Path) -> None:
+    path = tree / "shop/pricing.py"
+    path.write_text("MINE = 1\n")
+    with pytest.raises(UsageError, match="--force"):
+        apply(tmp_path, tree, records.data("1" * 40))
+    assert path.read_text() == "MINE = 1\n"
+    apply(tmp_path, tree, records.data("1" * 40), "--force")
+    assert path.read_text() == records.FIXED
+
+
+def test_nothing_is_written_when_one_of_two_files_changed(tmp_path: Path, tree: Path) -> None:
+    values = records.data("1" * 40)
+    values["patch"]["files"].append(
+        {"path": "shop/__init__.py", "base_blob": "f" * 40, "content": "X = 1\n"}
+    )
+    with pytest.raises(UsageError):
+        apply(tmp_path, tree, values)
+    assert (tree / "shop/pricing.py").read_text() == records.BROKEN
+
+
+@pytest.mark.parametrize("link", ["shop/pricing.py", "shop"])
+def test_a_link_is_not_written_through(tmp_path: Path, tree: Path, link: str) -> None:
+    real = tmp_path / "real"
+    (tree / link).rename(real)
+    (tree / link).symlink_to(real)
+    with pytest.raises(UsageError, match="link"):
+        apply(tmp_path, tree, records.data("1" * 40), "--force")
+    kept = real if real.is_file() else real / "pricing.py"
+    assert kept.read_text() == records.BROKEN
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../tree/shop/pricing.py", "/etc/passwd.py", ".git/config.py", "tests/test_pricing.py",
+     "pyproject.toml", "setup.py", "shop//pricing.py", ""],
+)  # fmt: skip
+def test_a_path_that_no_patch_has_is_refused(tmp_path: Path, tree: Path, path: str) -> None:
+    values = records.data("1" * 40)
+    values["patch"]["files"][0]["path"] = path
+    with pytest.raises(UsageError):
+        apply(tmp_path, tree, values, "--force")
+
+
+def test_an_outcome_without_a_patch_applies_nothing(tmp_path: Path, tree: Path) -> None:
+    values = records.data("1" * 40) | {"patch": None, "status": "flaky"}
+    assert "nothing to apply: the run ended as flaky" in apply(tmp_path, tree, values)

@@ -1,0 +1,74 @@
+"""Functions are matched with failing tests by the words they share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heal_bot.core.model import Failure
+from heal_bot.fault_localization import shared_words
+from heal_bot.fault_localization.target_index import Places
+from heal_bot.source.functions import find, index
+from tests.fakes import FolderTree
+
+SHOP = """\
+def price(cart):
+    \"\"\"What a cart costs, with the discount of its coupon.\"\"\"
+    return sum(cart.lines) - coupon_discount(cart)
+
+
+def weigh(cart):
+    return sum(line.grams for line in cart.lines)
+
+
+def parse_coupon(text):
+    return text.split("-")
+"""
+TEST = """\
+from shop import price
+
+
+def test_a_coupon_is_taken_off():
+    assert price(cart_of("SAVE-10")) == 90
+"""
+
+
+def _match(tmp_path: Path, message: str = "") -> dict[str, shared_words.Match]:
+    tree = FolderTree.of(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": TEST})
+    failure = Failure("tests/test_shop.py::test_a_coupon_is_taken_off", "AssertionError", message)
+    targets = index("shop.py", SHOP)
+    found = shared_words.match(targets, shared_words.ask([failure], Places(tree)))
+    return {target.qualname: match for target, match in found.items()}
+
+
+def test_rare_words_of_the_test_tell_functions_apart(tmp_path: Path) -> None:
+    found = _match(tmp_path)
+    assert found["weigh"].body == 0 < found["price"].body
+    assert "coupon" in found["price"].shared
+    assert found["parse_coupon"].name == 1
+
+
+def test_the_message_counts_as_well(tmp_path: Path) -> None:
+    assert "grams" in _match(tmp_path, "assert 3 grams == 4 grams")["weigh"].shared
+
+
+def test_a_function_alone_is_no_likelier_than_any_other(tmp_path: Path) -> None:
+    tree = FolderTree.of(tmp_path, {"shop.py": SHOP})
+    target = find(index("shop.py", SHOP), "price")
+    assert target is not None
+    asked = shared_words.ask([Failure("tests/test_gone.py::test_price", "", "")], Places(tree))
+    assert shared_words.match([target], asked)[target].body == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("parse_couponCode", {"parse", "coupon", "code"}),
+        ("HTMLParser2", {"html", "parser"}),
+        ("self.assert_x", set()),
+        ("", set()),
+    ],
+)
+def test_names_are_split_into_words(text: str, found: set[str]) -> None:
+    assert shared_words.split(text) == found

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heal_bot.pytest_plugin import plugin
+
+MODULE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n"
+TESTS = """\
+import pytest
+from calc import add, half
+
+
+@pytest.fixture
+def pair():
+    return 2, 3
+
+
+@pytest.mark.heal(target="calc:add")
+def test_a_pair(pair):
+    assert add(*pair) == 5
+
+
+class TestAdd:
+    @pytest.mark.parametrize("a", [1, 7])
+    def test_zero(self, a):
+        assert add(0, a) == a
+
+
+def test_half():
+    assert half(4) == 2
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "calc.py").write_text(MODULE)
+    (tmp_path / "test_calc.py").write_text(TESTS)
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    for args in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "calc"]):
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+        subprocess.run(["git", *who, *args], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def _pytest(project: Path, *args: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    bin_first = str(Path(sys.executable).parent)
+    env |= {"PATH": f"{path}{bin_first}:{env['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    env["HEAL_BOT_SANDBOX"] = _mode()
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
+        cwd=project,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def _mode() -> str:
+    doctor = [sys.executable, "-I", "-m", "heal_bot", "doctor"]
+    strict = subprocess.run(doctor, capture_output=True, timeout=60).returncode == 0
+    return "strict" if strict else "reduced"
+
+
+def test_without_the_option_nothing_happens(project: Path) -> None:
+    done = _pytest(project)
+    assert done.returncode == 1
+    assert "heal-bot" not in done.stdout
+
+
+def _said(folder: Path, code: str, *args: str) -> str:
+    argv = [sys.executable, "-c", code, "-q", "-p", "no:cacheprovider", *args]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120).stdout
+
+
+@pytest.mark.long
+def test_unused_it_loads_nothing_that_pytest_does_not_load_itself(tmp_path: Path) -> None:
+    code = "import pytest, sys\npytest.main(sys.argv[1:])\nprint('loaded', *sys.modules)"
+    with_it, without = (
+        set(_said(tmp_path, code, *given).partition("loaded ")[2].split())
+        for given in ((), ("-p", "no:heal-bot"))
+    )
+    assert with_it - without == {"heal_bot", "heal_bot.pytest_plugin.plugin"}
+
+
+@pytest.mark.long
+def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
+    done = _pytest(project, "--heal-apply")
+    assert done.returncode == 1
+    assert "healed: 3 of 3 failing tests are fixed" in done.stdout
+    assert "+    return a + b" in done.stdout
+    assert (project / "calc.py").read_text() == MODULE.replace("a - b", "a + b")
+    # The bundle is gone when this is read.
+    assert "bundle: " not in done.stdout
+    assert _pytest(project).returncode == 0
+
+
+def test_a_heal_bot_of_its_own_environment_comes_before_the_plugin_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = str(Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", f"{beside}{os.pathsep}{tmp_path}")
+    assert plugin._heal_bot() == [sys.executable, "-I", "-m", "heal_bot"]
+    (tmp_path / "heal-bot").write_text("#!/bin/sh\n")
+    (tmp_path / "heal-bot").chmod(0o755)
+    assert plugin._heal_bot() == [str(tmp_path / "heal-bot")]
+
+
+def test_a_plugin_without_its_packages_names_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(plugin, "find_spec", lambda name: None)
+    assert plugin._heal_bot() == []
+
+
+@pytest.mark.slow
+def test_it_works_with_xdist_and_leaves_the_tree_alone_without_apply(project: Path) -> None:
+    done = _pytest(project, "--heal", "-n", "2")
+    assert "+    return a + b" in done.stdout
+    assert "next: pytest --heal-apply writes it into the tree" in done.stdout
+    assert (project / "calc.py").read_text() == MODULE
+    assert sorted(p.name for p in project.iterdir() if p.name != ".git") == [
+        "calc.py",
+        "pyproject.toml",
+        "test_calc.py",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_the_hint_of_a_failing_test_reaches_heal_bot(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, workers: tuple[str, ...]
+) -> None:
+    bin = tmp_path_factory.mktemp("bin")
+    (bin / "heal-bot").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {bin}/given\n')
+    (bin / "heal-bot").chmod(0o755)
+    _pytest(project, "--heal", *workers, path=f"{bin}:")
+    given = (bin / "given").read_text().splitlines()
+    assert given[given.index("--target") + 1] == "calc.py::add"
+    assert given[given.index("--repo") + 1] == str(project)
+
+
+@pytest.mark.slow
+def test_a_tree_with_changes_is_not_written(project: Path) -> None:
+    changed = MODULE + "\n# not committed\n"
+    (project / "calc.py").write_text(changed)
+    done = _pytest(project, "--heal-apply")
+    assert "calc.py" in done.stdout.partition("=== heal-bot")[2]
+    assert (project / "calc.py").read_text() == changed
+
+
+def test_a_green_session_starts_nothing(project: Path) -> None:
+    (project / "calc.py").write_text(MODULE.replace("a - b", "a + b"))
+    done = _pytest(project, "--heal")
+    assert done.returncode == 0
+    assert "heal-bot" not in done.stdout

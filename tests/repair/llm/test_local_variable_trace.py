@@ -1,0 +1,51 @@
+"""The program that shows values, run as it is in the sandbox."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heal_bot.repair.llm.local_variable_trace import WHOLE, watching
+
+WORD = "word " * 100
+
+
+@pytest.mark.parametrize(
+    ("test", "whole"),
+    [
+        pytest.param(
+            f"def test():\n    got = {WORD!r}\n    assert got + 'a' == got + 'b'\n",
+            f"assert '{WORD}a' == '{WORD}b'",
+            id="pytest",
+        ),
+        pytest.param(
+            "import unittest\n\nclass T(unittest.TestCase):\n"
+            f"    def test(self):\n        self.assertEqual({WORD!r} + 'a', {WORD!r} + 'b')\n",
+            f"'{WORD}a' != '{WORD}b'",
+            id="unittest",
+        ),
+    ],
+)
+def test_the_values_of_a_failed_assertion_are_shown_in_full(
+    test: str, whole: str, tmp_path: Path
+) -> None:
+    (tmp_path / "test_a.py").write_text(test)
+    line = test.count("\n")
+    node = "test_a.py::T::test" if "unittest" in test else "test_a.py::test"
+    argv = [sys.executable, "-c", watching("test_a.py", line, node)]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    values, _, message = done.stdout.partition(WHOLE)
+    assert values.startswith("time 1 : ")
+    assert whole in message
+    assert len(done.stdout) < 6_000
+
+
+def test_a_message_beyond_the_room_ends_early(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test():\n    raise ValueError('x' * 90_000)\n")
+    argv = [sys.executable, "-c", watching("test_a.py", 2, "test_a.py::test")]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.rstrip().endswith("x [cut here]")
+    assert len(done.stdout) < 6_000

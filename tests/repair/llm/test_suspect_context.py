@@ -1,0 +1,96 @@
+"""What suspects use and who calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heal_bot.core.model import Target
+from heal_bot.repair.llm.suspect_context import callers, outline, owner, related, signature
+from heal_bot.source import functions
+from heal_bot.source.references import References
+from tests.fakes import FolderTree
+
+LONG = "class Long:\n    size = 1\n" + "".join(
+    f"\n    def f{n}(self):\n        '''Number {n}.'''\n        return {n}\n" for n in range(20)
+)
+FILES = {
+    "a.py": f"""import re
+
+WORD = re.compile(r"\\w+")
+
+
+class Base:
+    def run(self, text):
+        return text
+
+
+class Sub(Base):
+    @property
+    def first(self):
+        return WORD.match("a")
+
+    def run(self, text):
+        def inner():
+            return Small(), Long()
+
+        return self.again(self.first, inner)
+
+    def again(self, *parts):
+        return self.run(parts)
+
+
+class Small:
+    size = 2
+
+
+{LONG}""",
+    "b.py": "from a import Sub\n\n\ndef use():\n    return Sub().run('x')\n",
+}
+
+
+@pytest.fixture
+def references(tmp_path: Path) -> References:
+    return References.of(FolderTree.of(tmp_path, FILES))
+
+
+def target(name: str) -> Target:
+    found = functions.find(functions.index("a.py", FILES["a.py"]), name)
+    assert found is not None
+    return found
+
+
+def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_outline(
+    references: References,
+) -> None:
+    found = related([target("Sub.run"), target("Sub.first")], references)
+    names = ["Base.run", "Small", "Long", "Sub.again", "WORD"]
+    assert [one.target.qualname for one in found] == names
+    assert [one.near for one in found] == [0, 0, 0, 0, 1]
+    sources = {one.target.qualname: one.source for one in found}
+    assert sources["Small"] == "class Small:\n    size = 2\n"
+    assert sources["Long"].startswith("class Long:\n    size = 1\n    def f0(self)  # Number 0.\n")
+    assert "return" not in sources["Long"]
+
+
+def test_callers_are_those_outside_of_what_is_shown(references: References) -> None:
+    told = list(callers([target("Sub.run"), target("Sub.again")], references))
+    assert told == ["b.py:5 in use calls Sub.run:\ndef use():\n    return Sub().run('x')"]
+
+
+def test_an_outline_has_bases_and_decorators_and_leaves_the_suspect_out(
+    references: References,
+) -> None:
+    home = owner(target("Sub.run"), references)
+    assert home is not None
+    assert list(outline(home, references, "Sub.run")) == [
+        "class Sub(Base):",
+        "    @property def first(self)",
+        "    def again(self, *parts)",
+    ]
+    assert owner(target("Sub.run.<locals>.inner"), references) is None
+
+
+def test_a_signature_of_what_does_not_parse_is_its_name() -> None:
+    assert signature(Target("a.py", "f", 0, "function", 1, 1, "def f(:\n")) == "f"

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from heal_bot.core.model import (
+    Attempt,
+    CallResult,
+    Calls,
+    Candidate,
+    Edit,
+    Failure,
+    Target,
+    Verdict,
+)
+from heal_bot.repair.ranking import behavioral_diff
+from heal_bot.repair.ranking.patch_ranking import alike, choose
+
+TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
+FAILURES = (Failure("t", "AssertionError", ""),)
+
+
+class Called:
+    """A session that knows what every candidate returns."""
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls = calls
+
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
+        return self.calls
+
+
+def _fix(number: int, prior: float) -> Attempt:
+    edit = Edit(TARGET, f"def total(prices):\n    return {number}\n")
+    candidate = Candidate((edit,), "rules", "number", f"change {number}", prior=prior)
+    return Attempt(number, "c", candidate, Verdict("fixed", ("t",)))
+
+
+def _held(offered: Attempt) -> bool:
+    """That nothing which was offered has failed in the cold run."""
+    return False
+
+
+def _rows(
+    *rows: str, recorded: int = 1, examples: int = 0, worked: Sequence[int] = (), green: int = 0
+) -> Calls:
+    """Rows of results by letter: upper case is a text, lower case a number, `!` no time.
+
+    `+` and `-` are examples that hold and fail.
+    """
+
+    def result(letter: str) -> CallResult:
+        if letter in "+-":
+            return CallResult("held" if letter == "+" else "broken", "", "", letter)
+        how = "skipped" if letter == "!" else "returned"
+        return CallResult(how, "str" if letter.isupper() else "int", letter, letter)
+
+    names = tuple(f"total({n})" for n in range(len(rows[0])))
+    told = tuple(tuple(map(result, row)) for row in rows)
+    return Calls(names, recorded, told, examples, frozenset(worked), green)
+
+
+def _choose(
+    priors: Sequence[float], *rows: str, failing: int = 1, **more: Any
+) -> tuple[list[int], tuple[str, ...]]:
+    """The patches in the order to offer them, and what the first lacks."""
+    fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
+    called = Called(_rows(*rows, **more))
+    ranked = list(choose(called, fixes, FAILURES * failing, _held))  # type: ignore[arg-type]
+    return [fix.number for fix in ranked], ranked[0].lacks or ()
+
+
+def test_a_change_of_two_inputs_that_spoils_nothing_and_has_no_rival_lacks_nothing() -> None:
+    assert _choose([1.0], "xxx", "aax", failing=2, recorded=3, worked=[2]) == ([1], ())
+    assert _choose([1.0, 1.4], "xxx", "aax", "aax", failing=2, recorded=3) == ([1], ())
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "lacks"),
+    [
+        (("xx", "aa"), {"failing": 1}, "one failing test alone vouches for it"),
+        (("xx", "ax"), {}, "2 failing tests pass with it, and they do not call what it changes"),
+        (("xx", "aa"), {"worked": [1]}, "2 failing tests pass with it, and they do not call"),
+        (("xx", "aa"), {"green": 1}, "2 failing tests pass with it, and they do not call"),
+        (("xxx", "aax"), {"recorded": 3, "green": 1}, ""),
+        (("xxx", "aaa"), {"recorded": 2}, ""),
+        (("xxx", "aaa"), {"recorded": 3, "worked": [2]}, "it changes 1 call that passing tests"),
+        (("", ""), {}, "no call of what it changes could be repeated"),
+        (("xx+", "aa-"), {"examples": 1}, "an example in a docstring fails with it"),
+        (("xxx", "aax", "aay"), {}, "one other change also passes the failing tests"),
+        (("xxx", "aax", "aab"), {"recorded": 3, "worked": [2]}, ""),
+        (("xx+", "aa+", "ab-"), {"examples": 1}, ""),
+        (("xx!", "aax", "aa!"), {}, ""),
+    ],
+    ids=["one test", "one input", "the other call worked",
+         "the other call is of a passing test", "two inputs", "varied calls may change", "spoiled",
+         "nothing is known", "an example", "a rival", "a rival that spoils what worked",
+         "a rival that an example refutes", "a rival with no time"],
+)  # fmt: skip
+def test_what_the_evidence_for_a_change_lacks(
+    rows: tuple[str, ...], more: dict[str, Any], lacks: str
+) -> None:
+    priors = [1.0, 1.1][: len(rows) - 1]
+    first, told = _choose(priors, *rows, **{"failing": 2, "recorded": 2, **more})
+    assert first[0] == 1
+    assert (told[0] if told else "")[: len(lacks) or None] == lacks
+
+
+def test_what_a_passing_test_calls_is_told_with_what_it_did_and_does() -> None:
+    _, lacks = _choose([1.0], "xxx", "aab", failing=2, recorded=3, worked=[2])
+    assert lacks == (
+        "it changes 1 call that passing tests make: total(2) returns x without it, and returns b"
+        " with it",
+    )
+
+
+def test_a_call_that_leaves_another_state_is_told_so_though_its_result_stays() -> None:
+    none = [CallResult("returned", "NoneType", "None", mark) for mark in "xxxaab"]
+    calls = replace(_rows("xxx", "aab", recorded=3, worked=[2]), rows=(none[:3], none[3:]))  # type: ignore[arg-type]
+    (first,) = choose(Called(calls), [_fix(1, 1.0)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    assert first.lacks is not None
+    assert "total(2) returns None as before, and leaves what it was called on" in first.lacks[0]
+
+
+def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
+    ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aac", failing=2, recorded=2)
+    assert ranked == [1, 2]
+    assert lacks == (
+        "one other change also passes the failing tests and behaves differently: total(2) returns"
+        " b with change 1; it returns c with change 2",
+    )
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_the_first_is_no_rival_of_the_second_where_it_failed(failed: bool) -> None:
+    called = Called(_rows("xxx", "aab", "aac", recorded=2))
+    fixes, out = [_fix(1, 1.0), _fix(2, 2.0)], set[int]()
+    ranked = choose(called, fixes, FAILURES * 2, lambda fix: fix.number in out)  # type: ignore[arg-type]
+    assert next(ranked).lacks
+    out.update([1] if failed else [])
+    assert bool(next(ranked).lacks) is not failed
+
+
+def test_what_spoils_a_call_that_worked_comes_after_what_does_not() -> None:
+    ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aax", failing=2, recorded=3, worked=[2])
+    assert (ranked, lacks) == ([2, 1], ())
+
+
+def test_patches_beyond_those_that_were_compared_are_rivals() -> None:
+    fixes = [_fix(number, 1.0) for number in range(1, 27)]
+    called = Called(_rows("xx", *["aa"] * 24, recorded=2))
+    (first,) = choose(called, fixes, FAILURES * 2, _held)  # type: ignore[arg-type]
+    assert first.lacks == (
+        "2 changes more that also pass the failing tests were not compared with it",
+    )
+
+
+def test_patches_that_agree_support_each_other() -> None:
+    ranked, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac", recorded=2, failing=2)
+    assert ranked == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        (("aa", "Aa", "aa"), 2),
+        (("aa", "aA", "aa"), 1),
+        (("AA", "Aa", "Aa"), 1),
+    ],
+)
+def test_a_type_that_no_path_returned_before_counts_against_a_patch(
+    rows: tuple[str, ...], first: int
+) -> None:
+    ranked, _ = _choose([1.0, 1.9], *rows)
+    assert ranked[0] == first
+
+
+def test_what_there_was_no_time_for_tells_nobody_apart() -> None:
+    assert _choose([1.0, 1.0], "xx", "a!", "ab")[0] == [1]
+
+
+def test_calls_there_was_no_time_for_are_not_held_against_a_patch() -> None:
+    rows = ("xxxxxxxxxx", "axxxxx!!!!", "ayxxxxxxxx")
+    assert _choose([1.0, 1.1], *rows, recorded=2, failing=2)[0] == [1, 2]
+
+
+def test_the_patch_after_which_an_example_holds_comes_first() -> None:
+    ranked, lacks = _choose([1.0, 1.1], "xx-", "aa-", "ab+", examples=1, recorded=2, failing=2)
+    assert (ranked, lacks) == ([2, 1], ())
+
+
+def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -> None:
+    before = [CallResult("returned", "dict", "d", f"m{n}", f"v{n}") for n in range(10)]
+    after = [CallResult("returned", "dict", "d", f"k{n}", f"v{n}", kept=True) for n in range(10)]
+    spoiling = [replace(result, kept=False) for result in after]
+    for row, spoiled in ((after, False), (spoiling, True)):
+        made = (tuple(before), tuple(row))
+        calls = Calls(tuple(map(str, range(10))), 10, made, worked=frozenset(range(10)))
+        (first,) = choose(Called(calls), [_fix(1, 3.6)], FAILURES, _held)  # type: ignore[arg-type]
+        assert any("passing tests make" in why for why in first.lacks or ()) is spoiled
+
+
+@pytest.mark.parametrize(("recorded", "sparing"), [(16, True), (4, False)])
+def test_a_patch_that_changes_varied_calls_and_hardly_those_of_the_tests_spares_them(
+    recorded: int, sparing: bool
+) -> None:
+    after = "a" + "x" * (recorded - 1) + "axx" * 8
+    rows = _rows("x" * len(after), after).rows
+    assert behavioral_diff.is_sparing(rows[0], rows[1], recorded) is sparing
+
+
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize(("values", "flat"), [("ab" * 5, False), ("a" * 10, True)])
+def test_a_patch_after_which_every_call_returns_the_same_is_objected_to(
+    values: str, flat: bool, marked: bool
+) -> None:
+    def result(mark: str, value: str) -> CallResult:
+        return CallResult("returned", "int", value, mark, value if marked else "")
+
+    before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
+    after = [result(f"k{n}", value) for n, value in enumerate(values)]
+    calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
+    (first,) = choose(Called(calls), [_fix(1, 2.5)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    assert first.lacks == (("every call gives the same with it",) if flat else ())
+
+
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [("return names[name]", 2), ("if name not in names:\n        raise KeyError(name)", 1)],
+)
+def test_to_end_as_the_tests_did_speaks_against_a_patch_unless_the_code_says_raise(
+    body: str, first: int
+) -> None:
+    returned = [CallResult("returned", "int", f"{n}", f"{n}") for n in range(6)]
+    raised = CallResult("raised", "KeyError", "KeyError()", "raised")
+    failed = [raised, *returned[1:5], raised]
+    rows = tuple(tuple(row) for row in (failed, [*returned[:5], raised], returned))
+    target = replace(TARGET, source=f"def total(names, name):\n    {body}\n")
+    fixes = [_fix(1, 1.0), _fix(2, 1.3)]
+    edits = [Edit(target, f"def total(names, name):\n    return {n}\n") for n in (1, 2)]
+    fixes = [
+        replace(fix, candidate=replace(fix.candidate, edits=(edit,)))
+        for fix, edit in zip(fixes, edits, strict=True)
+    ]
+    calls = Calls(tuple(map(str, range(6))), 3, rows)
+    failures = (Failure("t", "KeyError", ""),)
+    ranked = choose(Called(calls), fixes, failures, _held)  # type: ignore[arg-type]
+    assert next(ranked).number == first
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (("xx", "aa", "aa"), (2, "")),
+        (("xx", "aa", "ab"), (2, "total(1) returns a with attempt 1; it returns b with attempt 2")),
+        (("", "", ""), (0, "")),
+    ],
+)
+def test_two_changes_are_alike_where_no_call_tells_them_apart(
+    rows: tuple[str, ...], found: tuple[int, str]
+) -> None:
+    called = Called(_rows(*rows))
+    assert alike(called, _fix(1, 1.0), _fix(2, 1.0)) == found  # type: ignore[arg-type]
+
+
+def test_where_unchanged_code_could_not_be_called_nothing_is_compared() -> None:
+    result = CallResult("returned", "int", "1", "1")
+    calls = Calls(("total(0)", "total(1)"), 2, ((), (result, result)))
+    failures = (Failure("t", "KeyError", ""),)
+    (found,) = choose(Called(calls), [_fix(1, 1.0)], failures, _held)  # type: ignore[arg-type]
+    assert found.lacks

@@ -1,0 +1,220 @@
+"""The smallest reversal of a commit, on real sources and tests that are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.core.model import Attempt, ChangedFile, Cluster, Failure, Regression
+from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.delta_debugging import find_reversals
+from heal_bot.source import edit
+from heal_bot.source.reversal import refusal
+from tests.fakes import ExecSession, FolderTree, quiet_run
+
+TEST = "tests/test_m.py::test_m"
+Check = Callable[[dict[str, Any]], bool]
+BEFORE = '''import math
+
+
+def area(r):
+    """Of a circle."""
+    return math.pi * r ** 2
+
+
+def clamp(n, low, high):
+    if n < low:
+        return low
+    return min(n, high)
+
+
+def label(n):
+    text = str(n)
+    return text.strip()
+'''
+
+
+def _reversals(
+    tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
+    before: str = BEFORE, tests: tuple[ChangedFile, ...] = (),
+) -> tuple[list[Attempt], list[str], Ledger, int]:  # fmt: skip
+    tree = FolderTree.of(tmp_path, {"m.py": now or after})
+    files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
+    regression = Regression("a" * 40, "b" * 40, "Simplify", (TEST,), True, files)
+    ledger = Ledger(tree, regressions=(regression,))
+    guards = {"tests/test_m.py::test_new": guard} if guard else {}
+    session = ExecSession(tree, "m.py", {TEST: check}, guards)
+    cluster = Cluster("c1", (Failure(TEST, "AssertionError", "assert"),), ())
+    run, _ = quiet_run()
+    found = list(find_reversals(run, cluster, session, ledger))  # type: ignore[arg-type]
+    texts = [edit.patched(tree, attempt.candidate)[0].content for attempt in found]
+    return found, texts, ledger, session.judged
+
+
+def _clamps(m: dict[str, Any]) -> bool:
+    return bool(m["clamp"](-1, 0, 9) == 0 and m["clamp"](10, 0, 9) == 9)
+
+
+def test_the_fault_alone_is_put_back_and_the_rest_of_the_commit_stays(tmp_path: Path) -> None:
+    after = BEFORE.replace("n < low", "n > low").replace("str(n)", "repr(n)").replace(
+        "r ** 2", "r * r"
+    )  # fmt: skip
+    found, texts, _, _ = _reversals(tmp_path, after, _clamps)
+    assert texts == [after.replace("n > low", "n < low")]
+    (attempt,) = found
+    assert (attempt.lacks, attempt.candidate.undoes) == (None, "")
+    assert attempt.doubts[0].startswith("takes back a part of `bbbbbbb` (Simplify)")
+    assert attempt.candidate.proposer == "history"
+    assert "`bbbbbbb` (Simplify)" in attempt.candidate.rationale
+
+
+def test_what_takes_back_all_of_a_commit_says_so(tmp_path: Path) -> None:
+    after = BEFORE.replace("n < low", "n > low").replace("Of a circle", "Of a disc")
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps)
+    assert attempt.candidate.undoes == "b" * 40
+    assert texts == [after.replace("n > low", "n < low")]
+
+
+def test_an_expression_is_put_back_whole_though_half_of_it_would_pass(tmp_path: Path) -> None:
+    after = BEFORE.replace("min(n, high)", "min(high, low)")
+    _, texts, _, _ = _reversals(tmp_path, after, lambda m: m["clamp"](3, 0, 9) == 3)
+    assert texts == [BEFORE]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    if n < low:\n        return low\n", ""),
+        ("    return min(n, high)", "    if n > 5:\n        return n\n    return min(n, high)"),
+        ("def clamp(n, low, high):\n", "def clamp(n, low, high):\n    n = abs(n)\n    high = n\n"),
+    ],
+    ids=["a statement was dropped", "a statement was added", "two statements were added"],
+)
+def test_statements_come_and_go(tmp_path: Path, old: str, new: str) -> None:
+    after = BEFORE.replace(old, new)
+    _, texts, _, _ = _reversals(tmp_path, after, _clamps)
+    assert texts == [BEFORE]
+
+
+def test_parts_that_pass_together_alone_are_put_back_together(tmp_path: Path) -> None:
+    after = BEFORE.replace("n < low", "n > low").replace("min(n", "max(n").replace("str(", "repr(")
+    _, texts, _, _ = _reversals(tmp_path, after, _clamps)
+    assert texts == [after.replace("n > low", "n < low").replace("max(n", "min(n")]
+
+
+def test_of_parts_that_each_pass_alone_none_is_called_the_fault(tmp_path: Path) -> None:
+    after = BEFORE.replace("str(n)", "str(n) + '!'").replace("text.strip()", "text.strip() + '?'")
+    found, _, _, _ = _reversals(tmp_path, after, lambda m: m["label"](1) in {"1", "1!", "1?"})
+    assert len(found) == 2
+    assert all("another part of the commit" in (one.lacks or ("",))[0] for one in found)
+
+
+def test_an_import_that_the_commit_took_away_comes_back_with_what_needs_it(tmp_path: Path) -> None:
+    after = BEFORE.replace("import math\n\n\n", "").replace("math.pi", "3")
+    _, texts, _, _ = _reversals(tmp_path, after, lambda m: m["area"](1) > 3.1)
+    assert "import math" in texts[0]
+    assert "math.pi * r ** 2" in texts[0]
+
+
+def test_later_commits_stay_as_they_are(tmp_path: Path) -> None:
+    after = BEFORE.replace("n < low", "n > low")
+    now = after.replace("text.strip()", "text.strip().lower()").replace(
+        "import math", "import math, os"
+    )
+    _, texts, _, _ = _reversals(tmp_path, after, _clamps, now=now)
+    assert texts == [now.replace("n > low", "n < low")]
+
+
+def test_where_a_test_of_the_commit_needs_the_change_the_failing_one_is_out_of_date(
+    tmp_path: Path,
+) -> None:
+    after = BEFORE.replace("min(n, high)", "n")
+    brought = ChangedFile("tests/test_m.py", b"", b"def test_new():\n    pass\n")
+    found, _, ledger, _ = _reversals(
+        tmp_path, after, _clamps, lambda m: m["clamp"](99, 0, 9) == 99, tests=(brought,)
+    )
+    assert found == []
+    assert "tests/test_m.py::test_new fails, which the same commit brought" in ledger.outdated["c1"]
+
+
+def test_nothing_is_judged_where_the_commit_changed_no_function(tmp_path: Path) -> None:
+    found, _, ledger, judged = _reversals(tmp_path, BEFORE + "\n# more\n", _clamps)
+    assert (found, ledger.outdated, judged) == ([], {}, 0)
+
+
+def test_a_commit_of_many_hunks_is_reduced_in_few_runs(tmp_path: Path) -> None:
+    many = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(60))
+    after = many.replace("return ", "return 1000 + ")
+    _, texts, _, judged = _reversals(tmp_path, after, lambda m: m["f7"]() == 7, before=many)
+    assert texts == [after.replace("return 1000 + 7\n", "return 7\n")]
+    assert judged <= 70
+
+
+@pytest.mark.parametrize(
+    ("needed", "put_back", "undoes"),
+    [(12, 12, "b" * 40), (9, 12, "b" * 40), (3, 3, "")],
+    ids=["all of it", "more than a small change", "a small part"],
+)
+def test_more_functions_than_a_small_change_may_have_are_put_back_as_the_whole_commit(
+    tmp_path: Path, needed: int, put_back: int, undoes: str
+) -> None:
+    many = "".join(f"def f{n}():\n    'Old.'\n    return {n}\n\n\n" for n in range(12))
+    after = many.replace("return ", "return 1000 + ").replace("Old", "New")
+    (attempt,), texts, ledger, _ = _reversals(
+        tmp_path, after, lambda m: all(m[f"f{n}"]() == n for n in range(needed)), before=many
+    )
+    assert (len(attempt.candidate.edits), attempt.candidate.undoes) == (put_back, undoes)
+    assert texts[0].count("1000") == 12 - put_back
+    assert refusal(attempt.candidate.edits, ledger.regressions[0].files, "b" * 40) == ""
+
+
+def test_what_is_neither_small_nor_a_whole_commit_is_not_put_back(tmp_path: Path) -> None:
+    many = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(12))
+    after = many.replace("return ", "return LIMIT + ") + "LIMIT = 1000\nSHOWN = LIMIT\n"
+    found, *_ = _reversals(
+        tmp_path, after, lambda m: all(m[f"f{n}"]() == n for n in range(12)),
+        before=f"{many}SHOWN = 0\n", now=after.replace("SHOWN = LIMIT", "SHOWN = 2 * LIMIT"),
+    )  # fmt: skip
+    assert found == []
+
+
+def test_tests_that_are_newer_than_the_commit_may_fail_for_the_same_cause(tmp_path: Path) -> None:
+    tree = FolderTree.of(tmp_path, {"m.py": BEFORE.replace("n < low", "n > low")})
+    files = (ChangedFile("m.py", BEFORE.encode(), tree.read("m.py")),)
+    ledger = Ledger(tree, regressions=(Regression("a" * 40, "b" * 40, "", (TEST,), True, files),))
+    newer = "tests/test_m.py::test_newer"
+    session = ExecSession(tree, "m.py", {TEST: _clamps, newer: _clamps})
+    cluster = Cluster("c1", tuple(Failure(t, "AssertionError", "") for t in (TEST, newer)), ())
+    run, _ = quiet_run()
+    (attempt,) = find_reversals(run, cluster, session, ledger)  # type: ignore[arg-type]
+    assert attempt.verdict.fixed == (TEST, newer)
+
+
+@pytest.mark.parametrize(
+    ("addition", "undoes"),
+    [("LIMIT = 5\n\n\n", "b" * 40), ("LIMIT = 5\n\n\ndef most():\n    return LIMIT\n\n\n", "")],
+    ids=["nothing uses what it brought", "another function does"],
+)
+def test_what_a_commit_brought_may_stay_in_a_revert_where_nothing_uses_it(
+    tmp_path: Path, addition: str, undoes: str
+) -> None:
+    after = BEFORE.replace("def clamp", f"{addition}def clamp").replace("(n, high)", "(n, LIMIT)")
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps)
+    assert texts == [after.replace("(n, LIMIT)", "(n, high)")]
+    assert attempt.candidate.undoes == undoes
+
+
+def test_a_part_of_a_statement_is_no_repair_by_itself(tmp_path: Path) -> None:
+    after = BEFORE.replace("min(n, high)", "max(n, low)")
+    found, texts, _, _ = _reversals(
+        tmp_path,
+        after,
+        lambda m: "max(n, high)" in str(m["__builtins__"]) or m["clamp"](1, 0, 9) == 9,
+    )
+    assert [after.replace("max(n, low)", "max(n, high)")] == texts
+    assert found[0].lacks == (
+        "it puts back a part of a statement, and the whole of it does not pass",
+    )

@@ -1,0 +1,247 @@
+"""Tests called plainly for many candidates at once: when that is believed, and what it tells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pytest
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import Candidate, Environment
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.testrun import verdict
+from heal_bot.testrun.forkserver import Zygote
+from heal_bot.testrun.judge_protocol import Answer, Order
+from heal_bot.testrun.pending_candidates import on_wire
+from heal_bot.testrun.runner import SuiteRunner
+
+pytestmark = pytest.mark.long
+
+CODE = """\
+import warnings
+SEEN = []
+def f(n):
+    return n
+def total(rows):
+    rows.append(0)
+    return sum(rows) - 1
+"""
+WRONG = "def f(n):\n    return n - 1\n"
+RIGHT = "def f(n):\n    return n + 1\n"
+ENDLESS = "def f(n):\n    while True:\n        pass\n"
+STUBBORN = (
+    "def f(n):\n    while True:\n        try:\n            n += 1\n"
+    "        except Exception:\n            pass\n"
+)
+SLOW = "def f(n):\n    for _ in range(20_000_000): pass\n    return n + 1\n"
+GONE = "def f(n):\n    return missing\n"
+BROKEN = "def f(n):\n    return n +\n"
+SKIPS = "def f(n):\n    import pytest\n    pytest.skip('no')\n"
+TABLE = {
+    WRONG: "failed",
+    RIGHT: "open",
+    ENDLESS: "late",
+    STUBBORN: "late",
+    GONE: "failed",
+    BROKEN: "open",
+    SKIPS: "open",
+}
+
+PLAIN = {
+    "what a test leaves in a module": (
+        "import m\ndef test_f():\n    m.SEEN.append(1)\n    assert m.f(1) == 1 + len(m.SEEN)\n"
+    ),
+    "a function": "import m\ndef test_f(): assert m.f(1) == 2\n",
+    "parameters": (
+        "import m, pytest\n@pytest.mark.parametrize('n, rows', [(1, [3, 4])])\n"
+        "def test_f(n, rows):\n    rows.append(n)\n    assert rows == [3, 4, 1]\n"
+        "    assert m.f(n) == 2\n"
+    ),
+    "a method": "import m\nclass TestF:\n    def test_f(self): assert m.f(1) == 2\n",
+    "unittest": (
+        "import m, unittest\nclass TestF(unittest.TestCase):\n"
+        "    def setUp(self): self.n = 1\n"
+        "    def test_f(self): self.assertEqual(m.f(self.n), 2)\n"
+    ),
+    "an error that the code raises": (
+        "import m\ndef test_f():\n    if m.f(1) != 2: raise KeyError(1)\n"
+    ),
+    "pytest.raises": (
+        "import m, pytest\ndef test_f():\n    with pytest.raises(ZeroDivisionError):\n"
+        "        1 / (m.f(1) - 2)\n"
+    ),
+}
+DRESSED = {
+    "a fixture": (
+        "import m, pytest\n@pytest.fixture\ndef n(): return 1\ndef test_f(n): assert m.f(n) == 2\n"
+    ),
+    "a fixture for all": (
+        "import m, pytest\n@pytest.fixture(autouse=True)\ndef ready(): m.SEEN.clear()\n"
+        "def test_f(): assert m.f(1) == 2\n"
+    ),
+    "an indirect parameter": (
+        "import m, pytest\n@pytest.fixture\ndef n(request): return request.param\n"
+        "@pytest.mark.parametrize('n', [1], indirect=True)\n"
+        "def test_f(n): assert m.f(n) == 2\n"
+    ),
+    "setup_method": (
+        "import m\nclass TestF:\n    def setup_method(self): self.n = 1\n"
+        "    def test_f(self): assert m.f(self.n) == 2\n"
+    ),
+    "a folder": (
+        "import m\ndef test_f(tmp_path):\n    (tmp_path / 'n').write_text('1')\n"
+        "    assert m.f(int((tmp_path / 'n').read_text())) == 2, tmp_path\n"
+    ),
+    "a fixture for all tests that ends": (
+        "import m, pytest\n@pytest.fixture(scope='session')\ndef n():\n    yield 1\n"
+        "    m.SEEN.append(1)\n"
+        "def test_f(n):\n    assert m.SEEN == []\n    assert m.f(n) == 2\n"
+    ),
+}
+BEYOND = {
+    "setUpClass": (
+        "import m, unittest\nclass TestF(unittest.TestCase):\n    @classmethod\n"
+        "    def setUpClass(cls): cls.n = 1\n"
+        "    def test_f(self): self.assertEqual(m.f(self.n), 2)\n"
+    ),
+    "a test that leaves something behind": (
+        "import m, os\ndef test_f():\n"
+        "    left = os.environ['LEFT'] = os.environ.get('LEFT', '') + 'x'\n"
+        "    assert m.f(1) == 1 + len(left)\n"
+    ),
+}
+ODD = {
+    "a failure that only pytest makes": (
+        "import m, warnings\ndef test_f():\n    warnings.warn('old', UserWarning)\n"
+        "    assert m.f(1) == 2\n"
+    ),
+    "a coroutine": "import m\nasync def test_f(): assert m.f(1) == 2\n",
+}
+INI = "[pytest]\nfilterwarnings = error\n"
+
+
+@pytest.fixture
+def sieved(
+    sandbox: Sandbox, run: Run, env: Environment, project: Callable
+) -> Callable[..., Answer]:
+    """The answer about some sources, those of TABLE, for a test file."""
+
+    def ask(tests: str, each: float = 0.05, sources: Iterable[str] = TABLE) -> Answer:
+        tree = project({"m.py": CODE, "test_m.py": tests, "pytest.ini": INI})
+        done = SuiteRunner(sandbox).run(run, tree, env)
+        (failed,) = done.results
+        known = {failed.test: (failed.kind, failed.frames[-1].path, failed.frames[-1].line)}
+        changed = [tree.candidate("f", source) for source in sources]
+        order = Order(
+            first=(failed.test,), limit=20.0, sieve=each, known=known,
+            candidates=tuple(tuple(map(on_wire, c.edits)) for c in changed),
+        )  # fmt: skip
+        zygote = Zygote(sandbox, tree, env, passes={}, profile="test", wall=60.0)
+        try:
+            zygote.begin([failed.test])
+            zygote.send("tag", order)
+            while not zygote.ended:
+                for _, answer in zygote.pump(0.5):
+                    return answer
+        finally:
+            zygote.close()
+        raise AssertionError(zygote.ended)
+
+    return ask
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *DRESSED])
+def test_what_still_fails_is_told_and_all_else_is_left_open(
+    name: str, sieved: Callable[[str], Answer]
+) -> None:
+    answer = sieved({**PLAIN, **DRESSED}[name])
+    assert answer.how == "judged", answer.detail
+    assert answer.sieved == tuple(TABLE.values())
+
+
+def test_a_loop_without_end_gets_what_the_call_of_its_test_took_not_what_pytest_may_take(
+    sieved: Callable[..., Answer],
+) -> None:
+    answer = sieved(PLAIN["a function"], each=8.0)
+    assert answer.sieved == tuple(TABLE.values())
+    assert answer.seconds < 8
+
+
+def test_a_test_that_waits_is_waited_for(sieved: Callable[..., Answer]) -> None:
+    waits = "import m, time\ndef test_f():\n    n = m.f(1)\n    time.sleep(1)\n    assert n == 2\n"
+    assert sieved(waits, each=1.0).sieved == tuple(TABLE.values())
+
+
+@pytest.mark.parametrize(
+    ("asks", "came"), [("assert m.f(1) == 2", "late"), ("{2: 0}[m.f(1)]", "open")]
+)
+def test_a_crash_does_not_tell_how_long_a_whole_test_takes(
+    asks: str, came: str, sieved: Callable[..., Answer]
+) -> None:
+    tests = f"import m\ndef test_f(): {asks}\n"
+    assert sieved(tests, each=8.0, sources=(WRONG, SLOW)).sieved == ("failed", came)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BEYOND)
+def test_tests_that_need_more_are_not_believed(name: str, sieved: Callable[[str], Answer]) -> None:
+    assert sieved(BEYOND[name]).how == "unsound"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["a method", "a fixture", *ODD])
+def test_a_session_says_the_same_with_and_without_it(
+    name: str, runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    tests = {**PLAIN, **DRESSED, **ODD}[name]
+    tree = project({"m.py": CODE, "test_m.py": tests, "pytest.ini": INI})
+    (failed,) = runner.run(run, tree, env).results
+    failing = (verdict.failure(failed),)
+    sources = [*TABLE, *(f"def f(n):\n    return n - {k}\n" for k in range(2, 20))]
+    candidates = [tree.candidate("f", source) for source in sources]
+    with runner.warm(run, tree, env, failing, ()) as session:
+        many = [found.status for found in session.judge(candidates)]
+        alone = [next(session.judge((c,))).status for c in candidates[: len(TABLE)]]
+    assert many[: len(TABLE)] == alone
+    assert many[len(TABLE) :] == ["unchanged"] * 18
+
+
+@pytest.mark.long
+def test_a_change_that_spoils_what_follows_is_found_out(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    code = CODE + "def g(n):\n    return f(n) + len(SEEN)\n"
+    tests = "import m\ndef test_g(): assert m.g(1) == 2\n"
+    tree = project({"m.py": code, "test_m.py": tests})
+    (failed,) = runner.run(run, tree, env).results
+    spoils = tree.candidate(
+        "f", "def f(n):\n    SEEN.append(1)\n    SEEN.append(1)\n    return n\n"
+    )
+    filler = [tree.candidate("f", f"def f(n):\n    return n - {k}\n") for k in range(2, 9)]
+    right: Candidate = replace(tree.candidate("f", RIGHT), prior=1.0)
+    with runner.warm(run, tree, env, (verdict.failure(failed),), ()) as session:
+        found = list(session.judge([*filler[:3], spoils, right, *filler[3:], right]))
+    statuses = [f.status for f in found]
+    assert statuses == [*["unchanged"] * 4, "fixed", *["unchanged"] * 4, "fixed"]
+
+
+@pytest.mark.long
+def test_parameters_that_a_function_changes_are_new_for_every_candidate(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable
+) -> None:
+    tests = (
+        "import m, pytest\n@pytest.mark.parametrize('rows', [[1, 2]])\n"
+        "def test_total(rows): assert m.total(rows) == 3\n"
+    )
+    tree = project({"m.py": CODE, "test_m.py": tests})
+    (failed,) = runner.run(run, tree, env).results
+    ends = itertools.cycle(["- 2", "- 3", ""])
+    sources = [
+        f"def total(rows):\n    rows.append(0)\n    return sum(rows) {end}\n"
+        for _, end in zip(range(12), ends, strict=False)
+    ]
+    with runner.warm(run, tree, env, (verdict.failure(failed),), ()) as session:
+        found = [f.status for f in session.judge(tree.candidate("total", s) for s in sources)]
+    assert found == ["unchanged", "unchanged", "fixed"] * 4

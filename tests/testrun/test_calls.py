@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import CallResult, Calls, Environment, Failure
+from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.source import functions
+from heal_bot.testrun.runner import SuiteRunner
+
+pytestmark = pytest.mark.long
+
+CODE = """\
+class Cart:
+    def __init__(self, prices):
+        self.prices = prices
+
+    def total(self, *, rate=1):
+        return sum(self.prices[1:]) * rate
+
+
+def drain(items):
+    return sorted(items, reverse=True)
+"""
+TESTS = """\
+import m
+
+def test_total(): assert m.Cart([1, 2, 3]).total(rate=2) == 12
+def test_empty(): assert m.Cart([]).total() == 0
+def test_drain(): assert m.drain([2, 3]) == [3, 2]
+"""
+FAILING = (Failure("test_m.py::test_total", "AssertionError", ""),)
+GUARDS = ("test_m.py::test_empty", "test_m.py::test_drain")
+TOTALS = {
+    "right": "return sum(self.prices) * rate",
+    "also right": "return rate * sum(self.prices)",
+    "lucky": "return (sum(self.prices[1:]) + bool(self.prices)) * rate",
+    "another type": "return float(sum(self.prices) * rate)",
+    "endless": "while len(self.prices) > 3: pass\n        return sum(self.prices) * rate",
+    "raising": "return sum(self.prices) * {1: 1, 2: 2}[rate]",
+    "emptying": "r = sum(self.prices)\n        self.prices.clear()\n        return r * rate",
+}
+
+
+def _source(body: str) -> str:
+    return f"    def total(self, *, rate=1):\n        {body}\n"
+
+
+@pytest.fixture(scope="module")
+def called(
+    tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox, env: Environment, folder: Callable
+) -> dict[str, Calls | tuple[CallResult, ...]]:
+    """What one session says of the calls, under "", and the results of each change."""
+    tree = folder(tmp_path_factory.mktemp("calls") / "tree", {"m.py": CODE, "test_m.py": TESTS})
+    candidates = [tree.candidate("Cart.total", _source(body)) for body in TOTALS.values()]
+    run = Run(lambda event: None)
+    with SuiteRunner(sandbox, lanes=1).warm(run, tree, env, FAILING, GUARDS) as session:
+        assert [v.status for v in session.judge(candidates[:1])] == ["fixed"]
+        alone = session.call(candidates)
+    with SuiteRunner(sandbox, lanes=2).warm(run, tree, env, FAILING, GUARDS) as session:
+        assert [v.status for v in session.judge(candidates[:1])] == ["fixed"]
+        found = session.call(candidates)
+        assert found == alone
+        assert session.call(candidates) == found
+        assert session.call(candidates, seed=1).calls != found.calls
+        table = [tree.candidate("drain", "def drain(items):\n    return items[::-1]\n")]
+        assert session.call(table).calls[0] == "drain([2, 3])"
+    return {"": found, **dict(zip(["unchanged", *TOTALS], found.rows, strict=True))}
+
+
+def test_calls_are_those_of_the_tests_and_then_varied_ones(called: dict) -> None:
+    calls = called[""]
+    assert calls.recorded == 2
+    assert all(call.startswith("total(<m.Cart object>, rate=") for call in calls.calls)
+    assert len(calls.calls) > 60
+    assert {len(row) for row in calls.rows} == {len(calls.calls)}
+
+
+def test_equal_behaviour_has_equal_marks(called: dict) -> None:
+    marks = {name: tuple(r.mark for r in row) for name, row in called.items() if name}
+    assert marks["right"] == marks["also right"]
+    different = [marks[name] for name in marks if name != "also right"]
+    assert len(set(different)) == len(different)
+
+
+def test_results_are_told_with_how_they_came(called: dict) -> None:
+    first = {name: row[0] for name, row in called.items() if name}
+    assert (first["unchanged"].how, first["unchanged"].text) == ("returned", "10")
+    assert (first["right"].kind, first["right"].text) == ("int", "12")
+    assert (first["another type"].kind, first["another type"].text) == ("float", "12.0")
+    assert {r.how for r in called["endless"]} == {"returned", "late"}
+    assert {r.kind for r in called["raising"] if r.how == "raised"} >= {"KeyError"}
+
+
+def test_what_becomes_of_the_arguments_counts(called: dict) -> None:
+    one, other = called["right"][0], called["emptying"][0]
+    assert (one.text, one.how) == (other.text, other.how)
+    assert one.mark != other.mark
+
+
+def test_the_code_is_as_before_once_the_calls_are_recorded(called: dict) -> None:
+    assert called["unchanged"][0].mark != called["right"][0].mark
+
+
+KINDS = """\
+import datetime
+import functools
+
+
+class Span:
+    __slots__ = ("low", "high")
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def widened(self, by):
+        return Span(self.low, self.high + by)
+
+
+def adder(n):
+    def add(m):
+        return n - m
+
+    return add
+
+
+async def later(n):
+    return n - 1
+
+
+async def counted(n):
+    for i in range(n - 1):
+        yield i
+
+
+def doubled(items):
+    return map(lambda x: x, items)
+
+
+def closed(day):
+    return day.weekday() > 5
+"""
+KIND_TESTS = """\
+import asyncio, datetime
+import m
+
+async def listed(source): return [x async for x in source]
+
+def test_span(): assert m.Span(1, 2).widened(2).low == 0
+def test_adder(): assert m.adder(2)(0) == 3
+def test_later(): assert asyncio.run(m.later(2)) == 3
+def test_counted(): assert asyncio.run(listed(m.counted(0))) == [0]
+def test_doubled(): assert list(m.doubled([1])) == [2]
+def test_closed(): assert m.closed(datetime.date(2026, 11, 21))
+"""
+# What is wrong, what passes the test, and what does too but behaves in another way.
+LUCKY = {
+    "Span.widened": ("self.low, self.high + by", "self.low - 1, self.high + by",
+                     "self.low - 1, self.high + 2 * by"),
+    "adder": ("n - m", "n + m + 1", "n - m + 1"),
+    "later": ("n - 1", "n + 1", "3 * n // 2"),
+    "counted": ("n - 1", "n + 1", "2 * n + 1"),
+    "closed": ("> 5", "> 4", "== 5"),
+    "doubled": ("lambda x: x", "lambda x: 2 * x", "lambda x: x + 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LUCKY)
+def test_two_ways_to_pass_are_told_apart(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str
+) -> None:
+    tree = folder(tmp_path / "tree", {"m.py": KINDS, "test_m.py": KIND_TESTS})
+    source = next(t.source for t in functions.index("m.py", KINDS) if t.qualname == name)
+    wrong, right, lucky = LUCKY[name]
+    sources = [source.replace(wrong, text) for text in (right, lucky, f"{right} + 0")]
+    candidates = [tree.candidate(name, text) for text in sources]
+    test = f"test_m.py::test_{name.rpartition('.')[0].lower() or name}"
+    failing = (Failure(test, "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        statuses = [verdict.status for verdict in session.judge(candidates)]
+        rows = session.call(candidates).rows
+    assert statuses[0] == "fixed"
+    marks = [tuple(result.mark for result in row) for row in rows]
+    assert marks[1] == marks[3]
+    assert len({marks[0], marks[1], marks[2]}) == 3
+
+
+EXAMPLES = '''\
+def spread(low, high):
+    """How far apart.
+
+    >>> spread(1, 4)
+    3
+    >>> far = spread(0, 40)
+    >>> far
+    40
+    >>> spread(None, 1)
+    Traceback (most recent call last):
+        ...
+    TypeError: whatever
+    >>> unheard_of(1)
+    1
+    """
+    return low - high
+'''
+
+
+def test_examples_of_docstrings_hold_or_fail_after_each_change(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    text = "import m\n\ndef test_spread(): assert m.spread(2, 3) == 1\n"
+    tree = folder(tmp_path / "tree", {"m.py": EXAMPLES, "test_m.py": text})
+    bodies = ("high - low", "1", "max(low - high, high - low)")
+    candidates = [tree.candidate("spread", EXAMPLES.replace("low - high", body)) for body in bodies]
+    failing = (Failure("test_m.py::test_spread", "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        assert next(session.judge(candidates[:1])).status == "fixed"
+        calls = session.call(candidates)
+    told = [[result.how for result in row[-calls.examples :]] for row in calls.rows]
+    assert calls.calls[-calls.examples :] == (
+        "spread(1, 4)", "far", "spread(None, 1)", "unheard_of(1)",
+    )  # fmt: skip
+    assert told == [
+        ["broken", "broken", "held", "broken"],
+        ["held", "held", "held", "broken"],
+        ["broken", "broken", "broken", "broken"],
+        ["held", "held", "held", "broken"],
+    ]
+    assert calls.rows[3][-4].mark == calls.rows[1][-4].mark
+
+
+WORLD = """\
+RATE = [2]
+
+def scaled(n, rate=None):
+    return n * (RATE[0] if rate is None else rate) + 1
+
+def checked(n):
+    if n < 0:
+        raise ValueError(n)
+    return n + 1
+"""
+WORLD_TESTS = """\
+import pytest, m
+
+@pytest.fixture
+def triple(monkeypatch): monkeypatch.setattr(m, "RATE", [3])
+
+def test_red(): assert m.scaled(5) == 10
+def test_same(): assert m.scaled(0, 7) == 0 or True
+def test_bent(triple): assert m.scaled(4) > 0
+def test_again(): assert m.scaled(5)
+"""
+
+
+def test_calls_of_passing_tests_are_known_where_they_come_out_alike_by_themselves(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    tree = folder(tmp_path / "tree", {"m.py": WORLD, "test_m.py": WORLD_TESTS})
+    right = "def scaled(n, rate=None):\n    return n * (RATE[0] if rate is None else rate)\n"
+    failing = (Failure("test_m.py::test_red", "AssertionError", ""),)
+    guards = tuple(f"test_m.py::test_{name}" for name in ("same", "bent", "again"))
+    run = Run(lambda event: None)
+    with SuiteRunner(sandbox, lanes=1).warm(run, tree, env, failing, guards) as session:
+        candidate = tree.candidate("scaled", right)
+        next(iter(session.judge((candidate,))))
+        calls = session.call((candidate,))
+    worked = {calls.calls[at] for at in calls.worked}
+    assert worked == {"scaled(5, None)", "scaled(0, 7)"}
+    assert calls.calls[: calls.recorded - calls.green] == ("scaled(5, None)",)
+    assert calls.green == 2

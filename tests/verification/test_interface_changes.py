@@ -1,0 +1,69 @@
+"""Tests that use an interface in its old form are told from accidents."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.core.model import ChangedFile, Failure, Frame, Origin
+from heal_bot.source.functions import index
+from heal_bot.verification.interface_changes import find_left_behind
+
+OLD = "class Buffer:\n    def cut(self, mark):\n        return mark\n"
+NEW = "class Buffer:\n    def cut(self, mark, length):\n        return mark[:length]\n"
+CALLER = "def read(buffer):\n    return buffer.cut('x')\n"
+ADAPTED = "def read(buffer):\n    return buffer.cut('x', 1)\n"
+TEST = "def test_cut():\n    assert Buffer().cut('x') == 'x'\n"
+MESSAGE = "cut() missing 1 required positional argument: 'length'"
+INSIDE = (Frame("buffers.py", 3, "cut", Origin.PROJECT),)
+
+
+def _found(
+    buffers: tuple[str, str] = (OLD, NEW),
+    readers: tuple[str, str] = (CALLER, ADAPTED),
+    failure: Failure | None = None,
+) -> str:
+    files = [
+        ChangedFile(path, before.encode(), after.encode())
+        for path, (before, after) in {"buffers.py": buffers, "readers.py": readers}.items()
+    ]
+    failure = failure or Failure("tests/test_buffers.py::test_cut", "TypeError", MESSAGE)
+    return find_left_behind(failure, index("tests/test_buffers.py", TEST)[0], files)
+
+
+def test_a_test_that_calls_what_a_commit_changed_with_its_callers_is_left_behind() -> None:
+    assert _found() == "cut"
+
+
+def test_so_is_one_that_uses_a_name_which_the_commit_replaced_everywhere() -> None:
+    renamed = OLD.replace("cut", "split"), CALLER.replace("cut", "split")
+    failure = Failure("tests/test_buffers.py::test_cut", "AttributeError", "no attribute 'cut'")
+    assert _found((OLD, renamed[0]), (CALLER, renamed[1]), failure) == "cut"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"readers": (CALLER, CALLER)},
+        {"buffers": (OLD, OLD.replace("return mark", "return None"))},
+        {"failure": Failure("t", "AssertionError", "assert 'x' == 'y'")},
+        {"failure": Failure("t", "TypeError", "unhashable", INSIDE)},
+        {"readers": (CALLER, "")},
+        {"readers": ("def read(:\n", ADAPTED)},
+        {"failure": Failure("t", "TypeError", "'NoneType' object is not subscriptable")},
+        {"buffers": (OLD, OLD.replace("mark)", "mark: str)"))},
+        {"readers": (CALLER, CALLER.replace("buffer", "buf"))},
+    ],
+    ids=[
+        "callers as before",
+        "same form",
+        "a claim",
+        "raised in the code",
+        "gone",
+        "unparsable",
+        "of another thing",
+        "annotated",
+        "another receiver",
+    ],
+)
+def test_anything_else_may_be_an_accident(changed: dict[str, object]) -> None:
+    assert _found(**changed) == ""  # type: ignore[arg-type]
