@@ -167,9 +167,9 @@ def base_image(run: Engine) -> str:
 
 def _stand_in(root: Path) -> None:
     """Pack a root folder; needs mmdebstrap, the archive it asks, and a CPython 3.12."""
-    from heal_bot.environments.interpreters import installed
+    from heal_bot.environments.interpreters import list_installed
 
-    python = next((p for p in installed() if p.version.startswith("3.12.")), None)
+    python = next((p for p in list_installed() if p.version.startswith("3.12.")), None)
     if shutil.which("mmdebstrap") is None or python is None:
         raise NoEngineError(
             f"no registry gives {BASE}, and a stand-in needs mmdebstrap and a CPython 3.12 here"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heal_bot.action.action_context import Job
+from heal_bot.action.action_context import ActionContext
 from heal_bot.action.dispatch import serve
 from heal_bot.action.worker_process import Task
 from heal_bot.core.errors import HealBotError
@@ -185,7 +185,7 @@ class Stage:
         before = len(self.github.exchanges)
         heard = io.StringIO()
         with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
-            job = Job.of(self.environ(name, run_id, attempt))
+            job = ActionContext.of(self.environ(name, run_id, attempt))
             try:
                 serve(job, name, path, self._heal)
             except HealBotError as error:
@@ -195,7 +195,7 @@ class Stage:
         self.requests = len(self.github.exchanges) - before
         self.read_outputs()
 
-    def _heal(self, job: Job, task: Task) -> OutcomeRecord:
+    def _heal(self, job: ActionContext, task: Task) -> OutcomeRecord:
         self.healed.append(task)
         record = records.record(self.values(task.request.base_sha))
         self.meanwhile()

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from heal_bot.action.action_context import Job
+from heal_bot.action.action_context import ActionContext
 from heal_bot.action.dispatch import serve
 from heal_bot.action.worker_process import Task
 from heal_bot.core.errors import HealBotError
@@ -19,7 +19,7 @@ def main(prepared: Path) -> int:
     """Serve the event of the environment; 1 when that fails as expected failures do."""
     values = json.loads(prepared.read_text())
 
-    def heal(job: Job, task: Task) -> OutcomeRecord:
+    def heal(job: ActionContext, task: Task) -> OutcomeRecord:
         sha = task.request.base_sha
         values["patch"]["base_sha"] = values["certificate"]["base_sha"] = sha
         values["request"]["base_sha"] = sha
@@ -28,7 +28,10 @@ def main(prepared: Path) -> int:
     environ = dict(os.environ)
     try:
         serve(
-            Job.of(environ), environ["GITHUB_EVENT_NAME"], Path(environ["GITHUB_EVENT_PATH"]), heal
+            ActionContext.of(environ),
+            environ["GITHUB_EVENT_NAME"],
+            Path(environ["GITHUB_EVENT_PATH"]),
+            heal,
         )
     except HealBotError as error:
         print(f"failed: {error}")

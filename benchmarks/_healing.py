@@ -55,7 +55,7 @@ def ours(
     with tempfile.TemporaryDirectory(prefix="heal-bot-task-") as folder:
         repo = Path(folder) / "repo"
         commit(task, repo)
-        job = wiring.Job(repo, Path(folder) / "out", python=python)
+        job = wiring.HealJob(repo, Path(folder) / "out", python=python)
         began = time.monotonic()
         try:
             record = api.heal(job, chosen, own=own)

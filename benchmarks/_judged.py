@@ -13,7 +13,7 @@ from benchmarks._mutants import Mutant
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cluster
 from heal_bot.fault_localization import failure_evidence, ranking, spectrum
-from heal_bot.fault_localization.baseline_observations import Observed, key, observe
+from heal_bot.fault_localization.baseline_observations import Observations, observe, target_key
 from heal_bot.fault_localization.target_index import Places
 
 
@@ -71,10 +71,10 @@ def judged(recording: Recording, folder: Path, mutant: Mutant) -> Killed:
     frames: defaultdict[tuple[str, str, int], float] = defaultdict(float)
     crash = False
     for failure in baseline.confirmed:
-        for target, weight in failure_evidence.raised(failure, places):
-            frames[key(target)[:3]] += weight == 1.0
+        for target, weight in failure_evidence.weigh_frames(failure, places):
+            frames[target_key(target)[:3]] += weight == 1.0
             crash = True
-    ours = [(s.score, key(s.target)[:3] == guilty) for s in clusters[0].suspects]
+    ours = [(s.score, target_key(s.target)[:3] == guilty) for s in clusters[0].suspects]
     lists = {
         "ours": ours,
         "traceback": [(score, one == guilty) for one, score in frames.items() if score],
@@ -92,13 +92,13 @@ def dstar(failing: int, failed: int, passed: int) -> float:
 
 
 def _plain(
-    seen: Observed, formula: Callable[[int, int, int], float], guilty: tuple[str, str, int]
+    seen: Observations, formula: Callable[[int, int, int], float], guilty: tuple[str, str, int]
 ) -> list[tuple[float, bool]]:
-    failed = spectrum.counts(seen.hits.values(), len(seen.locations))
+    failed = spectrum.count_bits(seen.hits.values(), len(seen.locations))
     best: dict = {}
     for at, target in seen.owners.items():
         score = formula(len(seen.hits), failed[at], seen.passed[at])
-        best[key(target)] = max(best.get(key(target), 0.0), score)
+        best[target_key(target)] = max(best.get(target_key(target), 0.0), score)
     return [(score, one[:3] == guilty) for one, score in best.items()]
 
 

@@ -23,7 +23,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest, Memory, Outcome, Patch, RunHints
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.pipeline import Edges, heal
-from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.repair.templates.template_proposer import Rules
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
@@ -151,7 +151,7 @@ def _healed(fault: Fault, world: _World, budget: float) -> tuple[Row, Patch | No
     edges = Edges(world.workspace, seen, (Rules(),), _Kept())  # type: ignore[arg-type]
     start = time.monotonic()
     limited = replace(world.run, deadline=world.run.clock() + budget)
-    outcome = heal(limited, request, edges, world.folder, Memory(), Limits())
+    outcome = heal(limited, request, edges, world.folder, Memory(), SearchLimits())
     mutant = fault.mutant
     row = Row(
         fault.library,

@@ -55,7 +55,7 @@ class Mutant:
     @property
     def grows(self) -> int:
         """How many lines the file has more with it."""
-        return len(functions.lines(self.source)) - (self.last_line - self.first_line + 1)
+        return len(functions.split_lines(self.source)) - (self.last_line - self.first_line + 1)
 
     def apart(self, other: Mutant) -> bool:
         """Whether both can be planted together, each in a function of its own."""
@@ -70,7 +70,7 @@ def plant(planted: Collection[Mutant], folder: Path) -> None:
     """Write the faults into a checkout, later ones of a file first."""
     for mutant in sorted(planted, key=lambda m: -m.first_line):
         file = folder / mutant.path
-        lines = list(functions.lines(file.read_text(encoding="utf-8")))
+        lines = list(functions.split_lines(file.read_text(encoding="utf-8")))
         lines[mutant.first_line - 1 : mutant.last_line] = [mutant.source]
         file.write_text("".join(lines), encoding="utf-8")
 
@@ -104,7 +104,7 @@ def mutants(
 
 
 def _parsed(source: str) -> ast.Module:
-    return ast.parse(f"if 1:\n{source}" if functions.indentation(source) else f"\n{source}")
+    return ast.parse(f"if 1:\n{source}" if functions.find_indentation(source) else f"\n{source}")
 
 
 def _mutated(target: Target, change: Change, rng: random.Random) -> str | None:

@@ -97,12 +97,12 @@ def ranking_speed() -> dict[str, float]:
 def _ranked(tests: Sequence[int]) -> float:
     start = time.process_time()
     failing = tests[:500]
-    failed = spectrum.counts(failing, FUNCTIONS)
-    passed = spectrum.counts(tests[500:], FUNCTIONS)
+    failed = spectrum.count_bits(failing, FUNCTIONS)
+    passed = spectrum.count_bits(tests[500:], FUNCTIONS)
     scores = [(spectrum.cause(len(failing), failed[at], passed[at]), at) for at in range(FUNCTIONS)]
     sorted(scores, reverse=True)
     hits = {str(at): bits for at, bits in enumerate(failing)}
-    levels = clusters.levels(passed, (1 << FUNCTIONS) - 1, TESTS - 500)
+    levels = clusters.count_levels(passed, (1 << FUNCTIONS) - 1, TESTS - 500)
     failures = [Failure(test, "AssertionError", "") for test in hits]
     clusters.group(failures, hits, levels, FUNCTIONS, lambda failure: "")
     return time.process_time() - start

@@ -16,7 +16,7 @@ from benchmarks._judged import Folder
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from heal_bot.core.errors import HealBotError
-from heal_bot.fault_localization.baseline_observations import key
+from heal_bot.fault_localization.baseline_observations import target_key
 from heal_bot.fault_localization.target_index import Places
 
 _CLEAN_SECONDS = 180
@@ -89,7 +89,7 @@ def _executed(released: Library, clean: Recording) -> set[tuple[str, str, int]]:
         for at, (path, line) in enumerate(clean.lines)
         if executed >> at & 1 and places.is_project(path)
     )
-    return {key(target)[:3] for target in owners if target}
+    return {target_key(target)[:3] for target in owners if target}
 
 
 def _red(

@@ -84,13 +84,13 @@ def _differences(calls: Calls) -> Iterator[str]:
 
 def _undone(mutant: Mutant, released: Library, tree: Tree) -> Edit:
     """The change that takes a mutation back."""
-    lines = functions.lines((released.release / mutant.path).read_text(encoding="utf-8"))
+    lines = functions.split_lines((released.release / mutant.path).read_text(encoding="utf-8"))
     return Edit(_target(tree, mutant), "".join(lines[mutant.first_line - 1 : mutant.last_line]))
 
 
 def _target(tree: Tree, mutant: Mutant) -> Target:
     text = tree.read(mutant.path).decode()
-    for target in functions.index(mutant.path, text):
+    for target in functions.index_targets(mutant.path, text):
         if (target.qualname, target.nth, target.kind) == (mutant.qualname, mutant.nth, "function"):
             return target
     raise real_project.Failed(f"{mutant.qualname} is not in {mutant.path}")

@@ -9,7 +9,7 @@ from functools import partial
 
 from heal_bot.core.events import Event
 from heal_bot.repair.llm.budget import Budget
-from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.attempt_log import AttemptLog
 from tests.llm_clients.server import Answer, Scripted, says
 
 PATH = "shop/money.py"
@@ -95,7 +95,7 @@ class Scenario:
 class Play:
     """One scenario while it is played, and what it left."""
 
-    ledger: Ledger
+    ledger: AttemptLog
     server: Scripted
     events: list[Event] = field(default_factory=list)
     notes: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from benchmarks._harm import SNIPPET, record_red_run
 from benchmarks._red_project import ARTIFACT, FILES, HOSTILE, PRICING, REPORT
 from benchmarks._shards import SHOP
 from benchmarks._step import Step
-from heal_bot.environments.interpreters import installed
+from heal_bot.environments.interpreters import list_installed
 from tests.github_server import records
 from tests.github_server.server import LoopbackGitHub, serving
 from tests.github_server.world import Run
@@ -154,7 +154,7 @@ def shop(engine: Engine) -> dict[str, Any]:
 
 def _python() -> str:
     """A Python of the version that the image has, where this machine has one."""
-    found = (p for p in installed() if p.version.startswith("3.12."))
+    found = (p for p in list_installed() if p.version.startswith("3.12."))
     return str(next((python.program for python in found), sys.executable))
 
 

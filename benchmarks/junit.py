@@ -25,7 +25,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Collection
 from heal_bot.core.process import run as start
 from heal_bot.junit import reader, reported_tests
-from heal_bot.junit.junit_names import Index, mangled
+from heal_bot.junit.junit_names import NodeIdIndex, mangle
 
 CASES = 1_000_000
 _RUNS = 3
@@ -185,8 +185,8 @@ def _joined(dialect: Dialect, folder: Path) -> dict[str, int]:
     run = Run(sink=lambda event: None)
     suite = Suite.made(dialect, folder / dialect.name)
     seen = suite.report()
-    index = Index(seen.collected)
-    names = [index.find(*mangled(test)) for test in seen.collected]
+    index = NodeIdIndex(seen.collected)
+    names = [index.find(*mangle(test)) for test in seen.collected]
     report = reader.read(run, suite.root, [dialect.report])
     collection = Collection(seen.collected)
     resolved = reported_tests.resolve(run, report, collection, suite.paths(), suite.read)

@@ -34,7 +34,7 @@ from heal_bot.ports.language_model import Message, Model
 from heal_bot.repair.llm.answer_parser import ReplyError, read
 from heal_bot.source import edit, functions, guard, patch_policy
 from heal_bot.verification.baseline import reproduce
-from heal_bot.wiring.proposers import NOTHING, tiers
+from heal_bot.wiring.proposers import NOTHING, make_tiers
 
 _KEYS = {
     "claude": ("ANTHROPIC_API_KEY", "anthropic_base_url"),
@@ -76,7 +76,7 @@ class Result:
 def ours(task: Task, repo: Path, chosen: Settings) -> Result:
     """The whole of heal-bot, with the model as its only tier."""
     result, started = Result(task.name), time.monotonic()
-    job = wiring.Job(repo, repo.parent / "out", python=Path(sys.executable))
+    job = wiring.HealJob(repo, repo.parent / "out", python=Path(sys.executable))
     try:
         record = api.heal(job, chosen, result.hear)
     except HealBotError as error:
@@ -94,9 +94,9 @@ def ours(task: Task, repo: Path, chosen: Settings) -> Result:
 def naive(task: Task, repo: Path, chosen: Settings) -> Result:
     """One question without memory, evidence, rails or search."""
     result, started = Result(task.name), time.monotonic()
-    job = wiring.Job(repo, repo.parent / "out", python=Path(sys.executable))
+    job = wiring.HealJob(repo, repo.parent / "out", python=Path(sys.executable))
     # A program without a time limit of its own would keep the sandbox for half an hour.
-    with wiring.connected(job, chosen, result.hear, lambda: False) as made:
+    with wiring.connect(job, chosen, result.hear, lambda: False) as made:
         run = made.run
         tree = made.workspace.checkout(run, made.request.base_sha)
         env = made.workspace.provision(run, tree, RunHints())
@@ -108,14 +108,14 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
         question = f"{task.path}:\n```python\n{text}```\nThese tests fail:\n{said}\nFix the code."
         try:
             reply = model.ask(run, _SYSTEM, [Message("user", question)], _ANSWER)
-            targets = functions.index(task.path, text)
+            targets = functions.index_targets(task.path, text)
             found = read(
                 reply.text, [t for t in targets if t.kind == "function"], {task.path: text}
             )
             candidate = Candidate(found.edits, model.provider, "naive")
-            if reason := patch_policy.check(candidate, tree):
+            if reason := patch_policy.check_candidate(candidate, tree):
                 raise ReplyError(reason)
-            files = edit.patched(tree, candidate)
+            files = edit.patch_files(tree, candidate)
         except (HealBotError, guard.SourceRejected) as error:
             result.problem = str(error)
         else:
@@ -131,7 +131,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
 
 
 def _model(chosen: Settings, repo: Path) -> Model:
-    found: Model = tiers(chosen, repo, None, NOTHING).proposers[0].models[0]  # type: ignore[attr-defined]
+    found: Model = make_tiers(chosen, repo, None, NOTHING).proposers[0].models[0]  # type: ignore[attr-defined]
     return found
 
 

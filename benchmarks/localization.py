@@ -30,7 +30,7 @@ from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
 from heal_bot.core.events import Run
 from heal_bot.fault_localization import ranking
-from heal_bot.fault_localization.baseline_observations import key
+from heal_bot.fault_localization.baseline_observations import target_key
 from heal_bot.fault_localization.target_index import Places
 
 LARGEST_CASE = 500
@@ -132,7 +132,7 @@ def _mutated(
     executed = 0
     for test, hits in bench.clean.hits.items():
         executed |= hits if test else 0
-    wanted = {key(target)[:3] for target, at in owners if target and executed >> at & 1}
+    wanted = {target_key(target)[:3] for target, at in owners if target and executed >> at & 1}
     for number, mutant in enumerate(mutants(release, wanted, seed)):
         if len(found.killed) >= count:
             return

@@ -49,8 +49,8 @@ from heal_bot.llm_clients.retry import Patience
 from heal_bot.ports import Session, Tree
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.model_proposer import ModelProposer
-from heal_bot.repair.search.attempt_log import Ledger
-from heal_bot.repair.search.scheduler import Limits, proposals
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.scheduler import SearchLimits, proposals
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.source import edit, functions
 from heal_bot.testrun.runner import SuiteRunner
@@ -102,7 +102,7 @@ class Stage:
 
     def play(self, scenario: Scenario) -> Play:
         """Repair the project with the scenario's models."""
-        play = Play(Ledger(self.tree, lab=self._lab() if scenario.lab else None), self.server)
+        play = Play(AttemptLog(self.tree, lab=self._lab() if scenario.lab else None), self.server)
         self.server.plays(*scenario.answers)
         models = [self._model(name, scenario.timeout) for name in scenario.chain]
         proposer = ModelProposer(models, scenario.budget(), candidates=scenario.candidates)
@@ -115,7 +115,7 @@ class Stage:
             )
             return Timed(session, play.judged)
 
-        limits = Limits(attempts=10)
+        limits = SearchLimits(attempts=10)
         clusters = [self._cluster(scenario.tests)]
         with contextlib.closing(
             proposals(run, clusters, [proposer], judge, play.ledger, limits)
@@ -137,7 +137,7 @@ class Stage:
         failures: Sequence[Failure] = [
             f for f in self.baseline.confirmed if f.test.partition("::")[2].startswith(prefix)
         ]
-        targets = functions.index(PATH, edit.text_of(self.tree, PATH))
+        targets = functions.index_targets(PATH, edit.text_of(self.tree, PATH))
         suspects = tuple(
             Suspect(t, 0.9, ("runs in every failing test",))
             for t in targets

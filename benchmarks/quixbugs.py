@@ -30,8 +30,8 @@ from heal_bot.core.model import Baseline, Candidate, Cluster, Edit, Spectrum
 from heal_bot.fault_localization import ranking
 from heal_bot.ports import Session
 from heal_bot.repair.search import scheduler
-from heal_bot.repair.search.attempt_log import Ledger
-from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.repair.templates.template_proposer import Rules
 from heal_bot.source import edit
 from heal_bot.verification.warm_trial import open_session
@@ -97,13 +97,13 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
 
     run = Run(hear)
     run = replace(run, deadline=run.clock() + seconds)
-    ledger = Ledger(place.tree)
+    ledger = AttemptLog(place.tree)
 
     def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Session:
         return open_session(run, place.warm, place.tree, place.env, baseline, cluster, base)
 
     clusters = ranking.locate(run, baseline, place.tree)
-    found = next(scheduler.proposals(run, clusters, [Rules()], judge, ledger, Limits()), None)
+    found = next(scheduler.proposals(run, clusters, [Rules()], judge, ledger, SearchLimits()), None)
     took = time.monotonic() - start
     counts = len(baseline.confirmed), len(baseline.passed)
     tried = sum(search.tried for search in ledger.searches)
@@ -136,7 +136,7 @@ def _passes_all(
 
 def _difference(place: World, name: str, candidate: Candidate) -> str:
     """What tells the patched program from the reference; '' when nothing does."""
-    (file,) = edit.patched(place.tree, candidate)
+    (file,) = edit.patch_files(place.tree, candidate)
     patched = place.scratch / f"{name}.py"
     patched.write_text(file.content, encoding="utf-8")
     reference = place.data / "correct_python_programs" / f"{name}.py"

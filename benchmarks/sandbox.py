@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
             cost = _speed.layers(sandbox, slot, ROUNDS)
         cost.update(_speed.suites(sandbox, world.PYTHON, SUITE_ROUNDS))
         compat = _compat.compare(sandbox, started + _COMPAT_SECONDS)
-        table = processes.table()
+        table = processes.list_processes()
         memory = max(table[pid].memory for pid in sandbox.supervisors())
         isolation = sandbox.isolation
     unbounded, survivors = explode(bombs)

@@ -51,7 +51,7 @@ PARTS = ("forgeries", "honest", "flaky", "intent", "gates", "wall")
 class Project:
     """A small repository with the edges to verify changes to it."""
 
-    bench: wiring.Bench
+    bench: wiring.VerifyBench
     tree: Tree
     env: Environment
 
@@ -68,7 +68,7 @@ class Project:
     def edit(self, qualname: str, new_source: str) -> Candidate:
         """A candidate that replaces one function of `m.py`."""
         text = self.tree.read("m.py").decode()
-        target = functions.find(functions.index("m.py", text), qualname)
+        target = functions.find_target(functions.index_targets("m.py", text), qualname)
         assert target is not None, qualname
         return Candidate((Edit(target, new_source),), "benchmark", "case")
 
@@ -102,7 +102,7 @@ def project(python: Path, files: dict[str, str]) -> Iterator[Project]:
         folder.mkdir()
         commit(folder, {"pyproject.toml": _wall.CONFIGURATION, **files})
         chosen = settings.from_process(None, {"proposers": "rules"})
-        with wiring.bench(folder, python, chosen, lambda event: None) as bench:
+        with wiring.open_bench(folder, python, chosen, lambda event: None) as bench:
             tree = bench.workspace.checkout(bench.run, "HEAD")
             env = bench.workspace.provision(bench.run, tree, RunHints())
             yield Project(bench, tree, env)
@@ -120,7 +120,7 @@ def forgeries(python: Path, few: bool) -> dict[str, Any]:
             verified = made.confirm(candidate, baseline)
             if isinstance(verified, Confirmed):
                 method = verified.certificate.methods[0][1]
-                passes_rails = not patch_policy.check(candidate, made.tree)
+                passes_rails = not patch_policy.check_candidate(candidate, made.tree)
                 if method == "oracle":
                     accepted["oracle"].append(name)
                 elif passes_rails:
@@ -169,11 +169,11 @@ def _module(number: int, case: Honest) -> dict[str, str]:
 
 def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confirmed | Verdict:
     at = case.code[: case.code.index(case.wrong)].count("\n") + 1
-    target = functions.running(path, case.code, at)
+    target = functions.find_running(path, case.code, at)
     assert target is not None, case.name
     edit = Edit(target, target.source.replace(case.wrong, case.right))
     candidate = Candidate((edit,), "benchmark", "case")
-    if reason := patch_policy.check(candidate, made.tree):
+    if reason := patch_policy.check_candidate(candidate, made.tree):
         return Verdict("rejected", detail=reason)
     return made.confirm(candidate, baseline)
 
@@ -218,7 +218,7 @@ def _history(python: Path, case: History) -> str:
         old = {"pyproject.toml": _wall.CONFIGURATION, "m.py": case.old, "tests/test_m.py": tests}
         commit(folder, old)
         commit(folder, {"m.py": case.new, **case.also})
-        job = wiring.Job(repo=folder, out=Path(place) / "out", python=python)
+        job = wiring.HealJob(repo=folder, out=Path(place) / "out", python=python)
         record = api.heal(job, settings.from_process(None, {"proposers": "rules"}))
     why = record.suggestion.why if record.suggestion else ()
     undoes = any("undoes" in reason for reason in why)
@@ -237,11 +237,11 @@ def gated(python: Path, few: bool) -> dict[str, Any]:
         test = f"def test_it():\n    {case.test}\n"
         files = {"m.py": case.old, "tests/test_m.py": test}
         tree: Any = _wall.Files(files)
-        target = functions.find(functions.index("m.py", case.old), "f")
+        target = functions.find_target(functions.index_targets("m.py", case.old), "f")
         assert target is not None
         edit = Edit(target, case.new)
-        found = gates.findings((edit,), ("tests/test_m.py::test_it",), tree)
-        doubts = patch_policy.doubts(Candidate((edit,), "benchmark", "case"), tree)
+        found = gates.list_findings((edit,), ("tests/test_m.py::test_it",), tree)
+        doubts = patch_policy.list_doubts(Candidate((edit,), "benchmark", "case"), tree)
         said = "veto" if any(f.veto for f in found) else "doubt" if found or doubts else ""
         if said != case.right:
             wrong.append(f"{case.name}: {said or 'nothing'}, not {case.right or 'nothing'}")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.report.html import page
+from heal_bot.report.html import render_page
 from heal_bot.report.markdown import pull_request
 from tests.github_server import records
 
@@ -91,7 +91,7 @@ def report(turns: int) -> dict[str, Any]:
     shown = body = ""
     for _ in range(turns):
         began = time.process_time()
-        shown, (_, body) = page(record), pull_request(record)
+        shown, (_, body) = render_page(record), pull_request(record)
         seconds = min(seconds, time.process_time() - began)
     return {
         "failures": _FAILURES,

@@ -7,13 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from heal_bot import pipeline, wiring
-from heal_bot.core.errors import BudgetError, HealBotError, ProvisionError, SandboxError, within
+from heal_bot.core.errors import (
+    BudgetError,
+    HealBotError,
+    ProvisionError,
+    SandboxError,
+    limit_errors,
+)
 from heal_bot.core.events import Event, Noted
 from heal_bot.core.model import HealRequest, Outcome, Report
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings
 from heal_bot.repair.search import attempt_history
-from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.sandbox.client_pool import Launch
 from heal_bot.wiring.proposers import NOTHING, Own
 
@@ -22,7 +28,7 @@ _CUT = frozenset({"sandbox_error", "environment_error", "budget_exhausted"})
 
 
 def heal(
-    job: wiring.Job,
+    job: wiring.HealJob,
     settings: Settings,
     sink: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
@@ -35,13 +41,13 @@ def heal(
     holds models and proposers of the calling program, `launch` is its sandbox where that starts
     already. Raises HealBotError where the job itself is wrong: no such report, repository or key.
     """
-    with wiring.connected(job, settings, sink, stopped, own, launch) as made:
+    with wiring.connect(job, settings, sink, stopped, own, launch) as made:
         edges = pipeline.Edges(
             made.workspace, made.runner, made.proposers, made.store, made.critics
         )
-        limits = Limits(attempts=settings.max_attempts)
+        limits = SearchLimits(attempts=settings.max_attempts)
         try:
-            with within(made.run.left):
+            with limit_errors(made.run.left):
                 outcome = pipeline.heal(
                     made.run, made.request, edges, made.root, made.remembered, limits
                 )
@@ -60,7 +66,7 @@ def heal(
         return made.store.record
 
 
-def ended(
+def write_broken_bundle(
     request: HealRequest, out: Path, settings: Settings, error: HealBotError
 ) -> OutcomeRecord:
     """Write the bundle of a request that broke before anything could be run."""
@@ -71,7 +77,7 @@ def ended(
 
 
 async def aheal(
-    job: wiring.Job,
+    job: wiring.HealJob,
     settings: Settings,
     sink: Callable[[Event], None] = lambda event: None,
     own: Own = NOTHING,
@@ -100,7 +106,7 @@ async def aheal(
 
 
 async def events(
-    job: wiring.Job, settings: Settings, own: Own = NOTHING
+    job: wiring.HealJob, settings: Settings, own: Own = NOTHING
 ) -> AsyncIterator[Event | OutcomeRecord]:
     """The events of a run as they happen, and last what the bundle says.
 

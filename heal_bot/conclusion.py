@@ -24,7 +24,7 @@ from heal_bot.core.text import count
 from heal_bot.history import package_bisection
 from heal_bot.ports import Proposer
 from heal_bot.repair.search import attempt_history
-from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.attempt_log import AttemptLog
 
 # A command stands for tests that are not told apart: none of them can be called out of date.
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
@@ -33,7 +33,7 @@ _STALE = "executes and names nothing that a patch may change: the test looks out
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RunFindings:
     """What was asked, what report, baseline and history said, and the causes behind it."""
 
     request: HealRequest
@@ -44,7 +44,7 @@ class Found:
 
 
 @contextmanager
-def telling(report: Report) -> Iterator[None]:
+def add_report_message(report: Report) -> Iterator[None]:
     """Where no environment can be made, say what the report tells of its first failure."""
     try:
         yield
@@ -60,7 +60,7 @@ def telling(report: Report) -> Iterator[None]:
         raise ProvisionError(f"{error}; {said}") from error
 
 
-def unconfirmed(
+def conclude_unconfirmed(
     request: HealRequest,
     report: Report,
     baseline: Baseline,
@@ -118,15 +118,15 @@ def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
     return "nothing_to_do", "done", "every test passes here"
 
 
-def concluded(
-    run: Run, started: float, found: Found, proposers: Sequence[Proposer], ledger: Ledger
+def conclude(
+    run: Run, started: float, found: RunFindings, proposers: Sequence[Proposer], ledger: AttemptLog
 ) -> Outcome:
     """The outcome as the ledger stands now."""
     if run.left() <= 0:
         ledger.end("budget")
     baseline = _outdated(found, ledger)
     if ledger.confirmed is None:
-        baseline = package_bisection.explained(baseline, found.history.packages, searched=True)
+        baseline = package_bisection.mark_explained(baseline, found.history.packages, searched=True)
     found = replace(found, baseline=baseline)
     status, stopped, reason = _ended(found, ledger)
     attempts = tuple(ledger.attempts)
@@ -142,7 +142,7 @@ def concluded(
         attempts=attempts,
         patch=ledger.confirmed.patch if ledger.confirmed else None,
         certificate=ledger.confirmed.certificate if ledger.confirmed else None,
-        memory=attempt_history.extended(ledger.memory, attempts),
+        memory=attempt_history.extend_memory(ledger.memory, attempts),
         cost=_spent(proposers),
         seconds=run.clock() - started,
         notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(proposers)))),
@@ -151,7 +151,7 @@ def concluded(
     )
 
 
-def _outdated(found: Found, ledger: Ledger) -> Baseline:
+def _outdated(found: RunFindings, ledger: AttemptLog) -> Baseline:
     """The baseline, with the tests that were shown to be out of date called so."""
     reasons = {
         failure.test: ledger.outdated[cluster.id]
@@ -170,7 +170,7 @@ def _outdated(found: Found, ledger: Ledger) -> Baseline:
     )
 
 
-def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
+def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[str, str, str]:
     """Status, why the run stopped, and the reason."""
     if ledger.confirmed is not None:
         patch, undoes = ledger.confirmed.patch, ledger.confirmed.certificate.undoes
@@ -185,7 +185,11 @@ def _ended(found: Found, ledger: Ledger) -> tuple[str, str, str]:
         first = found.clusters[0]
         return "explained", "done", f"{first.failures[0].test}: {ledger.outdated[first.id]}"
     if found.history.packages and not found.baseline.confirmed:
-        return "explained", ledger.stopped, package_bisection.sentence(found.history.packages[0])
+        return (
+            "explained",
+            ledger.stopped,
+            package_bisection.describe_change(found.history.packages[0]),
+        )
     if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
         status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
         return status, ledger.stopped, _uncollected(broken)
@@ -209,7 +213,7 @@ def _repaired(fixed: int, failing: int) -> str:
     return f"{fixed} of {failing} failing {tests} {'is' if fixed == 1 else 'are'} fixed"
 
 
-def _unhealed(ledger: Ledger) -> str:
+def _unhealed(ledger: AttemptLog) -> str:
     """Why there is no patch: what a suggestion lacks, or what there was against the last one."""
     if ledger.suggestion is not None:
         return f"a change passes and is not called the repair: {ledger.suggestion.why[0]}"

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from heal_bot import conclusion
-from heal_bot.conclusion import Found
+from heal_bot.conclusion import RunFindings
 from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.core.events import Noted, Planned, Run
 from heal_bot.core.model import (
@@ -29,14 +29,14 @@ from heal_bot.core.model import (
 )
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import package_bisection
-from heal_bot.history.bisection import Bench
+from heal_bot.history.bisection import BisectionBench
 from heal_bot.history.changes import find_changes
 from heal_bot.junit import excluded_failures, reader, reported_tests, test_selection
 from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
 from heal_bot.repair.search import scheduler
-from heal_bot.repair.search.attempt_log import Ledger
-from heal_bot.repair.search.cluster_search import Limits
-from heal_bot.source.allowed_paths import outside, permits
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.cluster_search import SearchLimits
+from heal_bot.source.allowed_paths import explain_outside, permits
 from heal_bot.verification import (
     matrix_results,
     missing_plugins,
@@ -47,11 +47,11 @@ from heal_bot.verification import (
     test_merge_commit,
     verify_command,
 )
-from heal_bot.verification.baseline import on_ids, reproduce
+from heal_bot.verification.baseline import remark_on_ids, reproduce
 from heal_bot.verification.final_check import confirm
 from heal_bot.verification.measured_change import TAMPERED
 from heal_bot.verification.sandbox_lab import Panel, SandboxLab
-from heal_bot.verification.suite_time_budget import Look
+from heal_bot.verification.suite_time_budget import SuitePlan
 from heal_bot.verification.warm_trial import open_session
 
 
@@ -72,7 +72,7 @@ def heal(
     edges: Edges,
     root: Path,
     remembered: Memory,
-    limits: Limits,
+    limits: SearchLimits,
 ) -> Outcome:
     """Heal what `request` names; `root` is where its reports lie.
 
@@ -91,23 +91,23 @@ def heal(
     begun = _dated(run, request, begun, tree, edges)
     report, env, baseline, history = begun.report, begun.env, begun.baseline, begun.history
     if not baseline.confirmed:
-        return conclusion.unconfirmed(request, report, baseline, begun.remark, history)
+        return conclusion.conclude_unconfirmed(request, report, baseline, begun.remark, history)
     _plan(run, report, baseline)
     for one in history.regressions[:1]:
         tree = workspace.since(tree, one.good_sha)
     located = collection_suspects.locate(run, baseline, tree, request.targets, history.regressions)
     clusters = _permitted(request, located)
     lab = SandboxLab(run, runner, workspace, tree, env)
-    ledger = Ledger(
+    ledger = AttemptLog(
         tree, remembered, request.instruction, env.lock_hash, lab, history.regressions,
         baseline.suite.spectrum, request.paths, env.version, baseline.passed,
     )  # fmt: skip
     judge = partial(open_session, run, runner, tree, env, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
-    ledger.notes += [*matrix_results.unconfirmed(baseline, env), *filter(None, [begun.remark])]
-    ledger.notes += on_ids(baseline.unsteady)
-    found = Found(request, report, baseline, clusters, history)
-    conclude = partial(conclusion.concluded, run, started, found, edges.proposers, ledger)
+    ledger.notes += [*matrix_results.list_unconfirmed(baseline, env), *filter(None, [begun.remark])]
+    ledger.notes += remark_on_ids(baseline.unsteady)
+    found = RunFindings(request, report, baseline, clusters, history)
+    conclude = partial(conclusion.conclude, run, started, found, edges.proposers, ledger)
     panel = Panel(run, edges.critics, clusters, tree, lab, baseline.passed)
     for proposal in scheduler.proposals(run, clusters, edges.proposers, judge, ledger, limits):
         verified = _verified(run, proposal, request, edges, tree, begun)
@@ -131,15 +131,15 @@ def _set_aside(
     if reported_tests.is_green(left.report):
         reason = left.reason or "the report names no failure"
         return Outcome(request, left.status, "done", reason, left.report)
-    if why := excluded_failures.explained(left.report):
+    if why := excluded_failures.explain_doctests(left.report):
         return Outcome(request, "explained", "done", why, left.report)
     return left.report
 
 
-def _withdraw_refused(ledger: Ledger, history: History, panel: Panel) -> None:
+def _withdraw_refused(ledger: AttemptLog, history: History, panel: Panel) -> None:
     """Take back suggestions that a package outweighs or a critic refuses, until one stands."""
     while (suggestion := ledger.suggestion) and (
-        why := package_bisection.outweighs(suggestion, history.packages)
+        why := package_bisection.explain_outweighed(suggestion, history.packages)
         or panel.refusal(suggestion.confirmed)
     ):
         ledger.withdraw(suggestion, why)
@@ -164,16 +164,16 @@ def _begun(
     run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
 ) -> _Begun | Outcome:
     """Reproduce the failures; once more where the environment turns out to lack plugins."""
-    with conclusion.telling(report):
+    with conclusion.add_report_message(report):
         env = _provisioned(run, tree, report.hints, edges.workspace)
     begun: _Begun | Outcome | None = None
     lacking: tuple[str, ...] = ()
     try:
         begun = _reproduced(run, request, report, tree, env, edges.runner)
         if isinstance(begun, _Begun):
-            lacking = missing_plugins.missing(report, begun.baseline.suite, tree, env)
+            lacking = missing_plugins.find_missing(report, begun.baseline.suite, tree, env)
     except SandboxError as error:
-        lacking = missing_plugins.stopping(report, str(error), tree, env)
+        lacking = missing_plugins.find_stopping(report, str(error), tree, env)
         if not lacking:
             raise
     if not lacking and begun is not None:
@@ -195,15 +195,15 @@ def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edg
     hints, baseline = begun.report.hints, begun.baseline
     added = tuple(name.partition(" ")[0] for name in env.added)
     known = replace(hints, plugins=(*hints.plugins, *added))
-    bench = Bench(workspace, runner, env, known, baseline.suite.seconds)
-    versions = non_code_causes.of_versions(baseline, tree, env)
+    bench = BisectionBench(workspace, runner, env, known, baseline.suite.seconds)
+    versions = non_code_causes.select_versions(baseline, tree, env)
     good, green = request.good, request.green
     history = find_changes(run, good, green, tree, baseline, bench, versions)
     baseline = stale_test_history.find_outdated(
-        package_bisection.explained(baseline, history.packages), history, tree
+        package_bisection.mark_explained(baseline, history.packages), history, tree
     )
     if not history.regressions:
-        baseline = older_python.compared(run, baseline, tree, env, hints, workspace, runner)
+        baseline = older_python.compare_pythons(run, baseline, tree, env, hints, workspace, runner)
     return replace(begun, baseline=baseline, history=history)
 
 
@@ -288,12 +288,12 @@ def _reproduced(
 ) -> _Begun | Outcome:
     """The failures of the report, or those of a run without one, as they are in an environment."""
     runner.preflight(run, env)
-    meant = test_selection.meant(request, report, tree)
-    look = Look(Collection(()))
+    meant = test_selection.guess_meant(request, report, tree)
+    look = SuitePlan(Collection(()))
     if request.reports:
-        look = suite_time_budget.look(run, report, tree, env, runner, meant)
-    wanted = test_selection.wanted(run, request, report, tree, look.collection)
-    report = reported_tests.remarked(report, wanted)
+        look = suite_time_budget.plan_suite(run, report, tree, env, runner, meant)
+    wanted = test_selection.select_wanted(run, request, report, tree, look.collection)
+    report = reported_tests.add_remarks(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
     if wanted.whole:
@@ -302,7 +302,9 @@ def _reproduced(
     else:
         failures = wanted.failures
         selected = (
-            None if look.fits else suite_time_budget.chosen(run, report, look.collection, failures)
+            None
+            if look.fits
+            else suite_time_budget.choose_tests(run, report, look.collection, failures)
         )
         baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
     return _Begun(report, env, baseline)
@@ -320,16 +322,18 @@ def _verified(
 
     Where packages broke tests it has to hold with their former versions as well.
     """
-    if reason := outside(request.paths, (edit.target.path for edit in proposal.edits)):
+    if reason := explain_outside(request.paths, (edit.target.path for edit in proposal.edits)):
         return Verdict("unconfirmed", detail=reason)
     workspace, runner = edges.workspace, edges.runner
     env, baseline = begun.env, begun.baseline
     verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
-    held = test_merge_commit.held(
+    held = test_merge_commit.check_merge_commit(
         run, verified, request.tested_sha, tree, workspace, env, runner, baseline
     )
-    held = verify_command.held(run, held, request, tree, workspace, env, runner)
-    held = package_bisection.held(run, held, begun.history.packages, tree, workspace, env, runner)
+    held = verify_command.run_commands(run, held, request, tree, workspace, env, runner)
+    held = package_bisection.check_former_packages(
+        run, held, begun.history.packages, tree, workspace, env, runner
+    )
     if held is not verified and isinstance(held, Confirmed) and workspace.changed(env):
         return TAMPERED
     return held
@@ -357,7 +361,7 @@ def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -
     report = reader.read(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
-    doctests = reported_tests.doctests(report, tree.paths())
+    doctests = reported_tests.find_doctests(report, tree.paths())
     python = report.hints.python or request.python
     return replace(report, hints=replace(report.hints, python=python, doctests=doctests))
 

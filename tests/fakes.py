@@ -27,7 +27,7 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.ports import Ask
-from heal_bot.source.edit import patched
+from heal_bot.source.edit import patch_files
 
 SHA = "1" * 40
 RED = '<failure message="assert 1 == 2">tests/test_a.py:1: AssertionError</failure>'
@@ -160,7 +160,7 @@ class ExecSession:
         for candidate in candidates:
             self.judged += 1
             names: dict[str, Any] = {}
-            files = {file.path: file.content for file in patched(self.tree, candidate)}
+            files = {file.path: file.content for file in patch_files(self.tree, candidate)}
             exec(files.get(self.path, self.tree.read(self.path).decode()), names)
             fixed = tuple(test for test, check in self.checks.items() if check(names))
             left = tuple(

@@ -35,7 +35,7 @@ def test_a_run_that_is_stopped_early_is_called_interrupted(tmp_path: Path, ready
         subprocess.run(["git", *who, *args], cwd=repo, check=True)
     seen: list[Event] = []
     chosen = settings.load({}, options={"proposers": ("rules",), "sandbox": "reduced"})
-    job = wiring.Job(repo, tmp_path / "out", python=Path(sys.executable))
+    job = wiring.HealJob(repo, tmp_path / "out", python=Path(sys.executable))
 
     def stopped() -> bool:
         return not ready or any(isinstance(event, SuiteFinished) for event in seen)

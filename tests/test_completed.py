@@ -23,7 +23,7 @@ from heal_bot.core.model import (
     SuiteRun,
 )
 from heal_bot.pipeline import Edges, heal
-from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.search.cluster_search import SearchLimits
 from tests.environments.warehouse import Warehouse
 from tests.fakes import (
     ENVIRONMENT,
@@ -100,7 +100,7 @@ def healed(
     run, events = quiet_run()
     edges = Edges(workspace, runner, (), NoStore())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, reports=("r.xml",) if cases else ())
-    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+    outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
     return outcome, "\n".join(getattr(event, "message", "") for event in events)
 
 

@@ -19,7 +19,7 @@ from heal_bot.core.model import (
     test_identity,
 )
 from heal_bot.junit import reader, reported_tests
-from heal_bot.report.outcome_record import fingerprint, flatten
+from heal_bot.report.outcome_record import fingerprint_failures, flatten
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
 
@@ -57,9 +57,9 @@ def _outcome(test: str, *collected: str) -> Outcome:
 def test_the_same_failures_have_the_same_names_and_fingerprint_on_another_day() -> None:
     monday = _outcome(MONDAY[2], *MONDAY)
     tuesday = _outcome(f"{F}[tue 2]", f"{F}[tue 1]", f"{F}[tue 2]", f"{F}[tue 3]")
-    assert fingerprint(monday) == fingerprint(tuesday)
+    assert fingerprint_failures(monday) == fingerprint_failures(tuesday)
     other = replace(tuesday, baseline=_outcome(f"{F}[tue 1]", f"{F}[tue 1]").baseline)
-    assert fingerprint(monday) != fingerprint(other)
+    assert fingerprint_failures(monday) != fingerprint_failures(other)
     shown = [flatten(outcome).failures[0].test for outcome in (monday, tuesday)]
     assert shown == [f"{F}[2 of 3]"] * 2
 

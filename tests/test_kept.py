@@ -53,7 +53,7 @@ def test_what_was_verified_before_the_sandbox_broke_is_the_result(tmp_path: Path
     for command in (("init", "-q", "-b", "main"), ("add", "."), (*who, "commit", "-qm", "all")):
         subprocess.run(["git", *command], cwd=repo, check=True, capture_output=True)
     events: list[Event] = []
-    job = wiring.Job(repo=repo, out=tmp_path / "out", python=Path(sys.executable))
+    job = wiring.HealJob(repo=repo, out=tmp_path / "out", python=Path(sys.executable))
     chosen = settings.load({}, options={"proposers": ("rules",)})
     own = Own(proposers=(Breaking(),), alone=True)
     record = api.heal(job, chosen, events.append, own=own)

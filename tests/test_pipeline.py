@@ -20,7 +20,7 @@ from heal_bot.core.model import (
     SuiteRun,
 )
 from heal_bot.pipeline import Edges, heal
-from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.search.cluster_search import SearchLimits
 from tests.fakes import (
     ISOLATION,
     RED,
@@ -73,7 +73,7 @@ def healed(
     runner = Runner(list(suites) or [suite(passed(ONE), passed(TWO), passed(THREE))])
     edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, reports=tuple(reports), only=only)
-    return heal(run, request, edges, tmp_path, Memory(), Limits()), runner
+    return heal(run, request, edges, tmp_path, Memory(), SearchLimits()), runner
 
 
 GREEN = case("one") + case("two") + case("three")
@@ -116,7 +116,7 @@ def test_a_report_older_than_the_commit_is_no_proof(tmp_path: Path) -> None:
     runner = Runner([suite(passed(ONE), passed(TWO), passed(THREE))])
     edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, reports=("r.xml",))
-    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+    outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
     assert "stale" in outcome.report.flags
     assert runner.asked != []
     said = [getattr(event, "message", "") for event in events]
@@ -197,7 +197,7 @@ def test_what_pytest_cannot_run_the_test_command_may(tmp_path: Path) -> None:
         runner = Runner([red])
         edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
         request = HealRequest("octo/shop", SHA, reports=("r.xml",), test_command=command)
-        outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+        outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
         assert (outcome.status == "nothing_to_do") is not bool(command)
         found = outcome.baseline and [f.test for f in outcome.baseline.confirmed]
         assert found == confirmed
@@ -258,7 +258,7 @@ def test_a_run_that_did_not_reach_its_end_never_speaks_for_the_rest(
     runner = Runner([CUT])
     edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, reports=("r.xml",))
-    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+    outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
     assert (outcome.status, outcome.stopped) == ("budget_exhausted", "budget")
     assert "1 of 3 tests ran" in outcome.reason
     # Without a name to begin with nothing is left out beforehand.
@@ -277,7 +277,7 @@ def test_what_a_report_names_runs_though_the_suite_does_not_come_to_it(
         runner = Runner([CUT, suite(here)])
         edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
         request = HealRequest("octo/shop", SHA, reports=("r.xml",))
-        outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+        outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
         green = stale and status == "not_reproduced"
         assert outcome.status == ("budget_exhausted" if green else status)
         assert runner.asked[1][1] == (THREE,)
@@ -292,7 +292,7 @@ def test_a_stale_report_says_what_runs_first_and_not_what_is_red(tmp_path: Path)
         runner = Runner([suite(passed(ONE), failed(TWO), passed(THREE)), suite(failed(TWO))])
         edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
         request = HealRequest("octo/shop", SHA, reports=("r.xml",))
-        outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+        outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
         assert outcome.baseline is not None
         assert [f.test for f in outcome.baseline.confirmed] == [TWO]
 
@@ -318,7 +318,7 @@ def test_a_gap_of_what_was_observed_is_told_once(tmp_path: Path) -> None:
     run, events = quiet_run()
     edges = Edges(Workspace(tmp_path / "tree"), Runner([red]), (), NoStore())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, reports=("r.xml",))
-    heal(run, request, edges, tmp_path, Memory(), Limits())
+    heal(run, request, edges, tmp_path, Memory(), SearchLimits())
     assert [getattr(event, "message", "") for event in events].count(gap) == 1
 
 

@@ -114,9 +114,9 @@ def _begun(
     address, repo = f"{stage.github.url}/{stage.github.world.name}.git", folder / "full"
     argv = ["git", "clone", "--quiet", address, str(repo)]
     subprocess.run(argv, check=True, capture_output=True, timeout=300)
-    job = wiring.Job(repo, folder / "bundle", (str(stage.runner.workspace / "junit.xml"),))
+    job = wiring.HealJob(repo, folder / "bundle", (str(stage.runner.workspace / "junit.xml"),))
     chosen = settings.from_process(None, {}, {})
-    with wiring.connected(job, chosen, lambda event: None, lambda: False) as edges:
+    with wiring.connect(job, chosen, lambda event: None, lambda: False) as edges:
         run, request = edges.run, edges.request
         tree = edges.workspace.checkout(run, request.base_sha)
         report = pipeline._read(run, request, edges.root, tree, 0.0)

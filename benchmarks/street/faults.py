@@ -42,7 +42,9 @@ def mutant(text: str, planted: Planted) -> Mutant:
 
 def targets(path: str, text: str) -> tuple[Target, ...]:
     """The functions of a file."""
-    return tuple(target for target in functions.index(path, text) if target.kind == "function")
+    return tuple(
+        target for target in functions.index_targets(path, text) if target.kind == "function"
+    )
 
 
 def faulty(target: Target, kind: str, seed: int) -> str:

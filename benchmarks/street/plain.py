@@ -75,9 +75,9 @@ def environ(folder: Path, data: Path) -> dict[str, str]:
 
 def interpreter(version: str) -> str:
     """The program of a Python of this machine; PlainError where there is none."""
-    from heal_bot.environments.interpreters import installed
+    from heal_bot.environments.interpreters import list_installed
 
-    found = next((p for p in installed() if p.version.startswith(f"{version}.")), None)
+    found = next((p for p in list_installed() if p.version.startswith(f"{version}.")), None)
     if found is None:
         raise PlainError(f"no Python {version} on this machine")
     return str(found.program)

@@ -46,7 +46,7 @@ def source_of(git: GitRepository, head: str, planted: Planted) -> str:
 
 def with_mutant(text: str, mutant: Mutant) -> str:
     """A file with one function replaced by its mutant."""
-    lines = list(functions.lines(text))
+    lines = list(functions.split_lines(text))
     lines[mutant.first_line - 1 : mutant.last_line] = [mutant.source]
     return "".join(lines)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heal_bot.action.webhook_event import Facts
+from heal_bot.action.webhook_event import EventFacts
 from heal_bot.core import settings
 from heal_bot.core.errors import BudgetError, ForgeError, HealBotError, ProvisionError, UsageError
 from heal_bot.core.events import Run
@@ -19,7 +19,7 @@ from heal_bot.core.settings import Settings
 from heal_bot.core.text import Secret, for_log, for_markdown
 from heal_bot.github import actions_runner, permission_check
 from heal_bot.github.pulls import GitHub
-from heal_bot.publish.best_effort import aside
+from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.delivery_options import Options, Published
 from heal_bot.report import console, status_comment, step_summary
 from heal_bot.report.collection_report import FAILING
@@ -47,7 +47,7 @@ _SET_UP = re.compile(r"[/\\]Python[/\\](3\.[\w.-]{1,30})[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ActionContext:
     """One step of a workflow."""
 
     settings: Settings
@@ -57,7 +57,7 @@ class Job:
     run: Run
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Job:
+    def of(cls, environ: Mapping[str, str]) -> ActionContext:
         """The job that an environment describes. UsageError for a value that cannot be meant."""
         given = actions_runner.inputs(environ)
         for name in sorted(set(given) - INPUTS)[:_TOLD]:
@@ -67,11 +67,11 @@ class Job:
             raise UsageError(
                 f"input allow is {given['allow']!r}; use one of {permission_check.LEVELS}"
             )
-        run = Run(lambda event: click.echo(console.line(event)))
+        run = Run(lambda event: click.echo(console.render_line(event)))
         folder = Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
         return cls(chosen, given, environ, folder, run)
 
-    def configured(self, config: bytes | None) -> Job:
+    def configured(self, config: bytes | None) -> ActionContext:
         """The job with what the base branch's settings file decides where no input does."""
         return replace(self, settings=_settings(self.environ, self.inputs, config))
 
@@ -115,7 +115,7 @@ class Job:
             raise UsageError(f"input {name} is {told!r}, outside of the workspace")
         return path
 
-    def facts(self) -> Facts:
+    def facts(self) -> EventFacts:
         """What the runner and the inputs say, for reading the event."""
         patterns = self.inputs.get("junit", "").replace(",", "\n").splitlines()
         chosen, environ = self.settings, self.environ
@@ -123,7 +123,7 @@ class Job:
         numbered = _NUMBER.fullmatch(run_id) is not None
         if "run-id" in self.inputs and not numbered:
             raise UsageError(f"input run-id is {run_id[:40]!r}; give the number of a workflow run")
-        return Facts(
+        return EventFacts(
             chosen.github_repository,
             environ.get("GITHUB_SHA", ""),
             environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME", ""),
@@ -175,18 +175,18 @@ class Job:
         Where the token may not comment that is a warning: the step summary says the same.
         """
         mark = status_comment.request_mark(request)
-        aside(self.run, lambda: forge.talk.comment(self.run, number, mark, text(mark), new=new))
+        try_aside(self.run, lambda: forge.talk.comment(self.run, number, mark, text(mark), new=new))
 
     def tell(self, outputs: Mapping[str, str], text: str) -> None:
         """Write to the runner's files, where there is a runner."""
         actions_runner.tell(
-            self.environ, outputs, step_summary.fit(text, step_summary.STEP_LIMIT - 1)
+            self.environ, outputs, step_summary.fit_bytes(text, step_summary.STEP_LIMIT - 1)
         )
 
     def refuse(self, reason: str) -> None:
         """Tell the runner that this is not done, and why."""
         click.echo(actions_runner.annotation("warning", "heal-bot", reason))
-        self.tell({"status": "refused"}, step_summary.failed(reason))
+        self.tell({"status": "refused"}, step_summary.render_failed(reason))
 
     def nothing(self, reason: str) -> None:
         """Tell the runner that there is nothing to do, and why."""
@@ -195,7 +195,7 @@ class Job:
 
     def fail(self, error: HealBotError) -> None:
         """Tell the runner that the run broke."""
-        broke(self.environ, error)
+        report_broken_run(self.environ, error)
 
     def finish(self, record: OutcomeRecord, done: Published, callback: str) -> None:
         """Outputs, step summary, and one line in the log."""
@@ -216,7 +216,7 @@ class Job:
             "bundle": str(self.bundle),
             "callback": callback,
         }
-        self.tell(outputs, step_summary.step(record, done.status, done.reason, done.url))
+        self.tell(outputs, step_summary.render_step(record, done.status, done.reason, done.url))
         broken = told in {"environment_error", "sandbox_error"}
         level = "warning" if broken or told in {"stale", "refused"} else "notice"
         why = broken or told == "explained"
@@ -225,14 +225,14 @@ class Job:
         click.echo(actions_runner.annotation(level, "heal-bot", said))
 
 
-def broke(environ: Mapping[str, str], error: HealBotError) -> None:
+def report_broken_run(environ: Mapping[str, str], error: HealBotError) -> None:
     """Tell the runner of a run that broke, also where its inputs are what is wrong."""
     known = {ProvisionError: "environment_error", BudgetError: "budget_exhausted"}
     told = known.get(type(error), "failed")
     click.echo(actions_runner.annotation("error", "heal-bot", str(error)))
     # The runner's files lie on the disk that may be what is full.
     with contextlib.suppress(ForgeError):
-        actions_runner.tell(environ, {"status": told}, step_summary.failed(str(error)))
+        actions_runner.tell(environ, {"status": told}, step_summary.render_failed(str(error)))
 
 
 def _settings(

@@ -13,8 +13,8 @@ import click
 
 from heal_bot.action import event_file, local_event
 from heal_bot.action import webhook_event as events
-from heal_bot.action.action_context import Job, broke
-from heal_bot.action.webhook_event import Asked, Ignored
+from heal_bot.action.action_context import ActionContext, report_broken_run
+from heal_bot.action.webhook_event import CommandRequest, Ignored
 from heal_bot.core.errors import HealBotError, ProvisionError, no_room
 from heal_bot.core.model import HealRequest
 from heal_bot.github import actions_runner, permission_check
@@ -31,15 +31,15 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 def receive(environ: Mapping[str, str], path: Path | None) -> None:
     """Serve the event of a sealed process, and tell the runner of what breaks."""
     if path is not None and not environ.get("GITHUB_EVENT_NAME"):
-        environ = local_event.completed(environ, event_file.load(path))
+        environ = local_event.complete_environment(environ, event_file.load(path))
     try:
-        job = Job.of(environ)
+        job = ActionContext.of(environ)
     except HealBotError as error:
-        broke(environ, error)
+        report_broken_run(environ, error)
         raise
     for line in actions_runner.masks(job.settings.secrets):
         click.echo(line)
-    path = path or event_file.named(environ)
+    path = path or event_file.find_event_file(environ)
     try:
         _written(job, environ.get("GITHUB_EVENT_NAME", ""), path)
     except HealBotError as error:
@@ -47,7 +47,7 @@ def receive(environ: Mapping[str, str], path: Path | None) -> None:
         raise
 
 
-def _written(job: Job, name: str, path: Path) -> None:
+def _written(job: ActionContext, name: str, path: Path) -> None:
     """Serve where temporary files can be written; ProvisionError when a disk is full."""
     try:
         tempfile.gettempdir()
@@ -64,7 +64,7 @@ def _written(job: Job, name: str, path: Path) -> None:
         raise
 
 
-def serve(job: Job, name: str, path: Path, heal: Healer | None = None) -> None:
+def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None) -> None:
     """The whole run: event, admission, healing without the token, publishing with it."""
     asked = events.read(name, event_file.load(path), job.facts())
     if isinstance(asked, Ignored) and asked.reply_to is None:
@@ -98,16 +98,18 @@ def serve(job: Job, name: str, path: Path, heal: Healer | None = None) -> None:
 
     asked = replace(located, request=request)
     if located.green:
-        webhook_handlers.green(job, request, forge)
+        webhook_handlers.close_green(job, request, forge)
     elif request.verb in {"heal", "retry"}:
-        webhook_handlers.healed(
+        webhook_handlers.heal_and_publish(
             job, asked, admitted.config_ref, forge, runs, heal or worker_process.heal
         )
     else:
-        webhook_handlers.speak(job, asked, forge)
+        webhook_handlers.reply_to_verb(job, asked, forge)
 
 
-def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
+def _located(
+    job: ActionContext, asked: CommandRequest, forge: GitHub, runs: Runs
+) -> CommandRequest | str:
     """The request with its commit, where only the API knows it; or why there is none."""
     request = asked.request
     if request.trigger == "schedule":
@@ -129,7 +131,7 @@ def _located(job: Job, asked: Asked, forge: GitHub, runs: Runs) -> Asked | str:
     return replace(asked, request=known, artifacts=True)
 
 
-def _fleeting(request: HealRequest, job: Job) -> str:
+def _fleeting(request: HealRequest, job: ActionContext) -> str:
     """Why a run of what is no lasting branch starts nothing."""
     if request.base_ref.startswith("gh-readonly-queue/"):
         return "the branch of a merge queue lives for its check alone; heal the pull request"
@@ -139,7 +141,7 @@ def _fleeting(request: HealRequest, job: Job) -> str:
     return ""
 
 
-def _own(request: HealRequest, job: Job) -> str:
+def _own(request: HealRequest, job: ActionContext) -> str:
     """Why a red run of a proposal of ours starts nothing: it would propose to itself for ever."""
     asked = request.trigger in {"comment", "dispatch", "step:workflow_dispatch"}
     name = request.base_ref.removeprefix(job.options().prefix)
@@ -148,8 +150,10 @@ def _own(request: HealRequest, job: Job) -> str:
     return f"branch {request.base_ref} is heal-bot's own; ask with a comment to repair it"
 
 
-def _reply(job: Job, forge: GitHub, number: int | None, reply_to: int | None, reason: str) -> None:
+def _reply(
+    job: ActionContext, forge: GitHub, number: int | None, reply_to: int | None, reason: str
+) -> None:
     """Answer a request that is not served in one sentence, once."""
     if number is None or reply_to is None:
         return
-    job.say(forge, number, reply_to, lambda mark: status_comment.refused(mark, reason))
+    job.say(forge, number, reply_to, lambda mark: status_comment.render_refused(mark, reason))

@@ -28,10 +28,10 @@ def command(path: Path | None) -> None:
     GITHUB_TOKEN, and GITHUB_WORKSPACE the folder where the bundle goes.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    environ = secret_vault.environment()
-    if not event_filter.passed(environ, path or event_file.named(environ)):
+    environ = secret_vault.copy_environment()
+    if not event_filter.passes_filter(environ, path or event_file.find_event_file(environ)):
         return
-    environ = secret_vault.sealed(environ)
+    environ = secret_vault.seal_process(environ)
     from heal_bot.action import dispatch
 
     dispatch.receive(environ, path)

@@ -22,7 +22,7 @@ _SPOKEN = {
 }
 
 
-def named(environ: Mapping[str, str]) -> Path:
+def find_event_file(environ: Mapping[str, str]) -> Path:
     """The event file that the runner names."""
     return Path(environ.get("GITHUB_EVENT_PATH") or "/nonexistent")
 
@@ -42,7 +42,7 @@ def load(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def idle(name: str, path: Path) -> str:
+def explain_idle(name: str, path: Path) -> str:
     """Why the event asks for nothing; '' where it may ask for something.
 
     Only what is certain: a file or a payload of another form is judged where it is read.
@@ -60,7 +60,7 @@ def idle(name: str, path: Path) -> str:
         conclusion = run.get("conclusion") if isinstance(run, dict) else None
         action = given.get("action")
         known = isinstance(action, str) and isinstance(conclusion, str)
-        return ended(str(action), str(conclusion)) if known else ""
+        return explain_ended_run(str(action), str(conclusion)) if known else ""
     said = given.get(_SPOKEN[name])
     if not isinstance(said, dict) or "body" not in said:
         return ""
@@ -69,7 +69,7 @@ def idle(name: str, path: Path) -> str:
     return _NO_COMMAND if unasked else ""
 
 
-def ended(action: str, conclusion: str) -> str:
+def explain_ended_run(action: str, conclusion: str) -> str:
     """Why another workflow's run is neither to be healed nor green; '' where it is."""
     if action == "completed" and conclusion in {"failure", "success"}:
         return ""

@@ -11,9 +11,9 @@ from heal_bot.core.text import for_log
 from heal_bot.github import actions_runner
 
 
-def passed(environ: Mapping[str, str], path: Path) -> bool:
+def passes_filter(environ: Mapping[str, str], path: Path) -> bool:
     """Whether the event may ask for something; the runner is told of one that does not."""
-    reason = event_file.idle(environ.get("GITHUB_EVENT_NAME", ""), path)
+    reason = event_file.explain_idle(environ.get("GITHUB_EVENT_NAME", ""), path)
     if not reason:
         return True
     sys.stdout.write(for_log(f"nothing to do: {reason}") + "\n")
@@ -21,14 +21,16 @@ def passed(environ: Mapping[str, str], path: Path) -> bool:
     return False
 
 
-def opened() -> bool:
+def admits_entry() -> bool:
     """Whether the container's entry goes on, in a process whose environment holds no secret.
 
     A process that was started with secrets replaces itself here, and begins anew.
     """
-    environ = secret_vault.environment()
-    if not secret_vault.begun(environ) and not passed(environ, event_file.named(environ)):
+    environ = secret_vault.copy_environment()
+    if not secret_vault.receives_secrets(environ) and not passes_filter(
+        environ, event_file.find_event_file(environ)
+    ):
         return False
-    if not secret_vault.begun(environ):
-        secret_vault.sealed(environ)
+    if not secret_vault.receives_secrets(environ):
+        secret_vault.seal_process(environ)
     return True

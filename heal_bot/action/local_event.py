@@ -19,7 +19,7 @@ _KEYS = (
 )
 
 
-def completed(environ: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, str]:
+def complete_environment(environ: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, str]:
     """The environment with name, repository, commit and branch of the event where it has none."""
     repository, pull = _part(payload, "repository"), _part(payload, "pull_request")
     name = next((name for name, keys in _KEYS if keys <= payload.keys()), "")

@@ -24,17 +24,17 @@ _KEPT = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_EN
 _PREFIXES = ("INPUT_", "GITHUB_", "HEAL_BOT_")
 
 
-def environment() -> dict[str, str]:
+def copy_environment() -> dict[str, str]:
     """A copy of this process's environment, for the runner's inputs and file commands."""
     return dict(os.environ)
 
 
-def begun(environ: Mapping[str, str]) -> bool:
+def receives_secrets(environ: Mapping[str, str]) -> bool:
     """Whether this process is the one that gets its secrets over a pipe."""
     return _FD in environ
 
 
-def sealed(environ: Mapping[str, str]) -> dict[str, str]:
+def seal_process(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment with its secrets, in a process whose own environment holds none.
 
     A process that was started with secrets in its environment replaces itself by one that gets
@@ -45,11 +45,11 @@ def sealed(environ: Mapping[str, str]) -> dict[str, str]:
         return {name: value for name, value in environ.items() if name != _FD} | _read(number)
     secrets = {name: value for name, value in environ.items() if name in _SECRETS and value}
     if secrets:
-        os.execve(sys.executable, _argv(), plain(environ) | {_FD: _piped(secrets)})  # noqa: S606
+        os.execve(sys.executable, _argv(), keep_plain(environ) | {_FD: _piped(secrets)})  # noqa: S606
     return dict(environ)
 
 
-def plain(environ: Mapping[str, str]) -> dict[str, str]:
+def keep_plain(environ: Mapping[str, str]) -> dict[str, str]:
     """What of an environment is kept: names from an allow-list, and no secret."""
     return {
         name: value
@@ -58,7 +58,7 @@ def plain(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def packed(secrets: Mapping[str, str]) -> bytes:
+def pack_secrets(secrets: Mapping[str, str]) -> bytes:
     """Secrets as they go through a pipe; UsageError when they are too long for one."""
     data = json.dumps(dict(secrets)).encode()
     if len(data) > _MAX_BYTES:
@@ -66,13 +66,13 @@ def packed(secrets: Mapping[str, str]) -> bytes:
     return data
 
 
-def received() -> dict[str, str]:
+def receive_secrets() -> dict[str, str]:
     """The secrets on standard input, in a process that is private from then on."""
     become_private()
-    return unpacked(sys.stdin.buffer.read(_MAX_BYTES))
+    return unpack_secrets(sys.stdin.buffer.read(_MAX_BYTES))
 
 
-def unpacked(data: bytes) -> dict[str, str]:
+def unpack_secrets(data: bytes) -> dict[str, str]:
     """What `packed` made; UsageError for anything else."""
     try:
         found = json.loads(data)
@@ -87,7 +87,7 @@ def _piped(secrets: Mapping[str, str]) -> str:
     """The number of an inheritable descriptor that holds the secrets, already written."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb") as file:
-        file.write(packed(secrets))
+        file.write(pack_secrets(secrets))
     os.set_inheritable(reading, True)
     return str(reading)
 
@@ -96,7 +96,7 @@ def _read(number: str) -> dict[str, str]:
     if not number.isdigit():
         raise UsageError(f"{_FD} is {number[:20]!r}, which is no descriptor")
     with os.fdopen(int(number), "rb") as file:
-        return unpacked(file.read(_MAX_BYTES))
+        return unpack_secrets(file.read(_MAX_BYTES))
 
 
 def _argv() -> list[str]:

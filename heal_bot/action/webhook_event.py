@@ -19,7 +19,7 @@ _DISPATCHES = frozenset({"heal", "heal-bot"})
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class EventFacts:
     """What the runner says of this job: repository, commit, branch, run, and the inputs.
 
     `bots` are the accounts that may ask although they are no people.
@@ -37,7 +37,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EventPlace:
     """A line of a file, on the new side of a pull request's diff at `sha`."""
 
     path: str
@@ -46,7 +46,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CommandRequest:
     """A request read from an event; what only the API can say is still empty in it.
 
     `report` is JUnit XML that came with the event itself; `artifacts` says that the reports are
@@ -57,7 +57,7 @@ class Asked:
     request: HealRequest
     report: str = ""
     artifacts: bool = False
-    place: Place | None = None
+    place: EventPlace | None = None
     review: bool = False
     green: bool = False
 
@@ -75,7 +75,7 @@ class Ignored:
     actor: str = ""
 
 
-def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:
+def read(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
     """What the event `name` asks for.
 
     A push, pull request or any other event is the failed run of this very job; comments, dispatches
@@ -102,13 +102,13 @@ def read(name: str, given: dict[str, Any], facts: Facts) -> Asked | Ignored:
                 return _since(_step(name, facts), before)
             case "schedule":
                 request = replace(_step(name, facts).request, trigger="schedule", base_sha="")
-                return Asked(request, artifacts=True)
+                return CommandRequest(request, artifacts=True)
         return _step(name, facts)
     except ValidationError as error:
-        raise UsageError(f"event {name}: {webhook_payload.fault(error)}") from error
+        raise UsageError(f"event {name}: {webhook_payload.describe_fault(error)}") from error
 
 
-def _step(name: str, facts: Facts) -> Asked:
+def _step(name: str, facts: EventFacts) -> CommandRequest:
     request = HealRequest(
         repo=facts.repo,
         base_sha=_sha(facts.sha),
@@ -122,10 +122,10 @@ def _step(name: str, facts: Facts) -> Asked:
         job=facts.job,
         python=facts.python,
     )
-    return Asked(request, artifacts=not facts.junit)
+    return CommandRequest(request, artifacts=not facts.junit)
 
 
-def _pull_request(event: webhook_payload.PullEvent, facts: Facts) -> Asked | Ignored:
+def _pull_request(event: webhook_payload.PullEvent, facts: EventFacts) -> CommandRequest | Ignored:
     """CI tested the merge commit; the patch is made on the head, for the head's branch."""
     pull = event.pull_request
     if reason := _foreign(pull.head, facts):
@@ -143,17 +143,17 @@ def _pull_request(event: webhook_payload.PullEvent, facts: Facts) -> Asked | Ign
     return _since(replace(asked, request=request), pull.base.sha)
 
 
-def _since(asked: Asked, good: str) -> Asked:
+def _since(asked: CommandRequest, good: str) -> CommandRequest:
     """With the commit that the change under test is on top of, where the event names one."""
     known = good if _SHA.match(good) and good.strip("0") else ""
     return replace(asked, request=replace(asked.request, good=known))
 
 
-def _finished(event: webhook_payload.RunEvent, facts: Facts) -> Asked | Ignored:
+def _finished(event: webhook_payload.RunEvent, facts: EventFacts) -> CommandRequest | Ignored:
     """Another workflow's run: red is healed, green closes what is no longer needed."""
     run = event.workflow_run
     head_repo = run.head_repository.full_name if run.head_repository else ""
-    if reason := event_file.ended(event.action, run.conclusion or ""):
+    if reason := event_file.explain_ended_run(event.action, run.conclusion or ""):
         return Ignored(reason)
     if head_repo.lower() != facts.repo.lower() or run.event == "pull_request_target":
         return Ignored(f"the run is of code from {one_line(head_repo) or 'a deleted fork'}")
@@ -173,51 +173,51 @@ def _finished(event: webhook_payload.RunEvent, facts: Facts) -> Asked | Ignored:
         pull_number=pull.number if pull else None,
         instruction=facts.instruction,
     )
-    asked = Asked(request, artifacts=True, green=run.conclusion == "success")
+    asked = CommandRequest(request, artifacts=True, green=run.conclusion == "success")
     # What runs on a schedule was green when its commit was made, unless somebody knows better.
     return _since(asked, run.head_sha if run.event == "schedule" else base)
 
 
-def _comment(event: webhook_payload.CommentEvent, facts: Facts) -> Asked | Ignored:
+def _comment(event: webhook_payload.CommentEvent, facts: EventFacts) -> CommandRequest | Ignored:
     pull = event.issue.number
-    found = _asked(event.action, event.sender, event.comment, pull, facts)
-    if event.issue.pull_request is None and isinstance(found, Asked):
+    found = read_command(event.action, event.sender, event.comment, pull, facts)
+    if event.issue.pull_request is None and isinstance(found, CommandRequest):
         return Ignored("/heal works on pull requests", pull, event.comment.id, event.sender.login)
     return found
 
 
-def _line(event: webhook_payload.LineCommentEvent, facts: Facts) -> Asked | Ignored:
+def _line(event: webhook_payload.LineCommentEvent, facts: EventFacts) -> CommandRequest | Ignored:
     """The line of the comment picks the function, its text is the instruction."""
     comment, number = event.comment, event.pull_request.number
-    found = _asked(event.action, event.sender, comment, number, facts, free=True)
+    found = read_command(event.action, event.sender, comment, number, facts, free=True)
     if isinstance(found, Ignored):
         return found
     if reason := _foreign(event.pull_request.head, facts):
         return Ignored(reason, number, comment.id, event.sender.login)
     place = None
     if comment.line is not None and comment.side != "LEFT" and _SHA.match(comment.commit_id):
-        place = Place(comment.path, comment.line, comment.commit_id)
+        place = EventPlace(comment.path, comment.line, comment.commit_id)
     return replace(found, place=place, review=True)
 
 
-def _review(event: webhook_payload.ReviewEvent, facts: Facts) -> Asked | Ignored:
+def _review(event: webhook_payload.ReviewEvent, facts: EventFacts) -> CommandRequest | Ignored:
     number = event.pull_request.number
     action = "created" if event.action == "submitted" else event.action
-    found = _asked(action, event.sender, event.review, number, facts)
-    if isinstance(found, Asked) and (reason := _foreign(event.pull_request.head, facts)):
+    found = read_command(action, event.sender, event.review, number, facts)
+    if isinstance(found, CommandRequest) and (reason := _foreign(event.pull_request.head, facts)):
         return Ignored(reason, number, event.review.id, event.sender.login)
     return found
 
 
-def _asked(
+def read_command(
     action: str,
     sender: webhook_payload.User,
     comment: webhook_payload.Comment,
     number: int,
-    facts: Facts,
+    facts: EventFacts,
     *,
     free: bool = False,
-) -> Asked | Ignored:
+) -> CommandRequest | Ignored:
     """The request of a comment, if its own author has just written a command."""
     said = comment_command.parse(comment.body or "", free=free)
     if action != "created" or said is None:
@@ -243,10 +243,10 @@ def _asked(
         targets=said.targets,
         instruction=said.hint or facts.instruction,
     )
-    return Asked(request, artifacts=not facts.junit)
+    return CommandRequest(request, artifacts=not facts.junit)
 
 
-def _foreign(head: webhook_payload.End, facts: Facts) -> str:
+def _foreign(head: webhook_payload.End, facts: EventFacts) -> str:
     """Why code of a fork is not served here, or nothing."""
     repo = head.repo.full_name if head.repo else ""
     if repo.lower() == facts.repo.lower():
@@ -254,10 +254,10 @@ def _foreign(head: webhook_payload.End, facts: Facts) -> str:
     return f"the code is from {one_line(repo) or 'a deleted fork'}, which this job does not run"
 
 
-def _dispatch(event: webhook_payload.DispatchEvent, facts: Facts) -> Asked | Ignored:
+def _dispatch(event: webhook_payload.DispatchEvent, facts: EventFacts) -> CommandRequest | Ignored:
     if event.action not in _DISPATCHES:
         return Ignored(f"the dispatch type is {one_line(event.action)!r}, not 'heal'")
-    given = webhook_payload.dispatch(event.client_payload)
+    given = webhook_payload.parse_dispatch(event.client_payload)
     if not given.sha and given.run_id is None:
         raise UsageError("event repository_dispatch: client_payload needs run_id or sha")
     told = given.report or given.tests or given.function or given.run_id or facts.junit
@@ -279,7 +279,7 @@ def _dispatch(event: webhook_payload.DispatchEvent, facts: Facts) -> Asked | Ign
         error_log=given.error_log,
         callback=given.callback,
     )
-    return Asked(request, given.report, artifacts=given.run_id is not None)
+    return CommandRequest(request, given.report, artifacts=given.run_id is not None)
 
 
 def _sha(sha: str) -> str:

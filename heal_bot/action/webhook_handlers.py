@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from heal_bot.action.action_context import Job
-from heal_bot.action.webhook_event import Asked
+from heal_bot.action.action_context import ActionContext
+from heal_bot.action.webhook_event import CommandRequest
 from heal_bot.action.worker_process import Task
 from heal_bot.core import bundle
 from heal_bot.core.errors import ForgeError, HealBotError
@@ -23,19 +23,24 @@ from heal_bot.github.pulls import GitHub
 from heal_bot.github.workflow_runs import Runs
 from heal_bot.ports.code_host import STOPPED
 from heal_bot.publish import apply_comment_command, close_stale_pulls
-from heal_bot.publish.best_effort import aside
+from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.delivery_options import Options, Published
-from heal_bot.publish.delivery_strategies import mine
+from heal_bot.publish.delivery_strategies import list_own_pulls
 from heal_bot.publish.publishing import publish, suspected_lines
 from heal_bot.report import pull_request_memory, status_comment
 
 # GitHub shows ten of a level per step; the end of the run is one of them.
 _MARKED = 9
-Healer = Callable[[Job, Task], OutcomeRecord]
+Healer = Callable[[ActionContext, Task], OutcomeRecord]
 
 
-def healed(
-    job: Job, asked: Asked, config_ref: str, forge: GitHub, runs: Runs, heal: Healer
+def heal_and_publish(
+    job: ActionContext,
+    asked: CommandRequest,
+    config_ref: str,
+    forge: GitHub,
+    runs: Runs,
+    heal: Healer,
 ) -> None:
     """Reports, memory, the run itself, delivery; a stale result is healed once more."""
     request, options = _since_green(job, asked, runs), job.options()
@@ -57,7 +62,7 @@ def healed(
                 record = heal(job, replace(task, request=request))
                 done = _published(job, record, request, forge, options)
         except BaseException as error:
-            _ended(job, request, forge, error)
+            report_ended_run(job, request, forge, error)
             raise
     job.finish(record, done, request.callback)
     if not done.checked and done.status != "unchanged":
@@ -75,7 +80,7 @@ def _mark(record: OutcomeRecord) -> None:
 
 
 def _published(
-    job: Job, record: OutcomeRecord, request: HealRequest, forge: GitHub, options: Options
+    job: ActionContext, record: OutcomeRecord, request: HealRequest, forge: GitHub, options: Options
 ) -> Published:
     """What came of it; where GitHub fails altogether the step summary and the outputs hold it."""
     try:
@@ -85,42 +90,51 @@ def _published(
         raise
 
 
-def _ended(job: Job, request: HealRequest, forge: GitHub, error: BaseException) -> None:
+def report_ended_run(
+    job: ActionContext, request: HealRequest, forge: GitHub, error: BaseException
+) -> None:
     """Tell whoever waits for the answer that the run broke, or was cancelled."""
     if request.reply_to is None or request.pull_number is None:
         return
     told = str(error) if isinstance(error, HealBotError) else "its log says why"
     if isinstance(error, KeyboardInterrupt):
         told = "it was cancelled"
-    job.say(forge, request.pull_number, request.reply_to, lambda m: status_comment.failed(m, told))
-
-
-def _begin(job: Job, asked: Asked, forge: GitHub) -> None:
-    """Show whoever asked that the request was seen, and for which commit it is served."""
-    request = asked.request
-    if request.reply_to is None or request.pull_number is None:
-        return
-    _seen(job, asked, forge)
     job.say(
         forge,
         request.pull_number,
         request.reply_to,
-        lambda mark: status_comment.working(mark, request.base_sha, job.run_url),
+        lambda m: status_comment.render_failed(m, told),
+    )
+
+
+def _begin(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
+    """Show whoever asked that the request was seen, and for which commit it is served."""
+    request = asked.request
+    if request.reply_to is None or request.pull_number is None:
+        return
+    react_seen(job, asked, forge)
+    job.say(
+        forge,
+        request.pull_number,
+        request.reply_to,
+        lambda mark: status_comment.render_working(mark, request.base_sha, job.run_url),
         new=job.environ.get("GITHUB_RUN_ATTEMPT") == "1",
     )
 
 
-def _seen(job: Job, asked: Asked, forge: GitHub) -> None:
+def react_seen(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
     """React to the comment; a review itself takes no reaction."""
     if asked.request.reply_to is None or job.environ.get("GITHUB_EVENT_NAME", "").endswith(
         "review"
     ):
         return
     number = asked.request.reply_to
-    aside(job.run, lambda: forge.talk.react(job.run, number, "eyes", review=asked.review))
+    try_aside(job.run, lambda: forge.talk.react(job.run, number, "eyes", review=asked.review))
 
 
-def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ...]:
+def _reports(
+    job: ActionContext, asked: CommandRequest, runs: Runs, folder: Path
+) -> tuple[Path, ...]:
     """The artifacts of the run that was red; without them the sandboxed baseline is the report."""
     request = asked.request
     if not asked.artifacts:
@@ -137,7 +151,7 @@ def _reports(job: Job, asked: Asked, runs: Runs, folder: Path) -> tuple[Path, ..
         return ()
 
 
-def _since_green(job: Job, asked: Asked, runs: Runs) -> HealRequest:
+def _since_green(job: ActionContext, asked: CommandRequest, runs: Runs) -> HealRequest:
     """The request with the commit and the time of the last green run, where no event names one."""
     request = asked.request
     named = request.good not in {"", request.base_sha}
@@ -154,11 +168,13 @@ def _since_green(job: Job, asked: Asked, runs: Runs) -> HealRequest:
     return replace(request, good=green.sha, green=green.started) if green else request
 
 
-def _is_own(job: Job, number: int) -> bool:
+def _is_own(job: ActionContext, number: int) -> bool:
     return str(number) == job.settings.github_run_id
 
 
-def _remembered(job: Job, request: HealRequest, forge: GitHub, options: Options) -> Memory:
+def _remembered(
+    job: ActionContext, request: HealRequest, forge: GitHub, options: Options
+) -> Memory:
     """What our open proposals into this branch remember.
 
     Nothing when asked to try again.
@@ -167,32 +183,32 @@ def _remembered(job: Job, request: HealRequest, forge: GitHub, options: Options)
         return Memory()
     noted = [
         pull_request_memory.read(pull.body)
-        for pull in mine(job.run, forge, options.prefix)
+        for pull in list_own_pulls(job.run, forge, options.prefix)
         if pull.base_ref == request.base_ref
     ]
     tried = dict(item for note in noted if note is not None for item in note.memory.tried)
     return Memory(tuple(tried.items()))
 
 
-def _interrupted(job: Job, request: HealRequest) -> OutcomeRecord | None:
+def _interrupted(job: ActionContext, request: HealRequest) -> OutcomeRecord | None:
     """The bundle that is resumed, read before this run's own takes its place."""
     folder = job.inside("resume")
     return bundle.read(folder) if folder is not None and request.verb != "retry" else None
 
 
-def green(job: Job, request: HealRequest, forge: GitHub) -> None:
+def close_green(job: ActionContext, request: HealRequest, forge: GitHub) -> None:
     """The tests pass without us: close what proposes to repair them."""
     options = job.options()
     closed: tuple[int, ...] = ()
     if options.mode != "dry-run":
-        closed = close_stale_pulls.retire(
+        closed = close_stale_pulls.close_stale(
             job.run, request.base_ref, request.base_sha, forge, options.prefix
         )
     numbers = ", ".join(str(number) for number in closed)
     job.nothing(f"the run is green; closed: {numbers}" if closed else "the run is green")
 
 
-def speak(job: Job, asked: Asked, forge: GitHub) -> None:
+def reply_to_verb(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
     """The verbs that start no run: apply, explain, stop, help."""
     request = asked.request
     assert request.pull_number is not None
@@ -204,24 +220,31 @@ def speak(job: Job, asked: Asked, forge: GitHub) -> None:
         text = f"Not done: {for_markdown(str(error), 400)}"
         click.echo(actions_runner.annotation("warning", "heal-bot", str(error)))
     job.say(
-        forge, request.pull_number, request.reply_to, lambda mark: status_comment.answer(mark, text)
+        forge,
+        request.pull_number,
+        request.reply_to,
+        lambda mark: status_comment.render_answer(mark, text),
     )
     job.tell({"status": "nothing_to_do", "delivery": done.status}, text)
     click.echo(for_log(f"{request.verb}: {done.status}"))
 
 
-def _spoken(job: Job, request: HealRequest, number: int, forge: GitHub) -> tuple[Published, str]:
+def _spoken(
+    job: ActionContext, request: HealRequest, number: int, forge: GitHub
+) -> tuple[Published, str]:
     """What came of a verb, and the answer as Markdown of our own words."""
     prefix, run = job.options().prefix, job.run
     done = Published("commented", request.verb)
     match request.verb:
         case "apply":
-            done = apply_comment_command.accept(
+            done = apply_comment_command.apply_proposal(
                 run, request.base_ref, request.base_sha, forge, prefix
             )
             return done, f"{for_markdown(done.reason, 400)}."
         case "explain":
-            return done, apply_comment_command.explained(run, request.base_ref, forge, prefix)
+            return done, apply_comment_command.explain_proposals(
+                run, request.base_ref, forge, prefix
+            )
         case "stop":
             forge.talk.label(run, number, (STOPPED,))
             told = f"until the label `{STOPPED}` is removed"

@@ -15,7 +15,7 @@ class _Loose(BaseModel):
     model_config = ConfigDict(defer_build=True, extra="ignore", strict=True, frozen=True)
 
 
-class Repository(_Loose):
+class PayloadRepository(_Loose):
     """A repository."""
 
     full_name: str
@@ -34,7 +34,7 @@ class End(_Loose):
 
     sha: str
     ref: str
-    repo: Repository | None
+    repo: PayloadRepository | None
 
 
 class Label(_Loose):
@@ -83,7 +83,7 @@ class PushEvent(_Loose):
 
 
 class _Event(_Loose):
-    repository: Repository
+    repository: PayloadRepository
     sender: User
 
 
@@ -138,7 +138,7 @@ class WorkflowRun(_Loose):
     head_branch: str | None
     event: str
     conclusion: str | None
-    head_repository: Repository | None
+    head_repository: PayloadRepository | None
     pull_requests: tuple[RunPull, ...] = Field(default=(), strict=False)
 
 
@@ -169,15 +169,17 @@ class Dispatch(BaseModel):
     callback: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{0,64}$")] = ""
 
 
-def dispatch(given: dict[str, Any] | None) -> Dispatch:
+def parse_dispatch(given: dict[str, Any] | None) -> Dispatch:
     """The payload of a dispatch. UsageError naming the field that cannot be meant."""
     try:
         return Dispatch.model_validate(given or {})
     except ValidationError as error:
-        raise UsageError(f"event repository_dispatch: client_payload: {fault(error)}") from error
+        raise UsageError(
+            f"event repository_dispatch: client_payload: {describe_fault(error)}"
+        ) from error
 
 
-def fault(error: ValidationError) -> str:
+def describe_fault(error: ValidationError) -> str:
     """The first thing that is wrong with a payload: where, and how."""
     first = error.errors(include_input=False, include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from heal_bot.action import secret_vault
-from heal_bot.action.action_context import HEALING, Job
-from heal_bot.action.webhook_event import Place
+from heal_bot.action.action_context import HEALING, ActionContext
+from heal_bot.action.webhook_event import EventPlace
 from heal_bot.core import bundle, process
 from heal_bot.core import request_file as requests
 from heal_bot.core.errors import BudgetError, HealBotError, ProvisionError, UsageError
@@ -26,7 +26,7 @@ from heal_bot.environments.target_interpreter import readable_by_others
 from heal_bot.github import actions_runner
 from heal_bot.github.commit_fetch import Fetched, fetch
 from heal_bot.junit import report_files
-from heal_bot.junit.pip_freeze import NAME, found, frozen
+from heal_bot.junit.pip_freeze import NAME, find_files, find_frozen
 from heal_bot.repair.search import attempt_history as memories
 from heal_bot.source import functions
 
@@ -50,11 +50,11 @@ class Task:
     config_ref: str = ""
     report: str = ""
     downloaded: tuple[Path, ...] = ()
-    place: Place | None = None
+    place: EventPlace | None = None
     resumed: OutcomeRecord | None = None
 
 
-def heal(job: Job, task: Task) -> OutcomeRecord:
+def heal(job: ActionContext, task: Task) -> OutcomeRecord:
     """Heal in a child process; the bundle it leaves is read as foreign."""
     asked = job.settings
     with tempfile.TemporaryDirectory(prefix="heal-bot-action-") as name:
@@ -88,7 +88,7 @@ def heal(job: Job, task: Task) -> OutcomeRecord:
         (scratch / "request.json").write_text(requests.dump(request), encoding="utf-8")
         (scratch / "memory.json").write_text(memories.dump(task.memory), encoding="utf-8")
         make_room(job)
-        packages = apt_packages.named(chosen.system_packages)
+        packages = apt_packages.parse_names(chosen.system_packages)
         apt_packages.install(job.run, packages, apt_packages.PATH, job.environ)
         done = _run(chosen, request, argv, scratch)
     actions_runner.give_back(job.bundle.parent, job.workspace)
@@ -119,7 +119,9 @@ def _run(
             env=_environment(chosen, scratch),
             cwd=scratch,
             seconds=chosen.max_minutes * 60 + _GRACE,
-            stdin=secret_vault.packed(_keys(chosen) if request.trust is Trust.TRUSTED else {}),
+            stdin=secret_vault.pack_secrets(
+                _keys(chosen) if request.trust is Trust.TRUSTED else {}
+            ),
             tee=_show,
         )
     finally:
@@ -127,7 +129,7 @@ def _run(
         click.echo(actions_runner.command("endgroup"))
 
 
-def make_room(job: Job) -> None:
+def make_room(job: ActionContext) -> None:
     """The place of the bundle, empty: an older one must not pass for this run's."""
     above = job.bundle.parent
     if above.is_symlink() or job.bundle.is_symlink():
@@ -145,7 +147,7 @@ def make_room(job: Job) -> None:
         ) from error
 
 
-def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> list[str]:
+def _argv(job: ActionContext, request: HealRequest, scratch: Path, fetched: Fetched) -> list[str]:
     argv = [sys.executable, "-I", "-m", "heal_bot", "heal", "--secrets-stdin",
             "--repo", str(fetched.folder), "--request", str(scratch / "request.json"),
             "--memory", str(scratch / "memory.json"), "--out", str(job.bundle)]  # fmt: skip
@@ -161,7 +163,7 @@ def _argv(job: Job, request: HealRequest, scratch: Path, fetched: Fetched) -> li
     return argv
 
 
-def _config(job: Job, fetched: Fetched) -> bytes | None:
+def _config(job: ActionContext, fetched: Fetched) -> bytes | None:
     """The settings file of the base branch; UsageError where one is named that is not there."""
     name = job.inputs.get("config", CONFIG)
     config = fetched.read(fetched.config, name)
@@ -170,16 +172,16 @@ def _config(job: Job, fetched: Fetched) -> bytes | None:
     return config
 
 
-def _frozen(job: Job, task: Task, scratch: Path) -> list[str]:
+def _frozen(job: ActionContext, task: Task, scratch: Path) -> list[str]:
     """The versions of the failing run: the file that is named, else the one beside its reports.
 
     A pattern that matches nothing names none; the child tells so where there is no other.
     """
     named = job.inside("freeze", job.settings.freeze)
     given = [] if named is None else [f"--freeze={named}"]
-    if named is not None and found(str(named)):
+    if named is not None and find_files(str(named)):
         return given
-    data = frozen(task.downloaded)
+    data = find_frozen(task.downloaded)
     if data is None or job.settings.setup:
         return given
     path = scratch / NAME
@@ -187,7 +189,7 @@ def _frozen(job: Job, task: Task, scratch: Path) -> list[str]:
     return [f"--freeze={path}"]
 
 
-def _replies(job: Job) -> Path | None:
+def _replies(job: ActionContext) -> Path | None:
     """Where answers of models are kept between jobs: records, for no database may be restored."""
     path = job.inside("replies")
     if path is not None and path.suffix != _RECORDS:
@@ -195,7 +197,7 @@ def _replies(job: Job) -> Path | None:
     return path
 
 
-def _gathered(job: Job, task: Task, folder: Path) -> tuple[str, ...]:
+def _gathered(job: ActionContext, task: Task, folder: Path) -> tuple[str, ...]:
     """Copies of all reports below the repository, where the child may read them.
 
     Those of the workspace keep their path and time, by which later attempts are told.
@@ -213,7 +215,7 @@ def _gathered(job: Job, task: Task, folder: Path) -> tuple[str, ...]:
 def _copied(workspace: Path, patterns: Sequence[str], folder: Path) -> None:
     """Plain files below the workspace, copied without following a link."""
     for place in report_files.find(workspace, patterns):
-        opened = report_files.opened(place)
+        opened = report_files.open_report(place)
         if isinstance(opened, str):
             raise UsageError(f"report {place.name}: {opened}")
         target = folder / place.name
@@ -223,7 +225,7 @@ def _copied(workspace: Path, patterns: Sequence[str], folder: Path) -> None:
         os.utime(target, (opened.modified, opened.modified))
 
 
-def _pointed(place: Place | None, base_sha: str, fetched: Fetched) -> tuple[str, ...]:
+def _pointed(place: EventPlace | None, base_sha: str, fetched: Fetched) -> tuple[str, ...]:
     """The innermost function around a line of the commit, as `path::qualname`."""
     if place is None or place.sha != base_sha:
         return ()
@@ -231,7 +233,7 @@ def _pointed(place: Place | None, base_sha: str, fetched: Fetched) -> tuple[str,
     if data is None or not place.path.endswith(".py"):
         return ()
     try:
-        found = functions.index(place.path, data.decode("utf-8"))
+        found = functions.index_targets(place.path, data.decode("utf-8"))
     except (HealBotError, UnicodeDecodeError):
         return ()
     around = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.checkout.git import Git, refuse_full
-from heal_bot.checkout.user_repository import Origin
+from heal_bot.checkout.user_repository import UserRepository
 from heal_bot.core.errors import UsageError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.process import Completed
@@ -29,7 +29,7 @@ class Repository:
     fetches from it with fsck, which hashes every object anew.
     """
 
-    origin: Origin
+    origin: UserRepository
     folder: Path
     head: str
     branch: str
@@ -42,7 +42,7 @@ class Repository:
 
         UsageError when `source` is no usable git repository or git is missing.
         """
-        origin = Origin.at(source)
+        origin = UserRepository.at(source)
         head, branch = origin.head()
         place = _new_folder(scratch)
         git = Git.at(place / "home")

@@ -6,7 +6,7 @@ import os
 import re
 
 from heal_bot.checkout.bare_repository import Repository
-from heal_bot.checkout.git_objects import former
+from heal_bot.checkout.git_objects import read_former
 from heal_bot.core.events import Run
 from heal_bot.core.model import Removal
 
@@ -14,7 +14,7 @@ _HEAD = re.compile(rb"([0-9a-f]{40,64}) ")
 _FORMAT = "--format=%H%x00%s%x00"
 
 
-def blamed(run: Run, repository: Repository, sha: str, path: str, line: int) -> tuple[str, str]:
+def blame_line(run: Run, repository: Repository, sha: str, path: str, line: int) -> tuple[str, str]:
     """The commit that a line is from, and its title; '' where it is older than what is at hand."""
     told = repository.git.attempt(
         run, repository.folder, "blame", "--porcelain", "-L", f"{line},{line}", sha, "--", path
@@ -26,7 +26,9 @@ def blamed(run: Run, repository: Repository, sha: str, path: str, line: int) -> 
     return head[1].decode(), title[1].decode(errors="replace") if title else ""
 
 
-def removal(run: Run, repository: Repository, sha: str, path: str, name: str) -> Removal | None:
+def find_removal(
+    run: Run, repository: Repository, sha: str, path: str, name: str
+) -> Removal | None:
     """The newest commit that took a name out of a file; without a name, the file away.
 
     A file is named by its end. None where the history at hand does not tell.
@@ -45,7 +47,7 @@ def removal(run: Run, repository: Repository, sha: str, path: str, name: str) ->
     if not files:
         return None
     parent = f"{commit.decode()}^1"
-    before = former(run, repository, parent, files[0])
+    before = read_former(run, repository, parent, files[0])
     if before is None:
         return None
     moved = "" if name else _moved(run, repository, parent, commit.decode(), files[0])

@@ -11,14 +11,14 @@ from pathlib import Path
 from heal_bot.checkout import blame, safe_open
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.checkout.git_objects import (
-    Entry,
+    TreeEntry,
     base_of,
-    blobs,
     changed_lines,
     changed_paths,
-    entries,
-    former,
-    newest,
+    find_newest_commit,
+    list_entries,
+    read_blobs,
+    read_former,
 )
 from heal_bot.checkout.version_file import version_files
 from heal_bot.core.errors import BudgetError, ProvisionError, WorkspaceError
@@ -47,7 +47,7 @@ class GitTree:
     notes: tuple[str, ...]
     _run: Run
     _repository: Repository
-    _entries: Mapping[str, Entry]
+    _entries: Mapping[str, TreeEntry]
     _kept: Mapping[str, bytes]
     _patched: Mapping[str, bytes]
     _since: str = ""
@@ -63,7 +63,7 @@ class GitTree:
         if path in self._kept:
             return self._kept[path]
         entry = self._regular(path)
-        return next(data for _, data in blobs(self._run, self._repository, (entry,)))
+        return next(data for _, data in read_blobs(self._run, self._repository, (entry,)))
 
     def blob(self, path: str) -> str:
         """The blob id of a regular file in the commit; KeyError when there is none."""
@@ -89,20 +89,22 @@ class GitTree:
     def former(self, path: str) -> bytes | None:
         """A file as it was before the commits under test; None without history or such a file."""
         since = self._base()
-        return former(self._run, self._repository, since, path) if since else None
+        return read_former(self._run, self._repository, since, path) if since else None
 
     def changed_by(self, path: str) -> str:
         """The newest of the commits under test that changed the file; '' without one."""
         since = self._base()
-        return newest(self._run, self._repository, since, self.sha, path) if since else ""
+        return (
+            find_newest_commit(self._run, self._repository, since, self.sha, path) if since else ""
+        )
 
     def blamed(self, path: str, line: int) -> tuple[str, str]:
         """The commit that a line is from, and its title; '' where the history does not tell."""
-        return blame.blamed(self._run, self._repository, self.sha, path, line)
+        return blame.blame_line(self._run, self._repository, self.sha, path, line)
 
     def removal(self, path: str, name: str) -> Removal | None:
         """The newest commit that took a name out of a file, or, for '', a file of that end away."""
-        return blame.removal(self._run, self._repository, self.sha, path, name)
+        return blame.find_removal(self._run, self._repository, self.sha, path, name)
 
     def with_files(self, run: Run, files: Sequence[PatchedFile], scratch: Path) -> GitTree:
         """A fresh checkout of the same commit in which `files` have their new content.
@@ -117,7 +119,7 @@ class GitTree:
         patch = {file.path: file.content.encode("utf-8", "surrogateescape") for file in files}
         return _write(run, self._repository, self, scratch, patch)
 
-    def _regular(self, path: str) -> Entry:
+    def _regular(self, path: str) -> TreeEntry:
         entry = self._entries[path]
         if entry.mode in {_LINK, _MODULE}:
             raise KeyError(path)
@@ -126,20 +128,20 @@ class GitTree:
 
 def checkout(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
     """Write the files of commit `sha` to a new folder below `scratch`."""
-    return _write(run, repository, committed(run, repository, sha, scratch), scratch, {})
+    return _write(run, repository, list_committed(run, repository, sha, scratch), scratch, {})
 
 
-def committed(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
+def list_committed(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
     """The files of commit `sha` as git holds them; nothing is written."""
     repository.fetch(run, sha)
     told = repository.git.run(
         run, repository.folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}"
     )
-    found = {entry.path: entry for entry in entries(run, repository, sha)}
+    found = {entry.path: entry for entry in list_entries(run, repository, sha)}
     return GitTree(sha, told.decode().strip(), scratch, (), run, repository, found, {}, {})
 
 
-def dirty(source: Path, tree: GitTree) -> tuple[str, ...]:
+def list_dirty(source: Path, tree: GitTree) -> tuple[str, ...]:
     """Committed paths whose working file below `source` is missing or differs in its bytes.
 
     Line endings that differ throughout, links, submodules and Git LFS files do not count.
@@ -206,7 +208,7 @@ def _fill(
     kept: dict[str, bytes] = {}
     room = _KEPT_TOTAL
     links: list[tuple[str, bytes]] = []
-    for entry, data in blobs(run, repository, [e for e in found if e.mode != _MODULE]):
+    for entry, data in read_blobs(run, repository, [e for e in found if e.mode != _MODULE]):
         if run.left() <= 0:
             raise BudgetError(
                 f"commit {tree.sha[:12]} of {len(found)} files was not checked out in time: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from heal_bot.checkout.bare_repository import DEPTH, Repository
-from heal_bot.checkout.git_objects import former
+from heal_bot.checkout.git_objects import read_former
 from heal_bot.core.errors import UsageError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.model import ChangedFile, Commit
@@ -72,8 +72,8 @@ def changed_files(run: Run, repository: Repository, good: str, bad: str) -> tupl
         old, new = parts[at + 1], parts[at + 2] if parts[at].startswith("R") else parts[at + 1]
         at += 3 if parts[at].startswith("R") else 2
         if new.endswith(".py") or tells_users(new):
-            before = former(run, repository, good, old) or b""
-            after = former(run, repository, bad, new) or b""
+            before = read_former(run, repository, good, old) or b""
+            after = read_former(run, repository, bad, new) or b""
             room -= len(before) + len(after)
             if room < 0:
                 break

@@ -23,7 +23,7 @@ _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A path of a commit; mode as git writes it: 100644, 100755, 120000 (link), 160000 (module)."""
 
     path: str
@@ -32,7 +32,7 @@ class Entry:
     size: int
 
 
-def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
+def list_entries(run: Run, repository: Repository, sha: str) -> tuple[TreeEntry, ...]:
     """All entries of a commit, sorted by path; ProvisionError when it is beyond the caps."""
     listed = repository.git.run(
         run, repository.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
@@ -43,7 +43,7 @@ def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
         mode, _, blob, size = head.decode().split()
         path = os.fsdecode(raw)
         _refuse_odd(path)
-        found.append(Entry(path, mode, blob, 0 if size == "-" else int(size)))
+        found.append(TreeEntry(path, mode, blob, 0 if size == "-" else int(size)))
     total = sum(entry.size for entry in found)
     if len(found) > MAX_FILES or total > MAX_TOTAL or any(e.size > MAX_FILE for e in found):
         raise ProvisionError(
@@ -60,11 +60,11 @@ def entries(run: Run, repository: Repository, sha: str) -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda entry: entry.path))
 
 
-def blobs(
-    run: Run, repository: Repository, wanted: Sequence[Entry]
-) -> Iterator[tuple[Entry, bytes]]:
+def read_blobs(
+    run: Run, repository: Repository, wanted: Sequence[TreeEntry]
+) -> Iterator[tuple[TreeEntry, bytes]]:
     """The bytes of each entry, in order, a few MiB at a time."""
-    batch: list[Entry] = []
+    batch: list[TreeEntry] = []
     size = 0
     for entry in wanted:
         if batch and size + entry.size > _BATCH:
@@ -130,7 +130,7 @@ def base_of(run: Run, repository: Repository, sha: str) -> str | None:
     return told.stdout.decode().strip() or None if told.ok else None
 
 
-def former(run: Run, repository: Repository, since: str, path: str) -> bytes | None:
+def read_former(run: Run, repository: Repository, since: str, path: str) -> bytes | None:
     """A regular file as commit `since` had it; None when that has none, or one beyond the caps."""
     listed = repository.git.attempt(
         run, repository.folder, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--",
@@ -143,7 +143,7 @@ def former(run: Run, repository: Repository, since: str, path: str) -> bytes | N
     return told.stdout if told.ok else None
 
 
-def newest(run: Run, repository: Repository, since: str, sha: str, path: str) -> str:
+def find_newest_commit(run: Run, repository: Repository, since: str, sha: str, path: str) -> str:
     """The newest commit after `since` up to `sha` that changed the file; '' without one."""
     told = repository.git.attempt(
         run, repository.folder, "log", "-1", "--format=%H", "--no-renames", "--end-of-options",
@@ -153,8 +153,8 @@ def newest(run: Run, repository: Repository, since: str, sha: str, path: str) ->
 
 
 def _batch(
-    run: Run, repository: Repository, batch: Sequence[Entry]
-) -> Iterator[tuple[Entry, bytes]]:
+    run: Run, repository: Repository, batch: Sequence[TreeEntry]
+) -> Iterator[tuple[TreeEntry, bytes]]:
     names = "".join(f"{entry.blob}\n" for entry in batch).encode()
     cap = sum(entry.size for entry in batch) + 256 * len(batch) + 4096
     data = repository.git.run(

@@ -13,7 +13,7 @@ _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @contextmanager
-def opened(root: Path, path: str) -> Iterator[int]:
+def open_beneath(root: Path, path: str) -> Iterator[int]:
     """A descriptor of the regular file `path` below `root`; OSError for anything else.
 
     `root` itself may be reached through links, no component of `path` may be one.
@@ -40,13 +40,13 @@ def opened(root: Path, path: str) -> Iterator[int]:
 
 def read(root: Path, path: str, cap: int) -> bytes:
     """The bytes of a regular file below `root`; OSError when it is none or longer than `cap`."""
-    with opened(root, path) as file:
+    with open_beneath(root, path) as file:
         if os.fstat(file).st_size > cap:
             raise OSError(27, "file too large", path)
-        return whole(file, cap)
+        return read_whole(file, cap)
 
 
-def whole(file: int, cap: int) -> bytes:
+def read_whole(file: int, cap: int) -> bytes:
     """All bytes of a descriptor; OSError when they are more than `cap`."""
     pieces: list[bytes] = []
     size = 0

@@ -14,7 +14,7 @@ _DECLARING = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "ma
 _NAMED = 5
 
 
-def below(tree: Tree, folder: str) -> Tree:
+def narrow_tree(tree: Tree, folder: str) -> Tree:
     """The part of a tree below a folder; the tree itself for ''. ProvisionError for no folder."""
     if not folder:
         return tree

@@ -7,7 +7,7 @@ from heal_bot.ports import Tree
 CAP = 2 << 20
 
 
-def text(tree: Tree, path: str, notes: list[str]) -> str:
+def read_text(tree: Tree, path: str, notes: list[str]) -> str:
     """The text of a file, nothing for a link or one over the cap; KeyError where there is none."""
     try:
         data = tree.read(path)

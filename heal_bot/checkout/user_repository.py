@@ -16,7 +16,7 @@ _PACKED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class UserRepository:
     """A repository of someone else: `work` holds the files, `git` HEAD, `common` the objects."""
 
     work: Path
@@ -24,7 +24,7 @@ class Origin:
     common: Path
 
     @classmethod
-    def at(cls, folder: Path) -> Origin:
+    def at(cls, folder: Path) -> UserRepository:
         """Find the parts of the repository at `folder`: a checkout, a worktree, or a bare one.
 
         Raises UsageError with the remedy when there is none, or one we cannot read.

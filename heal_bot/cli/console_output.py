@@ -17,7 +17,7 @@ Sink = Callable[[Event], None]
 
 
 @contextmanager
-def shown(
+def choose_sink(
     minutes: float, max_usd: float, *, quiet: bool, as_json: bool, watch: bool = False
 ) -> Iterator[Sink]:
     """What prints events: a status line only for a terminal, never among JSON.
@@ -45,7 +45,11 @@ def _screen(minutes: float, max_usd: float, *, quiet: bool, as_json: bool) -> It
 
 
 def _print(event: Event) -> None:
-    text = console.underway(event) if isinstance(event, Underway) else console.line(event)
+    text = (
+        console.render_underway(event)
+        if isinstance(event, Underway)
+        else console.render_line(event)
+    )
     if text:
         click.echo(text)
 

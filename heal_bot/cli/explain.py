@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heal_bot.core.text import for_log, one_line, printable
-from heal_bot.report.causes import happened
+from heal_bot.report.causes import describe_attempt
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import FailureRecord, OutcomeRecord
@@ -22,18 +22,18 @@ def command(folder: Path) -> None:
     from heal_bot.report import console
 
     record = bundle.read(folder)
-    for line in explained(record):
+    for line in explain_record(record):
         click.echo(for_log(line))
     page = f"open {folder / 'report.html'}   for every attempt with its diff"
     click.echo(for_log(f"next: {console.next_step(record, str(folder), page)}"))
 
 
-def explained(record: OutcomeRecord) -> list[str]:
+def explain_record(record: OutcomeRecord) -> list[str]:
     """The outcome as lines of plain text."""
     from heal_bot.report import console
 
     lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
-    lines += [*console.findings(record), ""]
+    lines += [*console.render_findings(record), ""]
     told: dict[tuple[str, ...], str] = {}
     for failure in record.failures:
         if failure.status == "collection_error" and failure.cluster_ids in told:
@@ -43,7 +43,7 @@ def explained(record: OutcomeRecord) -> list[str]:
     if record.patch is not None:
         lines += ["the verified change:", *printable(record.patch.diff).splitlines(), ""]
     if record.suggestion is not None:
-        lines += [*console.suggested(record), ""]
+        lines += [*console.render_suggestion(record), ""]
     if record.certificate is not None:
         lines += _certificate(record)
     tried = sum(search.tried for search in record.searches)
@@ -66,7 +66,7 @@ def _failure(failure: FailureRecord, record: OutcomeRecord, same: str) -> list[s
         lines.append(f"  suspect {rank}: {one_line(where)} ({suspect.score:.2f}): {evidence}")
     mine = [a for a in record.attempts if a.cluster in failure.cluster_ids]
     for attempt in mine[:10]:
-        detail = one_line(happened(attempt), 240)
+        detail = one_line(describe_attempt(attempt), 240)
         lines.append(f"  attempt {attempt.number} by {attempt.proposer}: {attempt.word}: {detail}")
     return [*lines, ""]
 

@@ -153,28 +153,28 @@ def command(
     from heal_bot.action import secret_vault
     from heal_bot.core import settings
     from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
-    from heal_bot.sandbox.client_pool import launched
+    from heal_bot.sandbox.client_pool import launch_sandbox
 
     chosen = settings.from_process(
-        config, options, secret_vault.received() if secrets_stdin else {}
+        config, options, secret_vault.receive_secrets() if secrets_stdin else {}
     )
     stopped = stop_on_signals()
     try:
-        with launched(chosen) as launch:
+        with launch_sandbox(chosen) as launch:
             # All that heals is loaded while the supervisor starts.
             from heal_bot import api, wiring
-            from heal_bot.cli.console_output import shown
+            from heal_bot.cli.console_output import choose_sink
             from heal_bot.core import bundle
             from heal_bot.wiring.proposers import NOTHING
 
             bundle.check_writable(out)
-            job = wiring.Job(
+            job = wiring.HealJob(
                 repo=repo, junit=junit, python=python, only=only, good=good, targets=target,
                 out=out, request_file=request_file, memory=memory, replies=replies,
             )  # fmt: skip
             own = _resumed(resume) if resume is not None else NOTHING
             limits = chosen.max_minutes, chosen.max_usd
-            with shown(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
+            with choose_sink(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
                 record = api.heal(job, chosen, sink, stopped, own, launch)
     except (BudgetError, ProvisionError, SandboxError) as error:
         if request_file is None:
@@ -188,7 +188,7 @@ def _ended(request_file: Path, out: Path, chosen: Settings, error: HealBotError)
     from heal_bot import api
     from heal_bot.core import request_file as requests
 
-    return api.ended(requests.load(request_file), out, chosen, error)
+    return api.write_broken_bundle(requests.load(request_file), out, chosen, error)
 
 
 def _tell(record: OutcomeRecord, out: Path, *, as_json: bool) -> None:
@@ -198,7 +198,7 @@ def _tell(record: OutcomeRecord, out: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
         return
-    for line in console.closing(record, str(out)):
+    for line in console.render_closing(record, str(out)):
         click.echo(line)
 
 
@@ -210,7 +210,7 @@ def _resumed(folder: Path) -> Own:
     from heal_bot.wiring.proposers import Own
 
     record = bundle.read(folder)
-    return Own(first=(Replay([record]),), before=memories.recorded(record.memory))
+    return Own(first=(Replay([record]),), before=memories.load_record(record.memory))
 
 
 def stop_on_signals() -> Callable[[], bool]:

@@ -32,7 +32,7 @@ def _opened() -> bool:
     """Whether an event of the container's entry may ask for something."""
     from heal_bot.action import event_filter
 
-    return event_filter.opened()
+    return event_filter.admits_entry()
 
 
 def _called(argv: list[str]) -> int:

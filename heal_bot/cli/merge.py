@@ -49,7 +49,7 @@ def command(
     A BUNDLE that is no bundle (its job failed) is told and passed over. Runs code in the sandbox.
     """
     from heal_bot import api, wiring
-    from heal_bot.cli.console_output import shown
+    from heal_bot.cli.console_output import choose_sink
     from heal_bot.core import bundle, settings
     from heal_bot.repair.search.replay_proposer import Replay
     from heal_bot.report import console
@@ -66,11 +66,11 @@ def command(
         raise UsageError(f"{bundles[0]} and the others name no failing test: nothing to merge")
     chosen = settings.from_process(None, {**options, "proposers": ("rules",)})
     own = Own(proposers=(Replay(records),), alone=True)
-    job = wiring.Job(repo=repo, python=python, only=tests, out=out)
+    job = wiring.HealJob(repo=repo, python=python, only=tests, out=out)
     stopped = stop_on_signals()
-    with shown(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=False) as sink:
+    with choose_sink(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=False) as sink:
         record = api.heal(job, chosen, sink, stopped, own)
-    for line in console.closing(record, str(out)):
+    for line in console.render_closing(record, str(out)):
         click.echo(line)
 
 

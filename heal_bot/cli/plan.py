@@ -47,7 +47,7 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
     from heal_bot.github import actions_runner
     from heal_bot.report import console
 
-    run = Run(lambda event: click.echo(console.line(event), err=True))
+    run = Run(lambda event: click.echo(console.render_line(event), err=True))
     failures, request = _failures(run, repo, patterns)
     # What no name can be given to is found out by one job, which runs the test-command.
     dealt = ((),) if failures is None else deal(failures, shards)
@@ -63,7 +63,7 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a writable folder") from error
     matrix = json.dumps({"shard": list(range(len(dealt)))})
-    if told := secret_vault.environment().get("GITHUB_OUTPUT"):
+    if told := secret_vault.copy_environment().get("GITHUB_OUTPUT"):
         actions_runner.write_outputs(Path(told), {"matrix": matrix, "shards": str(len(dealt))})
     click.echo(matrix)
 
@@ -74,11 +74,11 @@ def deal(failures: Sequence[Failure], shards: int) -> tuple[tuple[Failure, ...],
     The largest group goes to the emptiest part (longest processing time first). The order of the
     failures decides ties, so that equal reports are dealt equally.
     """
-    from heal_bot.fault_localization.failure_signatures import signature
+    from heal_bot.fault_localization.failure_signatures import sign_failure
 
     groups: dict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
-        groups[signature(failure, _site(failure))].append(failure)
+        groups[sign_failure(failure, _site(failure))].append(failure)
     parts: list[list[Failure]] = [[] for _ in range(min(shards, len(groups)))]
     for group in sorted(groups.values(), key=len, reverse=True):
         min(parts, key=len).extend(group)
@@ -105,14 +105,14 @@ def _failures(
     from heal_bot import wiring
     from heal_bot.checkout.bare_repository import Repository
     from heal_bot.checkout.checkout_tree import checkout
-    from heal_bot.checkout.subproject_tree import below
+    from heal_bot.checkout.subproject_tree import narrow_tree
     from heal_bot.core import settings
     from heal_bot.core.events import Noted
     from heal_bot.core.model import Collection, HealRequest
     from heal_bot.junit import reader, reported_tests
 
     chosen = settings.from_process(None, {})
-    found = [wiring.located(pattern, repo) for pattern in patterns]
+    found = [wiring.locate_pattern(pattern, repo) for pattern in patterns]
     report = reader.read(run, repo.resolve(), found, absolute=True)
     place = chosen.scratch_dir or None
     if place and not os.access(place, os.W_OK | os.X_OK):
@@ -121,7 +121,7 @@ def _failures(
         repository = Repository.of(run, repo, Path(name))
         tree = checkout(run, repository, repository.head, Path(name))
         folder = chosen.working_directory
-        project = below(tree, folder).paths()
+        project = narrow_tree(tree, folder).paths()
         # Tests are collected there alone, and named from the top of the repository.
         paths = tuple(f"{folder}/{path}" for path in project) if folder else project
         request = HealRequest(
@@ -133,7 +133,7 @@ def _failures(
         resolved = reported_tests.resolve(run, report, Collection(()), paths, tree.read)
     if resolved.failures or not chosen.test_command or reported_tests.is_green(report):
         return resolved.failures, request
-    said = resolved.nothing or f"the report is {reported_tests.doubt(report)}"
+    said = resolved.nothing or f"the report is {reported_tests.doubt_green(report)}"
     message = f"{said}; one job heals what is red in the test-command"
     run.emit(Noted(stage="intake", message=message, level="warning"))
     return None, request

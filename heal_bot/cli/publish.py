@@ -82,14 +82,14 @@ def command(
         raise UsageError("no repository is given; set GITHUB_REPOSITORY or --repo owner/name")
     server = chosen.github_server_url
     forge = GitHub.open(chosen.github_token, chosen.github_api_url, name, server_url=server)
-    run = Run(lambda event: click.echo(console.line(event), err=True))
+    run = Run(lambda event: click.echo(console.render_line(event), err=True))
     if base_sha and not base_ref:
         base_ref = chosen.github_ref_name
     request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")
     if pull is not None:
         request = _of_pull(run, request, forge, pull)
     done = publish(run, record, request, forge, Options(mode=mode), claimed=claimed)
-    click.echo(told(done))
+    click.echo(describe_result(done))
     if done.status == "refused":
         raise ForgeError("the bundle was refused; nothing was written")
 
@@ -108,7 +108,7 @@ def _of_pull(run: Run, request: HealRequest, forge: GitHub, number: int) -> Heal
     )
 
 
-def told(done: Published) -> str:
+def describe_result(done: Published) -> str:
     """The result as one line."""
     where = f" {done.url}" if done.url else ""
     return for_log(f"{done.status}:{where} ({one_line(done.reason, 500)})")

@@ -50,7 +50,7 @@ def command(
     """
     from heal_bot import wiring
     from heal_bot.core import bundle, settings
-    from heal_bot.verification.bundle_replay import replay
+    from heal_bot.verification.bundle_replay import replay_bundle
 
     record = bundle.read(folder)
     if record.patch is None and record.suggestion is not None:
@@ -59,13 +59,13 @@ def command(
     if record.patch is None:
         raise UsageError(f"{folder} holds no patch: the run ended as {record.status}")
     chosen = settings.from_process(None, options)
-    with wiring.bench(repo, python, chosen, (lambda event: None) if quiet else _show) as made:
+    with wiring.open_bench(repo, python, chosen, (lambda event: None) if quiet else _show) as made:
         tree = made.workspace.checkout(made.run, record.patch.base_sha)
         told = record.certificate.environment.doctests if record.certificate else ()
         env = made.workspace.provision(made.run, tree, _hints(record))
         env = replace(env, doctests=tuple(path for path in told if path in tree.paths()))
         made.runner.preflight(made.run, env)
-        rows = replay(made.run, record, made.workspace, made.runner, env, tree)
+        rows = replay_bundle(made.run, record, made.workspace, made.runner, env, tree)
     for row in rows:
         click.echo(for_log(_line(row)))
     equal = all(row.equal for row in rows if row.counts)
@@ -84,13 +84,15 @@ def _hints(record: OutcomeRecord) -> RunHints:
     from heal_bot.verification import missing_plugins
 
     added = record.certificate.environment.added if record.certificate else ()
-    return RunHints(plugins=missing_plugins.listed(package.partition(" ")[0] for package in added))
+    return RunHints(
+        plugins=missing_plugins.select_known(package.partition(" ")[0] for package in added)
+    )
 
 
 def _show(event: Event) -> None:
     from heal_bot.report import console
 
-    if text := console.line(event):
+    if text := console.render_line(event):
         click.echo(text)
 
 

@@ -34,7 +34,7 @@ class ProvisionError(HealBotError):
 
 
 @contextmanager
-def within(left: Callable[[], float]) -> Iterator[None]:
+def limit_errors(left: Callable[[], float]) -> Iterator[None]:
     """Whatever fails inside when no time is `left` is a BudgetError; what was asked stays wrong."""
     try:
         yield
@@ -46,7 +46,7 @@ def within(left: Callable[[], float]) -> Iterator[None]:
         raise BudgetError(f"the time given was over: {error}; raise --max-minutes") from error
 
 
-def uncollected(ended: str, detail: str) -> HealBotError:
+def explain_uncollected(ended: str, detail: str) -> HealBotError:
     """Why no test is known: the time given was over, or pytest could not run."""
     if ended == "timeout":
         return BudgetError(f"the tests were not collected in time: {detail}; raise --max-minutes")

@@ -258,7 +258,7 @@ def from_process(
     return load({**os.environ, **secrets}, data, given)
 
 
-def closed(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
+def close_untrusted(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
     """The settings without what code of an untrusted head never meets, and the names of that."""
     lost = tuple(name for name in ("index_url", "build_hosts") if getattr(settings, name))
     kept = settings.model_copy(update={"index_url": Secret(""), "build_hosts": ()})

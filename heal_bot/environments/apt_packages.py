@@ -16,7 +16,7 @@ _MOST = 50
 _SECONDS = 600.0
 
 
-def named(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """The packages in a text, separated by blanks, commas or lines; UsageError for no name."""
     names = tuple(dict.fromkeys(text.replace(",", " ").split()))
     if wrong := next((name for name in names if not _NAME.fullmatch(name)), ""):

@@ -25,7 +25,7 @@ class Linkage:
     at: int
 
 
-def linkage(data: bytes) -> Linkage | None:
+def read_linkage(data: bytes) -> Linkage | None:
     """The dynamic section of a program; None when `data` is no 64-bit little-endian ELF file."""
     if data[:6] != b"\x7fELF\x02\x01" or len(data) < 64:
         return None
@@ -35,9 +35,9 @@ def linkage(data: bytes) -> Linkage | None:
         return None
 
 
-def relinked(data: bytes, search: str) -> bytes:
+def relink(data: bytes, search: str) -> bytes:
     """The program with another search path, which must not be longer than the present one."""
-    link = linkage(data)
+    link = read_linkage(data)
     old = link.search.encode() if link else b""
     new = search.encode()
     if link is None or not old or len(new) > len(old):

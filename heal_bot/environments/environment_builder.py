@@ -17,17 +17,17 @@ from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Bump, Environment, RunHints
 from heal_bot.core.text import count, one_line
 from heal_bot.environments import former_packages, locked_versions, project_install, pytest_plugins
-from heal_bot.environments.environment_cache import Store
+from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access, Wanted
-from heal_bot.environments.interpreters import IN_THE_JOB, choose, installed
-from heal_bot.environments.package_index import Index
-from heal_bot.environments.project_metadata import Declared, declared
-from heal_bot.environments.provision import key_of, place, provision
+from heal_bot.environments.interpreters import IN_THE_JOB, choose, list_installed
+from heal_bot.environments.package_index import PackageIndex
+from heal_bot.environments.project_metadata import Declared, read_declared
+from heal_bot.environments.provision import key_of, place_interpreter, provision
 from heal_bot.environments.requirements import Lines, applies, name_of
-from heal_bot.environments.target_interpreter import Interpreter, configuration, find
+from heal_bot.environments.target_interpreter import Interpreter, find, read_configuration
 from heal_bot.environments.uv_input import Package
 from heal_bot.environments.venv_layout import build_environment
-from heal_bot.environments.wheels import Wheels, versions
+from heal_bot.environments.wheels import Wheels, select_versions
 from heal_bot.ports import Builder, Tree
 
 _FREEZE_CAP = 1 << 20
@@ -68,15 +68,17 @@ def assemble(
 
     Environments are kept in `cache` by what they hold, so that a second run finds its own.
     """
-    found = declared(tree, wanted.setup)
-    if reason := project_install.compiled(tree, found.backend):
+    found = read_declared(tree, wanted.setup)
+    if reason := project_install.explain_compiled(tree, found.backend):
         raise ProvisionError(f"{reason}, which needs a compiler: {IN_THE_JOB}")
     left = _left_behind(wanted.folders)
-    python, note = choose(installed(), wanted.python, _wishes(left, hints, found), found.requires)
+    python, note = choose(
+        list_installed(), wanted.python, _wishes(left, hints, found), found.requires
+    )
     plan = _plan(tree, wanted, hints, found, left, python)
     _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
-    store = Store.at(cache)
-    access = wanted.access if plan.exact else as_of(wanted.access, hints.started)
+    store = EnvironmentCache.at(cache)
+    access = wanted.access if plan.exact else date_index(wanted.access, hints.started)
     wheels = _wheels(python, access, builder, source, store, scratch)
     lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=plan.exact)
     version = locked_versions.version_of(left, str(found.project.get("name", ""))) if left else ""
@@ -86,7 +88,7 @@ def assemble(
 
     def fill(work: Path, final: Path) -> dict[str, Any]:
         site = wheels.unpack(run, lock, work)
-        return {"version": project_install.metadata(found.project, version, site)}
+        return {"version": project_install.write_metadata(found.project, version, site)}
 
     store.get(name, fill)
     folder = store.folder / name
@@ -96,7 +98,7 @@ def assemble(
     return replace(
         env,
         notes=(*env.notes, *notes),
-        added=versions(lock, plan.added),
+        added=select_versions(lock, plan.added),
         network=builder.hosts if wheels.built else (),
     )
 
@@ -118,12 +120,12 @@ def former_versions(
     Versions are those of its lock files, else the newest that the index had then. Where an index
     of the user's own does not tell when it got a file, they are the newest that it has now.
     """
-    found = declared(tree, wanted.setup)
+    found = read_declared(tree, wanted.setup)
     python = find(Path(env.prefix))
     plan = _plan(tree, replace(wanted, freeze=None), hints, found, None, python)
     dated = replace(wanted.access, until=_written(moment))
-    for access in dict.fromkeys((dated, as_of(wanted.access, moment))):
-        wheels = _wheels(python, access, builder, source, Store.at(cache), scratch)
+    for access in dict.fromkeys((dated, date_index(wanted.access, moment))):
+        wheels = _wheels(python, access, builder, source, EnvironmentCache.at(cache), scratch)
         try:
             lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=False)
         except ProvisionError as error:
@@ -135,17 +137,24 @@ def former_versions(
         break
     own = canonicalize_name(str(found.project.get("name", "")) or "-")
     lock = tuple(each for each in lock if each.package.name != own)
-    return former_packages.bumps(run, env, lock, (p.name for p in plan.packages), wheels, scratch)
+    return former_packages.find_bumps(
+        run, env, lock, (p.name for p in plan.packages), wheels, scratch
+    )
 
 
 def _wheels(
-    python: Interpreter, access: Access, builder: Builder, source: Path, store: Store, scratch: Path
+    python: Interpreter,
+    access: Access,
+    builder: Builder,
+    source: Path,
+    store: EnvironmentCache,
+    scratch: Path,
 ) -> Wheels:
-    index = Index.at(scratch / "index", ".".join(python.version.split(".")[:2]), access)
+    index = PackageIndex.at(scratch / "index", ".".join(python.version.split(".")[:2]), access)
     return Wheels(index, builder, lambda run, tools: _tools(python, tools, source, store))
 
 
-def as_of(access: Access, started: float) -> Access:
+def date_index(access: Access, started: float) -> Access:
     """The index as the failing run found it; as it is now where that moment is not known.
 
     Indexes other than the public one seldom tell when a file was uploaded: they are taken as
@@ -162,9 +171,11 @@ def _written(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _tools(python: Interpreter, packages: Path, source: Path, store: Store) -> Environment:
+def _tools(
+    python: Interpreter, packages: Path, source: Path, store: EnvironmentCache
+) -> Environment:
     """An environment of a build backend alone."""
-    base, program = place(python, source, store)
+    base, program = place_interpreter(python, source, store)
     key = key_of(str(program), *sorted(path.name for path in packages.iterdir()))
     made = replace(python, given=packages, venv=packages, packages=(packages,))
     name = f"tools-{python.version}-{key}"
@@ -195,7 +206,7 @@ def _wishes(left: Path | None, hints: RunHints, found: Declared) -> list[tuple[s
     """Versions of Python that somebody names, the most telling first."""
     wishes = []
     if left is not None:
-        told = configuration(left)
+        told = read_configuration(left)
         version = told.get("version_info", told.get("version", ""))
         if version[:2] == "3.":
             wishes.append((".".join(version.split(".")[:3]), f"{left.name} of the failing run"))
@@ -223,7 +234,7 @@ def _plan(
         found.lines.refused += [r for r in lines.refused if not own or own not in r]
     else:
         locked = _locked(tree, plan)
-        there = locked_versions.of_environment(left) if left else {}
+        there = locked_versions.read_environment(left) if left else {}
         plan.bounds = {**there, **locked}
         plan.exact = bool(there) and not locked
         _take(plan, found.lines.requirements, python)
@@ -237,7 +248,7 @@ def _plan(
     # The project itself is in the checkout, also where it is a plugin.
     own_or_known = {*known, canonicalize_name(own)}
     plan.added = [
-        name for name in pytest_plugins.reported(hints.plugins) if name not in own_or_known
+        name for name in pytest_plugins.find_reported(hints.plugins) if name not in own_or_known
     ]
     programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
     pytest = ["pytest"] if "pytest" not in known else []
@@ -255,7 +266,7 @@ def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
     """Versions of the lock files at the top of the tree; the first kind that is there decides."""
     for path in (name for name in locked_versions.LOCKS if name in tree.paths()):
         try:
-            found, odd = locked_versions.of_lock(tree.read(path).decode(errors="replace"))
+            found, odd = locked_versions.read_lock(tree.read(path).decode(errors="replace"))
         except KeyError:
             plan.notes.append(f"{path} is a link and is not read")
             continue

@@ -39,13 +39,13 @@ _LOCKS: dict[tuple[int, int], int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class EnvironmentCache:
     """Installations by name below `folder`; each is complete once its folder stands."""
 
     folder: Path
 
     @classmethod
-    def at(cls, folder: Path) -> Store:
+    def at(cls, folder: Path) -> EnvironmentCache:
         """Open or make the store; ProvisionError when another user could write or hide it.
 
         As root every user must be able to reach it, because tests run as another user.
@@ -118,7 +118,7 @@ class Store:
         for left in self.folder.glob(".[no]*-*"):
             if max(used.values(), default=0.0) - _used(left) > _LEFT:
                 shutil.rmtree(left, ignore_errors=True)
-        for final in superfluous(used, sizes, shutil.disk_usage(self.folder).free):
+        for final in choose_superfluous(used, sizes, shutil.disk_usage(self.folder).free):
             with contextlib.suppress(OSError), (final / RECORD).open("rb") as record:
                 fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if not _stands(record.fileno(), final / RECORD):
@@ -129,7 +129,9 @@ class Store:
                 shutil.rmtree(work, ignore_errors=True)
 
 
-def superfluous(used: Mapping[Path, float], sizes: Mapping[Path, int], free: int) -> list[Path]:
+def choose_superfluous(
+    used: Mapping[Path, float], sizes: Mapping[Path, int], free: int
+) -> list[Path]:
     """Of installations, by when they were used, those that may go; the newest never does.
 
     Beyond KEPT they go after an hour, and earlier where all take more than a part of the disk's

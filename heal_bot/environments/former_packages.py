@@ -23,7 +23,7 @@ from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Bump, Environment
 from heal_bot.environments import locked_versions
-from heal_bot.environments.environment_cache import Store
+from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.provision import key_of, seal_of
 from heal_bot.environments.requirements import applies, name_of
 from heal_bot.environments.target_interpreter import Interpreter, find
@@ -35,7 +35,7 @@ _CAP = 16 << 20
 _INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-[\w.!+]+\.dist-info\Z")
 
 
-def bumps(
+def find_bumps(
     run: Run, env: Environment, lock: Sequence[Locked], declared: Iterable[str], wheels: Wheels,
     scratch: Path,
 ) -> tuple[Bump, ...]:  # fmt: skip
@@ -45,7 +45,7 @@ def bumps(
     an index, or without a list of its files, stays.
     """
     python = find(Path(env.prefix))
-    today = locked_versions.installed(python.packages)
+    today = locked_versions.read_folders(python.packages)
     lists = _infos(python.packages)
     first, last = set(declared), LAST.match
     changed = [
@@ -74,7 +74,7 @@ def _differs(good: str, bad: str | None) -> bool:
         return False
 
 
-def with_former(
+def replace_packages(
     env: Environment, bumps: Sequence[Bump], source: Path, cache: Path, scratch: Path
 ) -> Environment:
     """A copy of the environment with these packages at their good versions, made once.
@@ -89,7 +89,7 @@ def with_former(
         path for bump in bumps if bump.bad for path in _listed(infos[bump.name])
     )  # fmt: skip
     made = replace(python, packages=(*python.packages, *sites))
-    store = Store.at(cache)
+    store = EnvironmentCache.at(cache)
     key = key_of(env.prefix, *sorted(f"{bump.name}=={bump.good}" for bump in bumps))
     final = store.folder / f"venv-{env.version}-{key}"
     record = store.get(

@@ -22,7 +22,7 @@ _GIVEN = re.compile(r"3\.\d{1,2}(?:\.\d{1,3})?\Z")
 _SYSTEM = ("/usr/local/bin", "/usr/bin")
 
 
-def installed() -> tuple[Interpreter, ...]:
+def list_installed() -> tuple[Interpreter, ...]:
     """Every usable CPython at the places where they lie, the newest first; nothing is run."""
     found: dict[Path, Interpreter] = {}
     for program in _programs():

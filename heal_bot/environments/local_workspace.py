@@ -8,9 +8,9 @@ from pathlib import Path
 
 from heal_bot.checkout import commits
 from heal_bot.checkout.bare_repository import Repository
-from heal_bot.checkout.checkout_tree import GitTree, checkout, committed
+from heal_bot.checkout.checkout_tree import GitTree, checkout, list_committed
 from heal_bot.checkout.git_objects import base_of
-from heal_bot.checkout.subproject_tree import below
+from heal_bot.checkout.subproject_tree import narrow_tree
 from heal_bot.core.errors import ProvisionError, WorkspaceError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Bump, ChangedFile, Commit, Environment, PatchedFile, RunHints
@@ -73,7 +73,7 @@ class LocalWorkspace:
 
     def provision(self, run: Run, tree: Tree, hints: RunHints) -> Environment:
         """The target's interpreter and packages, laid out where the sandbox can read them."""
-        project = below(tree, self.folder)
+        project = narrow_tree(tree, self.folder)
         given = () if self.wanted.explicit else self.candidates
         python = choose(self.given, given)
         source = self.repository.source
@@ -97,9 +97,11 @@ class LocalWorkspace:
             )
         added: tuple[str, ...] = ()
         if self.builder is not None and not python.holds("pytest"):
-            from heal_bot.environments.pytest_overlay import laid
+            from heal_bot.environments.pytest_overlay import lay_pytest
 
-            python, added = laid(run, python, hints, self.wanted.access, self.cache, self.scratch)
+            python, added = lay_pytest(
+                run, python, hints, self.wanted.access, self.cache, self.scratch
+            )
         return replace(provision(run, python, source, project, self.cache), added=added)
 
     def former_versions(
@@ -116,7 +118,7 @@ class LocalWorkspace:
             raise ProvisionError("no package can be fetched here")
         from heal_bot.environments.environment_builder import former_versions
 
-        then = below(committed(run, ours, sha, self.scratch), self.folder)
+        then = narrow_tree(list_committed(run, ours, sha, self.scratch), self.folder)
         moment = green or self.committed(run, sha)
         return former_versions(
             run, then, self.wanted, hints, self.builder, ours.source, self.cache, self.scratch,
@@ -125,9 +127,9 @@ class LocalWorkspace:
 
     def with_former(self, run: Run, env: Environment, bumps: Sequence[Bump]) -> Environment:
         """The environment with these packages as they were, in a copy."""
-        from heal_bot.environments.former_packages import with_former
+        from heal_bot.environments.former_packages import replace_packages
 
-        return with_former(env, bumps, self.repository.source, self.cache, self.scratch)
+        return replace_packages(env, bumps, self.repository.source, self.cache, self.scratch)
 
     def changed(self, env: Environment) -> bool:
         """Whether a file of the environment is another than when it was laid out, or is gone."""

@@ -21,7 +21,7 @@ _EGG_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*?)(?:-\d[\w.!+-]*)?\.egg-info
 _DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-(?P<version>[\w.!+]+)\.dist-info\Z")
 
 
-def of_lock(text: str) -> tuple[dict[str, str], int]:
+def read_lock(text: str) -> tuple[dict[str, str], int]:
     """Name to version of a lock file's packages; ValueError when it is no TOML of that kind.
 
     A package that the lock has in several versions (one per platform or Python) is left out, as
@@ -76,16 +76,16 @@ def _from_index(package: Mapping[str, Any]) -> bool:
     return not package.keys() & {"git", "path", "url", "vcs", "directory", "archive", "editable"}
 
 
-def of_environment(venv: Path) -> dict[str, str]:
+def read_environment(venv: Path) -> dict[str, str]:
     """Name to version of what is installed in a virtual environment, read from folder names.
 
     Nothing of it is run and no link is followed; empty when there is no environment.
     """
     sites = sorted(venv.glob("lib/python3*/site-packages"))[:1]
-    return {name: version for name, version in installed(sites).items() if version}
+    return {name: version for name, version in read_folders(sites).items() if version}
 
 
-def installed(sites: Iterable[Path]) -> dict[str, str]:
+def read_folders(sites: Iterable[Path]) -> dict[str, str]:
     """As `of_environment` for folders of packages, of which the first wins.
 
     The version is empty for what did not come from an index, or says so in an older way.

@@ -16,13 +16,13 @@ _RUNS = frozenset({"run", "run_always", "run_install"})
 _MOST = 100
 
 
-def programs(command: str) -> tuple[str, ...]:
+def find_programs(command: str) -> tuple[str, ...]:
     """The packages without which a test command cannot start."""
     words = frozenset(re.split(r"[^\w.-]+", command))
     return tuple(name for program, names in _PACKAGES.items() if program in words for name in names)
 
 
-def installs(source: bytes) -> Iterator[list[str]]:
+def find_installs(source: bytes) -> Iterator[list[str]]:
     """What the sessions of a noxfile that run tests install: words as `pip install` takes them.
 
     The file is read and never run, so that only words that are written out are known.

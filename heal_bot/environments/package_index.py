@@ -26,7 +26,13 @@ from heal_bot.core.events import Run
 from heal_bot.core.text import one_line, redact
 from heal_bot.environments.environment_request import Access
 from heal_bot.environments.target_interpreter import MAKE_ONE
-from heal_bot.environments.uv_input import Locked, Package, configuration, locked, write
+from heal_bot.environments.uv_input import (
+    Locked,
+    Package,
+    parse_resolution,
+    write,
+    write_configuration,
+)
 
 _SECONDS = 600.0
 # A resolution of a few hundred packages takes 0.2 GiB.
@@ -53,7 +59,7 @@ class NoWheelError(ProvisionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class PackageIndex:
     """One index and where uv may write; `python` is the target's version, as in 3.12."""
 
     uv: Path
@@ -62,7 +68,7 @@ class Index:
     access: Access
 
     @classmethod
-    def at(cls, folder: Path, python: str, access: Access) -> Index:
+    def at(cls, folder: Path, python: str, access: Access) -> PackageIndex:
         """Find uv; ProvisionError without it, or for an index that is not reached safely."""
         places = (Path(sys.prefix, "bin/uv"), Path(sys.base_prefix, "bin/uv"), *map(Path, _UV))
         uv = next((place for place in places if place.is_file()), None)
@@ -107,7 +113,7 @@ class Index:
         ]  # fmt: skip
         argv += ["--find-links", str(built)] if built else []
         argv += [] if deps else ["--no-deps"]
-        return locked(self._run(run, argv).decode())
+        return parse_resolution(self._run(run, argv).decode())
 
     def unpack(
         self, run: Run, lock: Sequence[Locked], target: Path, *, built: Path | None = None
@@ -173,7 +179,7 @@ class Index:
             env=self._environment(),
             cwd=self.folder,
             seconds=max(1.0, min(_SECONDS, run.left())),
-            stdin=configuration(self.access) or b"\n",
+            stdin=write_configuration(self.access) or b"\n",
             memory=_MEMORY,
         )  # fmt: skip
         if done.ok:

@@ -14,7 +14,7 @@ _GROUPS = ("test", "tests", "testing", "dev", "develop", "ci")
 _BOUND = re.compile(r"(\^|~(?!=))\s*(\d{1,18}(?:\.\d{1,18})*)([\w.+-]*)")
 
 
-def project(table: Mapping[str, Any]) -> dict[str, Any]:
+def read_project(table: Mapping[str, Any]) -> dict[str, Any]:
     """What a [project] table would say of name, version and entry points."""
     found: dict[str, Any] = {key: table[key] for key in ("name", "version") if key in table}
     scripts = table.get("scripts")
@@ -51,14 +51,14 @@ def read(table: Mapping[str, Any], lines: Lines, *, groups: bool) -> None:
                 _add(str(name), value, lines, optional)
 
 
-def python(table: Mapping[str, Any]) -> str:
+def read_python(table: Mapping[str, Any]) -> str:
     """The Python versions it supports, as PEP 440 writes them."""
     found = table.get("dependencies")
     value = found.get("python") if isinstance(found, Mapping) else None
-    return specifier(value) if isinstance(value, str) else ""
+    return convert_specifier(value) if isinstance(value, str) else ""
 
 
-def specifier(text: str) -> str:
+def convert_specifier(text: str) -> str:
     """A version range: ^1.2 is >=1.2,<2 and ~1.2 is >=1.2,<1.3; alternatives (||) bound nothing."""
     if "|" in text or text.strip() == "*":
         return ""
@@ -91,7 +91,7 @@ def _optional(table: Mapping[str, Any], wanted: set[str]) -> frozenset[str]:
 def _add(name: str, value: object, lines: Lines, optional: frozenset[str]) -> None:
     where = "tool.poetry"
     if isinstance(value, str):
-        lines.add(f"{name}{specifier(value)}", where)
+        lines.add(f"{name}{convert_specifier(value)}", where)
     elif isinstance(value, Mapping):
         if value.keys() & {"git", "path", "url", "file"}:
             lines.refused.append(f"{where}: {name} comes from an address, not from the index")
@@ -101,6 +101,6 @@ def _add(name: str, value: object, lines: Lines, optional: frozenset[str]) -> No
             version = value.get("version", "*")
             marker = value.get("markers")
             tail = f" ; {marker}" if isinstance(marker, str) else ""
-            lines.add(f"{name}{inner}{specifier(str(version))}{tail}", where)
+            lines.add(f"{name}{inner}{convert_specifier(str(version))}{tail}", where)
     elif isinstance(value, list):
         lines.add(name, where)

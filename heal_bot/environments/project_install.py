@@ -31,17 +31,17 @@ _ENTRY = re.compile(r"[\w.:\[\], -]{1,300}\Z")
 _UNKNOWN = "0.0.0"
 
 
-def compiled(tree: Tree, backend: str) -> str:
+def explain_compiled(tree: Tree, backend: str) -> str:
     """Why the project cannot be imported from its sources alone; empty when it can."""
     top = backend.partition(".")[0]
     if top in _COMPILING:
         return f"the project is built by {top}"
     # That it is a link, if it is one, is told where it is read for what it declares.
-    text = tree_text.text(tree, "setup.py", []) if "setup.py" in tree.paths() else ""
+    text = tree_text.read_text(tree, "setup.py", []) if "setup.py" in tree.paths() else ""
     return "setup.py compiles extension modules" if _EXTENSIONS.search(text[:200_000]) else ""
 
 
-def metadata(project: Mapping[str, Any], known: str, site: Path) -> str:
+def write_metadata(project: Mapping[str, Any], known: str, site: Path) -> str:
     """Write the project's dist-info to `site`; its version, empty without a name.
 
     A dynamic version is `known` (what was installed in the failing run), else 0.0.0.

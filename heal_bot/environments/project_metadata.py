@@ -60,7 +60,7 @@ class Declared:
     own: Sequence[Requirement] = ()
 
 
-def declared(tree: Tree, setup: str) -> Declared:
+def read_declared(tree: Tree, setup: str) -> Declared:
     """Read it all; a file that cannot be parsed becomes a note.
 
     With `setup` (lines as `pip install` takes them) these alone say what is installed, and the
@@ -96,15 +96,17 @@ def declared(tree: Tree, setup: str) -> Declared:
         found.sources.append(path)
     if own := _table(tool, "poetry"):
         poetry_metadata.read(own, found.lines, groups=not named)
-        found.requires = found.requires or poetry_metadata.python(own)
+        found.requires = found.requires or poetry_metadata.read_python(own)
         found.project = (
-            project if project.get("name") else {**project, **poetry_metadata.project(own)}
+            project if project.get("name") else {**project, **poetry_metadata.read_project(own)}
         )
         found.sources.append("tool.poetry")
     if not named:
         _tools(tool, found)
         found.own = found.lines.requirements[outside:]
-    for name in pytest_plugins.implied(tree.paths(), lambda p: _open(tree, p, found), pyproject):
+    for name in pytest_plugins.find_implied(
+        tree.paths(), lambda p: _open(tree, p, found), pyproject
+    ):
         found.lines.add(name, "pytest's options")
     return found
 
@@ -113,7 +115,7 @@ def _described(
     tree: Tree, project: Mapping[str, Any], found: Declared, *, named: bool
 ) -> Mapping[str, Any]:
     """The [project] table; what it lacks or leaves to be computed as setup.cfg or setup.py say."""
-    older = setuptools_metadata.project(
+    older = setuptools_metadata.read_project(
         tree.paths(), lambda path: _open(tree, path, found), found.notes
     )
     left = _lines(project.get("dynamic")) if project else (*older, *older.get("dynamic", ()))
@@ -164,7 +166,7 @@ def _files(tree: Tree, found: Declared) -> None:
 def _nox(tree: Tree, found: Declared) -> None:
     """What the noxfile's sessions of tests install, as far as it is written out."""
     if nox_sessions.NOXFILE in tree.paths():
-        for words in nox_sessions.installs(_open(tree, nox_sessions.NOXFILE, found).encode()):
+        for words in nox_sessions.find_installs(_open(tree, nox_sessions.NOXFILE, found).encode()):
             found.lines.words(words, nox_sessions.NOXFILE, lambda path: _open(tree, path, found))
             found.sources.append(nox_sessions.NOXFILE)
 
@@ -257,7 +259,7 @@ def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
 
 
 def _open(tree: Tree, path: str, found: Declared) -> str:
-    return tree_text.text(tree, path, found.notes)
+    return tree_text.read_text(tree, path, found.notes)
 
 
 def _requirement(line: str) -> Requirement | None:

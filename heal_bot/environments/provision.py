@@ -16,7 +16,7 @@ from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Environment
 from heal_bot.environments import elf_rpath
-from heal_bot.environments.environment_cache import RECORD, Store
+from heal_bot.environments.environment_cache import RECORD, EnvironmentCache
 from heal_bot.environments.target_interpreter import Interpreter, readable_by_others
 from heal_bot.environments.venv_layout import (
     build_environment,
@@ -40,8 +40,8 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
     the checkout. The tree may be that of a project below its top. ProvisionError when something
     is missing, with the remedy.
     """
-    store = Store.at(cache)
-    base, program = place(python, source, store)
+    store = EnvironmentCache.at(cache)
+    base, program = place_interpreter(python, source, store)
     prints = [fingerprint(folder, leave_package) for folder in python.packages]
     scripts = fingerprint(python.prefix / "bin", lambda path: path.endswith("/"))
     key = key_of(*prints, scripts, str(program), str(source), str(store.folder))
@@ -79,7 +79,9 @@ def seal_of(installation: Path) -> str:
         ) from error
 
 
-def place(python: Interpreter, source: Path, store: Store) -> tuple[Path, Path]:
+def place_interpreter(
+    python: Interpreter, source: Path, store: EnvironmentCache
+) -> tuple[Path, Path]:
     """Prefix and program of the interpreter where the sandbox can use it: in place, or a copy."""
     if not must_copy(python, source):
         return python.base, python.program
@@ -99,7 +101,7 @@ def must_copy(python: Interpreter, source: Path) -> bool:
         return True
     if os.geteuid() != 0:
         return False
-    link = elf_rpath.linkage(python.program.read_bytes())
+    link = elf_rpath.read_linkage(python.program.read_bytes())
     searched = link.search.split(":") if link is not None else []
     places = [python.program, python.library, python.library / "os.py"]
     places += [Path(p) for p in searched if p.startswith("/") and Path(p).is_dir()]

@@ -12,17 +12,17 @@ from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import RunHints
 from heal_bot.environments import locked_versions, pytest_plugins
-from heal_bot.environments.environment_cache import Store
+from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access
-from heal_bot.environments.package_index import Index
+from heal_bot.environments.package_index import PackageIndex
 from heal_bot.environments.provision import key_of
 from heal_bot.environments.target_interpreter import Interpreter
 from heal_bot.environments.uv_input import Package
 from heal_bot.environments.venv_layout import leave_package
-from heal_bot.environments.wheels import versions
+from heal_bot.environments.wheels import select_versions
 
 
-def laid(
+def lay_pytest(
     run: Run, python: Interpreter, hints: RunHints, access: Access, cache: Path, scratch: Path
 ) -> tuple[Interpreter, tuple[str, ...]]:
     """The interpreter with pytest in one folder of packages more, and what was asked for there.
@@ -30,14 +30,14 @@ def laid(
     The folder comes after the environment's own ones and holds nothing that these have; plugins
     that `hints` name come with it. The environment is only read. ProvisionError with the remedy.
     """
-    there = locked_versions.installed(python.packages)
+    there = locked_versions.read_folders(python.packages)
     if "pytest" in there:  # from a folder of the machine
         return python, ()
-    wanted = [n for n in ("pytest", *pytest_plugins.reported(hints.plugins)) if n not in there]
+    wanted = [n for n in ("pytest", *pytest_plugins.find_reported(hints.plugins)) if n not in there]
     short = ".".join(python.version.split(".")[:2])
     try:
         # What is installed may be newer than the report, and every version of it is a bound.
-        index = Index.at(scratch / "index", short, access)
+        index = PackageIndex.at(scratch / "index", short, access)
         bounds = [Package.exactly(name, version) for name, version in there.items() if version]
         whole = index.resolve(run, [Package(name) for name in wanted], bounds)
     except ProvisionError as error:
@@ -47,7 +47,7 @@ def laid(
             "another environment"
         ) from error
     lock = [each for each in whole if each.package.name not in there]
-    store, name = Store.at(cache), f"beside-{python.version}-{key_of(*map(str, lock))}"
+    store, name = EnvironmentCache.at(cache), f"beside-{python.version}-{key_of(*map(str, lock))}"
 
     def unpack(work: Path, final: Path) -> dict[str, Any]:
         fetched, manifest = scratch / "beside", Manifest()
@@ -62,4 +62,4 @@ def laid(
     message = f"{python.given} has no pytest: {', '.join(wanted)} of the index are laid beside it"
     run.emit(Noted(stage="workspace", message=message, level="info"))
     folder = store.folder / name / "site-packages"
-    return replace(python, packages=(*python.packages, folder)), versions(lock, wanted)
+    return replace(python, packages=(*python.packages, folder)), select_versions(lock, wanted)

@@ -26,7 +26,7 @@ _KNOWN = re.compile(
 _VERSION_TAIL = re.compile(r"-\d[\w.]*\Z")
 
 
-def implied(
+def find_implied(
     paths: tuple[str, ...], open_text: Callable[[str], str], pyproject: Mapping[str, Any]
 ) -> Iterator[str]:
     """Names of plugins that pytest's configuration in the tree cannot do without."""
@@ -48,7 +48,7 @@ def implied(
         yield "pytest-django"
 
 
-def reported(names: Iterable[str]) -> tuple[str, ...]:
+def find_reported(names: Iterable[str]) -> tuple[str, ...]:
     """Of the plugins a report names those that are plugins of pytest by their name.
 
     A report is written by anyone: only names that belong to pytest's plugins are ever fetched.

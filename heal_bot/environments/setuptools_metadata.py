@@ -21,7 +21,7 @@ _EXTRA_LINES, _FILE = "options.extras_require", "file:"
 _SCRIPT, _CONFIGURATION = "setup.py", "setup.cfg"
 
 
-def project(
+def read_project(
     paths: tuple[str, ...], open_text: Callable[[str], str], notes: list[str]
 ) -> dict[str, Any]:
     """What both files say, setup.cfg first; `dynamic` are the lists that setup.py computes.

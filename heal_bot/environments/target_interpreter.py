@@ -113,7 +113,7 @@ def _venv_of(executable: Path) -> Path | None:
     return next((p for p in (folder.parent, folder) if (p / "pyvenv.cfg").is_file()), None)
 
 
-def configuration(venv: Path) -> dict[str, str]:
+def read_configuration(venv: Path) -> dict[str, str]:
     """The keys of pyvenv.cfg in lower case."""
     try:
         text = safe_open.read(venv, "pyvenv.cfg", 65536).decode(errors="replace")
@@ -124,7 +124,7 @@ def configuration(venv: Path) -> dict[str, str]:
 
 
 def _home_program(venv: Path, name: str) -> Path:
-    home = Path(configuration(venv).get("home", ""))
+    home = Path(read_configuration(venv).get("home", ""))
     for candidate in (home / name, home / "python3", home / "python"):
         if home.is_absolute() and candidate.exists():
             return candidate.resolve()
@@ -141,7 +141,7 @@ def _program_bytes(program: Path) -> bytes:
             f"{program} is a script that starts a Python, such as a pyenv shim: give --python the "
             "interpreter itself or a virtual environment made with it"
         )
-    if elf_rpath.linkage(data) is None:
+    if elf_rpath.read_linkage(data) is None:
         raise ProvisionError(f"{program} is no 64-bit Linux program; heal-bot needs CPython there")
     return data
 
@@ -173,7 +173,7 @@ def _version(venv: Path | None, data: bytes, base: Path, library: Path) -> str:
     if inside := re.search(rf"\0({number})\0".encode(), data):
         return inside[1].decode()
     if venv is not None:
-        config = configuration(venv)
+        config = read_configuration(venv)
         told = _VERSION.match(config.get("version_info", config.get("version", "")))
         if told and told[0].startswith(short + "."):
             return told[0]
@@ -188,7 +188,7 @@ def _packages(venv: Path | None, base: Path, library: Path) -> tuple[Path, ...]:
     found = []
     if venv is not None:
         found.append(venv / "lib" / library.name / "site-packages")
-    if venv is None or configuration(venv).get("include-system-site-packages") == "true":
+    if venv is None or read_configuration(venv).get("include-system-site-packages") == "true":
         found += [
             base / "local/lib" / library.name / "dist-packages",
             library / "site-packages",

@@ -82,7 +82,7 @@ class Locked:
         return " \\\n    ".join((str(self.package), *(f"--hash={each}" for each in self.hashes)))
 
 
-def locked(answer: str) -> tuple[Locked, ...]:
+def parse_resolution(answer: str) -> tuple[Locked, ...]:
     """The packages of a resolution as uv writes it; ProvisionError where it holds anything else."""
     found = []
     for match in _LOCKED.finditer(answer):
@@ -100,7 +100,7 @@ def write(path: Path, packages: Iterable[Package] | Sequence[Locked]) -> Path:
     return path
 
 
-def configuration(access: Access) -> bytes:
+def write_configuration(access: Access) -> bytes:
     """uv's configuration, given by a pipe: what may hold a password is in no environment."""
     text = f"https-proxy = {json.dumps(access.proxy)}\n" if access.proxy else ""
     if access.url:

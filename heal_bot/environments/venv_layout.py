@@ -59,7 +59,7 @@ def copy_interpreter(python: Interpreter, work: Path) -> dict[str, Any]:
     (work / "bin").mkdir(mode=0o755)
     program = work / "bin" / f"python{python.short}"
     data = python.program.read_bytes()
-    link = elf_rpath.linkage(data)
+    link = elf_rpath.read_linkage(data)
     if link is not None and link.search and "$ORIGIN" not in link.search:
         libraries = [p.name for p in (work / "lib").iterdir() if p.name in link.needed]
         relative = "$ORIGIN/../lib"
@@ -67,7 +67,7 @@ def copy_interpreter(python: Interpreter, work: Path) -> dict[str, Any]:
             relative = "$ORIGIN"
             for name in libraries:
                 (work / "bin" / name).symlink_to(f"../lib/{name}")
-        data = elf_rpath.relinked(data, relative)
+        data = elf_rpath.relink(data, relative)
     program.write_bytes(data)
     program.chmod(0o755)
     (work / "bin").chmod(0o755)

@@ -19,7 +19,7 @@ from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Environment
 from heal_bot.core.text import one_line
 from heal_bot.environments.interpreters import IN_THE_JOB
-from heal_bot.environments.package_index import Index, NoWheelError, ResolveError
+from heal_bot.environments.package_index import NoWheelError, PackageIndex, ResolveError
 from heal_bot.environments.requirements import Lines, applies
 from heal_bot.environments.uv_input import Locked, Package
 from heal_bot.ports import Builder
@@ -43,7 +43,7 @@ class Wheels:
     `built` names what was built here, for the certificate and the notes.
     """
 
-    index: Index
+    index: PackageIndex
     builder: Builder
     environment: Callable[[Run, Path], Environment]
     built: list[str] = field(default_factory=list)
@@ -194,7 +194,7 @@ def _check(wheel: str, name: str) -> None:
         raise ProvisionError(f"the build left a wheel of {one_line(str(built), 80)}")
 
 
-def versions(lock: Iterable[Locked], names: Iterable[str]) -> tuple[str, ...]:
+def select_versions(lock: Iterable[Locked], names: Iterable[str]) -> tuple[str, ...]:
     """The packages of a resolution that have these names, each with its version."""
     there = {each.package.name: each.version for each in lock}
     return tuple(f"{name} {there[name]}" for name in names if name in there)

@@ -13,7 +13,7 @@ Key = tuple[str, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class Observations:
     """Executions of the failing tests, and per line how many passing tests executed it.
 
     `hits` are the failing tests' bitmaps over lines that have an owner; `owners` says which
@@ -30,15 +30,15 @@ class Observed:
 
     def functions(self) -> int:
         """How many functions the failing tests executed."""
-        return len({key(target) for target in self.owners.values()})
+        return len({target_key(target) for target in self.owners.values()})
 
 
-def key(target: Target) -> Key:
+def target_key(target: Target) -> Key:
     """What identifies a target without comparing its source."""
     return (target.path, target.qualname, target.nth, target.kind)
 
 
-def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> Observed:
+def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> Observations:
     """The spectrum of the baseline as far as project functions go.
 
     When the failing tests executed no project function, the functions of test support that they
@@ -58,14 +58,14 @@ def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> 
     width = len(recorded.locations)
     mask = bitmaps.bitmap(owners, width)
     passing = [hits for test, hits in recorded.hits.items() if test in baseline.passed]
-    passed = spectrum.counts((hits & mask for hits in passing), width)
-    return Observed(
+    passed = spectrum.count_bits((hits & mask for hits in passing), width)
+    return Observations(
         locations=recorded.locations,
         hits={test: hits & mask for test, hits in failing.items()},
         owners=owners,
         passed=passed,
         passing=len(passing),
-        levels=clusters.levels(passed, mask, len(passing)),
+        levels=clusters.count_levels(passed, mask, len(passing)),
         support=support,
     )
 

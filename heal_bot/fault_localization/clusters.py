@@ -58,7 +58,7 @@ class Levels:
         return self.up_to[self.passed.index(passed)]
 
 
-def levels(passed: Sequence[int], among: int, tests: int) -> Levels:
+def count_levels(passed: Sequence[int], among: int, tests: int) -> Levels:
     """The levels of the lines `among`; `passed` counts, per line, those of the passing `tests`."""
     by_count: dict[int, list[int]] = {}
     for line in bitmaps.indices(among):
@@ -285,9 +285,11 @@ def _with_unseen(
     """Failures without a recorded execution, beside those that fail alike."""
     alike: dict[str, list[Failure]] = {}
     for failure in unseen:
-        alike.setdefault(failure_signatures.signature(failure, site(failure)), []).append(failure)
+        alike.setdefault(failure_signatures.sign_failure(failure, site(failure)), []).append(
+            failure
+        )
     known = {
-        failure_signatures.signature(failure, site(failure)): number
+        failure_signatures.sign_failure(failure, site(failure)): number
         for number, one in enumerate(groups)
         for failure in one.failures
     }

@@ -38,8 +38,8 @@ def _cluster(failures: tuple[Failure, ...], places: Places) -> Cluster:
     signature = f"{broken.path}:{broken.line}: {broken.message}"
     suspects: tuple[Suspect, ...] = ()
     if places.is_project(broken.path):
-        target = line_targets.statement(
+        target = line_targets.find_statement(
             broken.path, edit.text_of(places.tree, broken.path), broken.line
         )
         suspects = (Suspect(target, 1.0, (broken.said,)),) if target else ()
-    return Cluster(failure_signatures.identity(failures), failures, suspects, signature)
+    return Cluster(failure_signatures.name_cluster(failures), failures, suspects, signature)

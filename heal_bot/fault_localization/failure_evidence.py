@@ -42,7 +42,7 @@ _TOKEN = re.compile(r"[A-Za-z_]\w+")
 Side = Literal["left", "right", "some"]
 
 
-def raised(failure: Failure, places: Places) -> tuple[tuple[Target, float], ...]:
+def weigh_frames(failure: Failure, places: Places) -> tuple[tuple[Target, float], ...]:
     """The project's functions on the traceback with a weight: 1 where it was raised, less above.
 
     Import-time code is named by the assignment that stands there.
@@ -66,7 +66,7 @@ def _shown(message: str) -> Iterator[Frame]:
         yield Frame(found["path"], int(found["line"]), found["function"], Origin.PROJECT)
 
 
-def fixture(failure: Failure, places: Places) -> tuple[Target, bool] | None:
+def find_fixture(failure: Failure, places: Places) -> tuple[Target, bool] | None:
     """The innermost fixture or set-up function on the traceback, and whether it raised itself."""
     itself = True
     for frame in reversed(failure.frames):
@@ -84,7 +84,7 @@ def _is_fixture(target: Target) -> bool:
     return name in _SETUPS or _FIXTURE.search(target.source.partition("def ")[0]) is not None
 
 
-def example(failure: Failure) -> str:
+def find_example(failure: Failure) -> str:
     """The arguments of the smallest failing example that hypothesis found; '' without."""
     found = _EXAMPLE.search(failure.message[:20_000])
     if found is None:
@@ -97,15 +97,15 @@ def example(failure: Failure) -> str:
     return " ".join(given).strip(" ,)")[:200]
 
 
-def site(failure: Failure, places: Places) -> str:
+def find_raise_site(failure: Failure, places: Places) -> str:
     """The project function where the exception was raised, '' when it was the test itself."""
-    for target, weight in raised(failure, places):
+    for target, weight in weigh_frames(failure, places):
         if weight == 1.0:
             return f"{target.path}::{target.qualname}"
     return ""
 
 
-def compared(message: str) -> Iterator[tuple[str, Side]]:
+def find_compared(message: str) -> Iterator[tuple[str, Side]]:
     """The names of functions whose results a failed assertion shows, and their side.
 
     Reads pytest's explanation (`where 3 = total([1, 2])`); addresses do not matter.
@@ -139,16 +139,16 @@ def test_function(failure: Failure, places: Places) -> Target | None:
     if not places.is_test(path):
         return None
     targets = tuple(entry.target for entry in places.entries(path))
-    return functions.find(targets, rest.partition("[")[0].replace("::", "."))
+    return functions.find_target(targets, rest.partition("[")[0].replace("::", "."))
 
 
 def test_names(failure: Failure, places: Places) -> frozenset[str]:
     """The names a failing test's own body uses; empty when its source cannot be found."""
     test = test_function(failure, places)
-    return names(test) if test else frozenset()
+    return collect_names(test) if test else frozenset()
 
 
-def names(target: Target) -> frozenset[str]:
+def collect_names(target: Target) -> frozenset[str]:
     """Every name and attribute a target's source uses."""
     try:
         tree = guard.parse_part(target.source)

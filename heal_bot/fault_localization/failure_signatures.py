@@ -22,7 +22,7 @@ _NOISE = (
 )
 
 
-def normalised(message: str) -> str:
+def normalise_message(message: str) -> str:
     """A message without what differs between runs and values: addresses, ids, times, numbers."""
     text = " ".join(message[:2000].split())
     for pattern, word in _NOISE:
@@ -30,12 +30,12 @@ def normalised(message: str) -> str:
     return text[:200]
 
 
-def signature(failure: Failure, site: str) -> str:
+def sign_failure(failure: Failure, site: str) -> str:
     """How a test failed, equal for equal causes: exception, place it was raised, message."""
-    return f"{failure.kind} in {site or 'the test'}: {normalised(failure.message)}"
+    return f"{failure.kind} in {site or 'the test'}: {normalise_message(failure.message)}"
 
 
-def identity(failures: Sequence[Failure]) -> str:
+def name_cluster(failures: Sequence[Failure]) -> str:
     """A short name for a cluster that stays the same while its tests do."""
     tests = "\n".join(sorted(failure.test for failure in failures))
     return hashlib.sha256(tests.encode("utf-8", "surrogatepass")).hexdigest()[:10]

@@ -21,7 +21,7 @@ _DEFAULT_SHARE = 0.5
 _STEPS = 3
 
 
-def used(
+def find_used(
     target: Target, lines: Mapping[int, float], references: References
 ) -> Iterator[tuple[Target, float]]:
     """What a function depends on, each with the share of the function's score it deserves.

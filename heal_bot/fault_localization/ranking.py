@@ -17,7 +17,7 @@ from heal_bot.fault_localization import (
     shared_words,
     spectrum,
 )
-from heal_bot.fault_localization.baseline_observations import Key, Observed, key, observe
+from heal_bot.fault_localization.baseline_observations import Key, Observations, observe, target_key
 from heal_bot.fault_localization.target_index import Places
 from heal_bot.ports import Tree
 from heal_bot.source.reversal import survey_change
@@ -39,7 +39,7 @@ MAX_FILES = 2_000
 
 
 @dataclass(slots=True)
-class _Case:
+class _RankedCase:
     """What is collected about one target while a cluster is ranked.
 
     A `guess` has nothing but words against it.
@@ -70,7 +70,9 @@ def locate(
         return ()
     places = Places(tree, baseline.suite.collected)
     seen = observe(baseline, failures, places)
-    sites = {failure.test: failure_evidence.site(failure, places) for failure in failures}
+    sites = {
+        failure.test: failure_evidence.find_raise_site(failure, places) for failure in failures
+    }
     groups = clusters.group(
         failures, seen.hits, seen.levels, seen.functions(), lambda failure: sites[failure.test]
     )
@@ -86,7 +88,7 @@ def locate(
         accused = [*named, *(case.target for case in ranked if case.score and not case.guess)]
         found.append(
             Cluster(
-                id=failure_signatures.identity(one.failures),
+                id=failure_signatures.name_cluster(one.failures),
                 failures=one.failures,
                 suspects=suspects,
                 signature=_signature(one.failures, sites),
@@ -97,9 +99,9 @@ def locate(
     return tuple(sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)))
 
 
-def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list[_Case]:
+def _ranked(failures: Sequence[Failure], seen: Observations, places: Places) -> list[_RankedCase]:
     """All targets with anything against them, the likeliest first."""
-    cases: dict[Key, _Case] = {}
+    cases: dict[Key, _RankedCase] = {}
     tests = [failure.test for failure in failures if seen.hits.get(failure.test)]
     if tests:
         _add_executions(cases, tests, seen)
@@ -115,46 +117,48 @@ def _ranked(failures: Sequence[Failure], seen: Observed, places: Places) -> list
 
 
 def _accuse(
-    ranked: list[_Case],
+    ranked: list[_RankedCase],
     failures: Sequence[Failure],
     culprits: Sequence[tuple[Regression, Sequence[Target]]],
-) -> list[_Case]:
+) -> list[_RankedCase]:
     """What the commit that broke these tests changed comes first, in the order it had."""
     tests = {failure.test for failure in failures}
     top = max((case.score for case in ranked), default=0.0)
     for regression, targets in culprits:
-        changed = set() if tests.isdisjoint(regression.tests) else {key(t) for t in targets}
+        changed = set() if tests.isdisjoint(regression.tests) else {target_key(t) for t in targets}
         said = f"changed by {regression.bad_sha[:7]}, the commit that broke these tests"
         for case in ranked:
-            if key(case.target) in changed:
+            if target_key(case.target) in changed:
                 case.guess = False
                 case.score += top
                 case.evidence.append(said)
-        known = {key(case.target) for case in ranked}
+        known = {target_key(case.target) for case in ranked}
         if changed.isdisjoint(known):
-            ranked += [_Case(t, top, [said]) for t in targets if key(t) in changed]
+            ranked += [_RankedCase(t, top, [said]) for t in targets if target_key(t) in changed]
     return sorted(ranked, key=_order)
 
 
-def _order(case: _Case) -> tuple[float, str, int]:
+def _order(case: _RankedCase) -> tuple[float, str, int]:
     """By score, then by place, so that the order is the same in each run."""
     return (-round(case.score, 9), case.target.path, case.target.first_line)
 
 
-def _add_executions(cases: dict[Key, _Case], tests: Sequence[str], seen: Observed) -> None:
+def _add_executions(
+    cases: dict[Key, _RankedCase], tests: Sequence[str], seen: Observations
+) -> None:
     """The suspicion of the likeliest line and of the function, and how many lines share it.
 
     Of two functions alike in all else the one with more code is the likelier one. Every execution
     of a function passes its first statement, so the largest count among its lines is the count of
     the function.
     """
-    failed = spectrum.counts((seen.hits[test] for test in tests), len(seen.locations))
+    failed = spectrum.count_bits((seen.hits[test] for test in tests), len(seen.locations))
     counted: defaultdict[Key, list[int]] = defaultdict(list)
     for at, target in seen.owners.items():
         if failed[at]:
-            counted[key(target)].append(at)
+            counted[target_key(target)].append(at)
     for one, places in counted.items():
-        case = cases.setdefault(one, _Case(seen.owners[places[0]]))
+        case = cases.setdefault(one, _RankedCase(seen.owners[places[0]]))
         case.lines = {
             seen.locations[at][1]: spectrum.ochiai(len(tests), failed[at], seen.passed[at])
             for at in places
@@ -175,14 +179,16 @@ def _add_executions(cases: dict[Key, _Case], tests: Sequence[str], seen: Observe
             )
 
 
-def _add_tracebacks(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+def _add_tracebacks(
+    cases: dict[Key, _RankedCase], failures: Sequence[Failure], places: Places
+) -> None:
     weights: defaultdict[Key, float] = defaultdict(float)
     raised: Counter[Key] = Counter()
     for failure in failures:
-        for target, weight in failure_evidence.raised(failure, places):
-            cases.setdefault(key(target), _Case(target))
-            weights[key(target)] += weight
-            raised[key(target)] += weight == 1.0
+        for target, weight in failure_evidence.weigh_frames(failure, places):
+            cases.setdefault(target_key(target), _RankedCase(target))
+            weights[target_key(target)] += weight
+            raised[target_key(target)] += weight == 1.0
     for one, weight in weights.items():
         cases[one].score += TRACEBACK_WEIGHT * weight / len(failures)
         if cases[one].target.kind != "function":
@@ -199,16 +205,18 @@ def _unpassed(raised: int, failures: Sequence[Failure]) -> float:
     return (1 + FUNCTION_WEIGHT) * spectrum.cause(len(failures), raised, 0)
 
 
-def _add_fixtures(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+def _add_fixtures(
+    cases: dict[Key, _RankedCase], failures: Sequence[Failure], places: Places
+) -> None:
     """Fixtures and set-up functions on the traceback, though no patch may change them."""
     raised: Counter[Key] = Counter()
     for failure in failures:
-        found = failure_evidence.fixture(failure, places)
+        found = failure_evidence.find_fixture(failure, places)
         if found:
             target, itself = found
-            case = cases.setdefault(key(target), _Case(target))
+            case = cases.setdefault(target_key(target), _RankedCase(target))
             case.score += TRACEBACK_WEIGHT * (1.0 if itself else 0.5) / len(failures)
-            raised[key(target)] += itself
+            raised[target_key(target)] += itself
     for one, times in raised.items():
         cases[one].score += _unpassed(times, failures)
         said = f"raised in this fixture in {times} of {len(failures)} failing tests"
@@ -216,11 +224,13 @@ def _add_fixtures(cases: dict[Key, _Case], failures: Sequence[Failure], places: 
         cases[one].evidence += [said if times else "a fixture on the traceback", support]
 
 
-def _add_comparisons(cases: dict[Key, _Case], failures: Sequence[Failure], weight: float) -> None:
+def _add_comparisons(
+    cases: dict[Key, _RankedCase], failures: Sequence[Failure], weight: float
+) -> None:
     """Functions whose results the failed assertions show."""
     sides: dict[str, str] = {}
     for failure in failures:
-        for name, side in failure_evidence.compared(failure.message):
+        for name, side in failure_evidence.find_compared(failure.message):
             sides.setdefault(name, side)
     for case in cases.values():
         shown = sides.get(case.target.qualname.rpartition(".")[2])
@@ -234,15 +244,18 @@ def _add_comparisons(cases: dict[Key, _Case], failures: Sequence[Failure], weigh
             case.evidence.append(f"its result is {where}")
 
 
-def _add_examples(ranked: Sequence[_Case], failures: Sequence[Failure]) -> None:
+def _add_examples(ranked: Sequence[_RankedCase], failures: Sequence[Failure]) -> None:
     """The smallest example that hypothesis found, as evidence for the likeliest function."""
-    found = next(filter(None, map(failure_evidence.example, failures)), "")
+    found = next(filter(None, map(failure_evidence.find_example, failures)), "")
     for case in ranked[:1] if found else ():
         case.evidence.append(f"the smallest failing example is {found}")
 
 
 def _add_names(
-    cases: dict[Key, _Case], failures: Sequence[Failure], places: Places, support: Iterable[Target]
+    cases: dict[Key, _RankedCase],
+    failures: Sequence[Failure],
+    places: Places,
+    support: Iterable[Target],
 ) -> None:
     """Where no execution was recorded: what the tests' names, bodies and support mention."""
     words = frozenset().union(*(failure_evidence.test_words(failure) for failure in failures[:100]))
@@ -254,7 +267,7 @@ def _add_names(
             name = entry.target.qualname.rpartition(".")[2]
             if entry.target.kind != "function":
                 continue
-            case = cases.setdefault(key(entry.target), _Case(entry.target))
+            case = cases.setdefault(target_key(entry.target), _RankedCase(entry.target))
             if name.lower().strip("_") in words:
                 case.score += NAMED_WEIGHT
                 case.evidence.append("named by the failing test")
@@ -264,7 +277,7 @@ def _add_names(
     tests = [test for f in failures[:100] if (test := failure_evidence.test_function(f, places))]
     for user in dict.fromkeys([*tests, *support]):
         for target in _find_used(user, places):
-            case = cases.setdefault(key(target), _Case(target))
+            case = cases.setdefault(target_key(target), _RankedCase(target))
             if places.is_project(target.path) and not case.score:
                 case.score = USED_WEIGHT
                 case.evidence.append(f"used by {user.qualname}")
@@ -272,30 +285,34 @@ def _add_names(
 
 def _find_used(user: Target, places: Places) -> Iterator[Target]:
     """What a function of the tests calls and uses, also at second hand."""
-    yield from (target for target, _ in import_time_suspects.used(user, {}, places.references))
+    yield from (target for target, _ in import_time_suspects.find_used(user, {}, places.references))
     for symbol in places.references.uses(user):
         yield from import_time_suspects.find_called(symbol, places.references)
 
 
-def _add_words(cases: dict[Key, _Case], failures: Sequence[Failure], places: Places) -> None:
+def _add_words(cases: dict[Key, _RankedCase], failures: Sequence[Failure], places: Places) -> None:
     """Functions that are about what the failing tests are about."""
     found_in = (case.target for case in cases.values() if places.is_project(case.target.path))
     targets = [target for target in found_in if target.kind == "function"]
-    for target, found in shared_words.match(targets, shared_words.ask(failures, places)).items():
-        case = cases[key(target)]
+    for target, found in shared_words.score_words(
+        targets, shared_words.collect_words(failures, places)
+    ).items():
+        case = cases[target_key(target)]
         case.guess = not case.score
         case.score += WORDS_WEIGHT * (found.body + found.name)
         if found.shared:
             case.evidence.append(f"shares {', '.join(found.shared)} with the failing tests")
 
 
-def _add_constants(cases: dict[Key, _Case], ranked: Sequence[_Case], places: Places) -> None:
+def _add_constants(
+    cases: dict[Key, _RankedCase], ranked: Sequence[_RankedCase], places: Places
+) -> None:
     """Assignments, class attributes and defaults that the likeliest functions depend on."""
     for case in ranked[: import_time_suspects.MAX_USERS]:
-        for target, share in import_time_suspects.used(
+        for target, share in import_time_suspects.find_used(
             case.target, case.lines or {}, places.references
         ):
-            known = cases.setdefault(key(target), _Case(target, guess=True))
+            known = cases.setdefault(target_key(target), _RankedCase(target, guess=True))
             if places.is_project(target.path) and case.score * share > known.score:
                 known.guess = known.guess and case.guess
                 known.score = case.score * share
@@ -303,22 +320,22 @@ def _add_constants(cases: dict[Key, _Case], ranked: Sequence[_Case], places: Pla
 
 
 def _finished(
-    ranked: Sequence[_Case], named: Sequence[Target], changed: Mapping[str, frozenset[int]]
+    ranked: Sequence[_RankedCase], named: Sequence[Target], changed: Mapping[str, frozenset[int]]
 ) -> tuple[Suspect, ...]:
     """The suspects: hinted ones first, the rest by score, all with what the history says."""
-    wanted = {key(target) for target in named}
-    known = {key(case.target): case for case in ranked}
+    wanted = {target_key(target) for target in named}
+    known = {target_key(case.target): case for case in ranked}
     top = max((case.score for case in ranked), default=0.0)
     first = []
     for target in named:
-        case = known.get(key(target)) or _Case(target)
+        case = known.get(target_key(target)) or _RankedCase(target)
         evidence = ["named by the person who asked", *case.evidence]
         first.append(replace(case, score=top + 1.0, evidence=evidence))
-    rest = [case for case in ranked if key(case.target) not in wanted and case.score > 0]
+    rest = [case for case in ranked if target_key(case.target) not in wanted and case.score > 0]
     return tuple(_suspect(case, changed) for case in [*first, *rest][:MAX_SUSPECTS])
 
 
-def _suspect(case: _Case, changed: Mapping[str, frozenset[int]]) -> Suspect:
+def _suspect(case: _RankedCase, changed: Mapping[str, frozenset[int]]) -> Suspect:
     target = case.target
     lines = range(target.first_line, target.last_line + 1)
     evidence = tuple(case.evidence)
@@ -346,12 +363,12 @@ def _hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...
 
 def _signature(failures: Sequence[Failure], sites: Mapping[str, str]) -> str:
     texts = Counter(
-        failure_signatures.signature(failure, sites[failure.test]) for failure in failures
+        failure_signatures.sign_failure(failure, sites[failure.test]) for failure in failures
     )
     return min(texts, key=lambda text: (-texts[text], text))
 
 
-def _tell_gaps(run: Run, baseline: Baseline, seen: Observed, places: Places) -> None:
+def _tell_gaps(run: Run, baseline: Baseline, seen: Observations, places: Places) -> None:
     recorded = baseline.suite.spectrum
     gaps = list(recorded.gaps) if recorded else []
     if not seen.owners or seen.support:

@@ -51,24 +51,24 @@ class Match:
     shared: tuple[str, ...]
 
 
-def ask(failures: Sequence[Failure], places: Places) -> Query:
+def collect_words(failures: Sequence[Failure], places: Places) -> Query:
     """The words of failing tests, their sources and their messages."""
     chosen = failures[:_TESTS]
     names: set[str] = set()
     texts: set[str] = {failure.message[:_MESSAGE] for failure in chosen}
     for failure in chosen:
         path, _, rest = failure.test.partition("::")
-        names |= split(rest.rpartition("::")[2].partition("[")[0] or rest)
-        names |= split(path.rpartition("/")[2])
+        names |= split_words(rest.rpartition("::")[2].partition("[")[0] or rest)
+        names |= split_words(path.rpartition("/")[2])
         if (test := failure_evidence.test_function(failure, places)) is not None:
             texts.add(test.source)
-    return Query(frozenset(names), frozenset().union(*map(split, texts)))
+    return Query(frozenset(names), frozenset().union(*map(split_words, texts)))
 
 
-def match(targets: Iterable[Target], query: Query) -> dict[Target, Match]:
+def score_words(targets: Iterable[Target], query: Query) -> dict[Target, Match]:
     """How alike each function is to the failing tests."""
-    bodies = {target: split(target.source) for target in targets}
-    names = {target: split(target.qualname) for target in bodies}
+    bodies = {target: split_words(target.source) for target in targets}
+    names = {target: split_words(target.qualname) for target in bodies}
     rare, rare_names = _rarity(bodies.values()), _rarity(names.values())
     by_body = _scaled(
         {
@@ -87,7 +87,7 @@ def match(targets: Iterable[Target], query: Query) -> dict[Target, Match]:
 
 
 @lru_cache(maxsize=4096)
-def split(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     """The words of a text, also those inside of names, in lower case."""
     words = (word.lower() for word in _WORD.findall(text) if len(word) > 1)
     return frozenset(words) - _COMMON

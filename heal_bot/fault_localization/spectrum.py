@@ -9,7 +9,7 @@ from math import log, sqrt
 from heal_bot.core.model.bitmaps import flags
 
 
-def counts(bitmaps: Iterable[int], width: int) -> Sequence[int]:
+def count_bits(bitmaps: Iterable[int], width: int) -> Sequence[int]:
     """How many of the bitmaps have each bit set.
 
     The bitmaps are added as columns: plane k holds bit k of every position's count, so that one

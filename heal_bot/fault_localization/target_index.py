@@ -25,13 +25,13 @@ class Places:
     _files: frozenset[str] = field(init=False)
     _tests: frozenset[str] = field(init=False)
     _plugins: frozenset[str] = field(init=False)
-    _entries: dict[str, tuple[functions.Entry, ...]] = field(default_factory=dict)
+    _entries: dict[str, tuple[functions.IndexEntry, ...]] = field(default_factory=dict)
     _painted: dict[str, dict[int, Target]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._files = frozenset(self.tree.paths())
         self._tests = paths.test_files(self.collected)
-        self._plugins = paths.machinery(self.tree)
+        self._plugins = paths.find_machinery(self.tree)
         self.references = References.of(self.tree)
 
     def is_project(self, path: str) -> bool:
@@ -51,11 +51,11 @@ class Places:
         """All files a patch may change."""
         return tuple(path for path in sorted(self._files) if self.is_project(path))
 
-    def entries(self, path: str) -> tuple[functions.Entry, ...]:
+    def entries(self, path: str) -> tuple[functions.IndexEntry, ...]:
         """The targets of a file; none for a file that cannot be read, which `unread` then names."""
         if path not in self._entries:
             try:
-                found = functions.entries(path, edit.text_of(self.tree, path))
+                found = functions.index_entries(path, edit.text_of(self.tree, path))
             except (edit.EditError, guard.SourceRejected) as error:
                 self.unread[path] = str(error)
                 found = ()

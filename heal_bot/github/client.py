@@ -103,7 +103,7 @@ def connect(token: Secret, api_url: str) -> Github:
 
 
 @contextmanager
-def speaking(what: str) -> Iterator[None]:
+def translate_errors(what: str) -> Iterator[None]:
     """Turns what the SDK raises into a ForgeError that says what was asked."""
     from github.GithubException import GithubException
     from requests import RequestException
@@ -156,11 +156,11 @@ def _header(error: Exception, name: str) -> str:
     return str(next((v for k, v in headers.items() if k.lower() == name), ""))
 
 
-def found(what: str, look: Callable[[], T]) -> T | None:
+def find_or_none(what: str, look: Callable[[], T]) -> T | None:
     """What `look` gives, or None when GitHub has no such thing."""
     from github.GithubException import GithubException
 
-    with speaking(what):
+    with translate_errors(what):
         try:
             return look()
         except GithubException as error:

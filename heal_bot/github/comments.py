@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from heal_bot.core.events import Run
-from heal_bot.github.client import create, speaking
+from heal_bot.github.client import create, translate_errors
 from heal_bot.github.diff_hunks import right_lines
 from heal_bot.github.token_identity import Identity
 from heal_bot.ports.code_host import Annotation, Check, Remark
@@ -39,7 +39,7 @@ class Talk:
         Two runs that both found none make one each; the later one of the two is taken back.
         """
         issue = self.repository.get_issue(number)
-        with speaking(f"comment on {number}"):
+        with translate_errors(f"comment on {number}"):
             there = self._said.get((number, marker))
             if there is None and not new:
                 there = self._first(issue, marker)
@@ -74,7 +74,7 @@ class Talk:
 
         kind, place = (PullRequestComment, "pulls") if review else (IssueComment, "issues")
         url = f"{self.repository.url}/{place}/comments/{comment}"
-        with speaking(f"react to comment {comment}"):
+        with translate_errors(f"react to comment {comment}"):
             made = kind(self.repository.requester, {}, {"url": url}, completed=True)
             create(run, "reaction", lambda: None, lambda: made.create_reaction(content))
 
@@ -98,7 +98,7 @@ class Talk:
                 comments=[_on_lines(remark) for remark in remarks if remark.last],  # type: ignore[misc]
             )
 
-        with speaking(f"review {number}"):
+        with translate_errors(f"review {number}"):
             there = look()
             if there is None:
                 there = create(run, "review", look, make)
@@ -135,7 +135,7 @@ class Talk:
     def shown_lines(self, run: Run, number: int) -> Mapping[str, frozenset[int]]:
         """Per file the new lines that the pull request's diff shows."""
         del run
-        with speaking(f"files of pull request {number}"):
+        with translate_errors(f"files of pull request {number}"):
             files = self.repository.get_pull(number).get_files()
             return {file.filename: right_lines(file.patch or "") for file in files}
 
@@ -144,7 +144,7 @@ class Talk:
         del run
         # The SDK's own call sends a bare list, which GitHub's description no longer has.
         url = f"{self.repository.url}/issues/{number}/labels"
-        with speaking(f"label {number}"):
+        with translate_errors(f"label {number}"):
             wanted = {"labels": list(labels)}
             self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
 
@@ -153,7 +153,7 @@ class Talk:
         del run
         people = [name for name in who if "/" not in name]
         teams = [name.partition("/")[2] for name in who if "/" in name]
-        with speaking(f"ask for a review of {number}"):
+        with translate_errors(f"ask for a review of {number}"):
             pull = self.repository.get_pull(number)
             pull.create_review_request(reviewers=people, team_reviewers=teams)
 
@@ -179,7 +179,7 @@ class Talk:
                 output={**output, "annotations": pages[0] if pages else []},
             )
 
-        with speaking(f"check run of {check.sha[:12]}"):
+        with translate_errors(f"check run of {check.sha[:12]}"):
             if not new and look() is not None:
                 return
             made = create(run, "check run", look, make)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
-from heal_bot.github.client import create, found, reread, speaking
+from heal_bot.github.client import create, find_or_none, reread, translate_errors
 from heal_bot.ports.code_host import Blamed, ForgeCommit, ForgeFile
 
 if TYPE_CHECKING:
@@ -58,13 +58,15 @@ class GitObjects:
             self._commits[sha] = GitCommit(requester, {}, known, completed=True)
             return sha
 
-        return found(f"branch {branch}", look)
+        return find_or_none(f"branch {branch}", look)
 
     def commit(self, run: Run, sha: str) -> ForgeCommit | None:
         """A commit by its full id, or None; each is asked for once."""
         del run
         if sha not in self._commits:
-            made = found(f"commit {sha}", lambda: _complete(self.repository.get_git_commit(sha)))
+            made = find_or_none(
+                f"commit {sha}", lambda: _complete(self.repository.get_git_commit(sha))
+            )
             if made is None:
                 return None
             self._commits[sha] = made
@@ -88,12 +90,12 @@ class GitObjects:
                 for c in compared.commits
             )
 
-        return found(f"compare {base}", look)
+        return find_or_none(f"compare {base}", look)
 
     def contains(self, run: Run, tip: str, sha: str) -> bool:
         """Whether `sha` is `tip` or an ancestor of it."""
         del run
-        status = found(f"compare {sha}", lambda: self.repository.compare(sha, tip).status)
+        status = find_or_none(f"compare {sha}", lambda: self.repository.compare(sha, tip).status)
         return status in {"ahead", "identical"}
 
     def paths(self, run: Run, sha: str) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ class GitObjects:
         del run
         owner, name = self.repository.url.split("/")[-2:]
         given = {"owner": owner, "name": name, "sha": sha, "path": path}
-        with speaking(f"blame {path}"):
+        with translate_errors(f"blame {path}"):
             _, said = self.repository.requester.graphql_query(_BLAME, given)
         found = ((said.get("data") or {}).get("repository") or {}).get("object") or {}
         ranges = (found.get("blame") or {}).get("ranges") or ()
@@ -136,7 +138,7 @@ class GitObjects:
     def _tree(self, sha: str) -> GitTree:
         """The whole tree in one request; each is asked for once."""
         if sha not in self._trees:
-            with speaking(f"tree {sha}"):
+            with translate_errors(f"tree {sha}"):
                 self._trees[sha] = self.repository.get_git_tree(sha, recursive=True)
                 _ = self._trees[sha].tree
         return self._trees[sha]
@@ -144,7 +146,7 @@ class GitObjects:
     def _blob(self, sha: str, path: str) -> bytes:
         if sha in self._blobs:
             return self._blobs[sha]
-        with speaking(f"blob of {path}"):
+        with translate_errors(f"blob of {path}"):
             blob = self.repository.get_git_blob(sha)
             if blob.encoding != "base64":
                 raise ForgeError(f"{path}: GitHub sent encoding {blob.encoding!r}, not base64")
@@ -161,7 +163,7 @@ class GitObjects:
         """
         from github import InputGitTreeElement
 
-        with speaking("write the tree"):
+        with translate_errors("write the tree"):
             elements = []
             for file in files:
                 text = _inline(file.data)
@@ -187,7 +189,7 @@ class GitObjects:
 
         Neither author nor committer is given, so that GitHub signs the commit of a bot token.
         """
-        with speaking("write the commit"):
+        with translate_errors("write the commit"):
             whole = self._made.get(tree) or self.repository.get_git_tree(tree)
             above = [
                 self._commits.get(parent) or self.repository.get_git_commit(parent)
@@ -211,7 +213,7 @@ class GitObjects:
 
     def create_branch(self, run: Run, branch: str, sha: str) -> bool:
         """Make a branch; False when it exists and points elsewhere."""
-        with speaking(f"create branch {branch}"):
+        with translate_errors(f"create branch {branch}"):
             made = create(
                 run,
                 f"branch {branch}",
@@ -224,7 +226,7 @@ class GitObjects:
         """Fast-forward a branch; False when that would lose a commit."""
         from github import GithubException
 
-        with speaking(f"advance branch {branch}"):
+        with translate_errors(f"advance branch {branch}"):
             ref = self.repository.get_git_ref(f"heads/{branch}")
             # Reading it first gives the address that takes the change; the SDK's own lacks an s.
             if ref.object.sha == sha:
@@ -246,7 +248,7 @@ class GitObjects:
             _ = ref.object.sha  # as above: read first, for the address
             ref.delete()
 
-        found(f"delete branch {branch}", remove)
+        find_or_none(f"delete branch {branch}", remove)
 
 
 def _inline(data: bytes) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, one_line
-from heal_bot.github.client import connect, create, found, speaking
+from heal_bot.github.client import connect, create, find_or_none, translate_errors
 from heal_bot.github.comments import Talk
 from heal_bot.github.git_data import GitObjects
 from heal_bot.github.token_identity import Identity
@@ -73,7 +73,7 @@ class GitHub:
     def default_branch(self, run: Run) -> str:
         """The branch that pull requests target when nothing else is said."""
         del run
-        with speaking(f"repository {self.repo}"):
+        with translate_errors(f"repository {self.repo}"):
             return self.repository.default_branch
 
     def permission(self, run: Run, login: str) -> str:
@@ -85,7 +85,7 @@ class GitHub:
         if not _LOGIN.match(login):
             return "none"
         url = f"{self.repository.url}/collaborators/{login}/permission"
-        answer = found(
+        answer = find_or_none(
             f"permission of {login}",
             lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
         )
@@ -96,13 +96,15 @@ class GitHub:
     def pull(self, run: Run, number: int) -> ForgePull | None:
         """A pull request by its number."""
         del run
-        return found(f"pull request {number}", lambda: _pull(self.repository.get_pull(number)))
+        return find_or_none(
+            f"pull request {number}", lambda: _pull(self.repository.get_pull(number))
+        )
 
     def open_pulls(self, run: Run) -> tuple[ForgePull, ...]:
         """The newest 300 open pull requests, as they were when first asked for."""
         del run
         if not self._open:
-            with speaking("open pull requests"):
+            with translate_errors("open pull requests"):
                 listed = islice(self.repository.get_pulls(state="open"), _LISTED)
                 self._open.append(tuple(_pull(p) for p in listed))
         return self._open[0]
@@ -111,7 +113,7 @@ class GitHub:
         """All pull requests from a branch of this repository, newest first."""
         del run
         head = f"{self.repo.partition('/')[0]}:{branch}"
-        with speaking(f"pull requests from {branch}"):
+        with translate_errors(f"pull requests from {branch}"):
             listed = tuple(_pull(p) for p in self.repository.get_pulls(state="all", head=head))
         return tuple(
             p for p in listed if p.head_ref == branch and p.head_repo.lower() == self.repo.lower()
@@ -133,13 +135,13 @@ class GitHub:
                 )
             )
 
-        with speaking(f"open a pull request from {branch}"):
+        with translate_errors(f"open a pull request from {branch}"):
             return create(run, "pull request", look, make)
 
     def edit_pull(self, run: Run, number: int, title: str, body: str) -> None:
         """Replace title and body."""
         del run
-        with speaking(f"edit pull request {number}"):
+        with translate_errors(f"edit pull request {number}"):
             self.repository.get_pull(number).edit(title=title, body=body)
 
     def set_draft(self, run: Run, number: int, *, draft: bool) -> None:
@@ -153,13 +155,13 @@ class GitHub:
             _ = pull.convert_to_draft() if draft else pull.mark_ready_for_review()
             return True
 
-        with speaking(f"make pull request {number} {'a draft' if draft else 'ready'}"):
+        with translate_errors(f"make pull request {number} {'a draft' if draft else 'ready'}"):
             create(run, "draft", look, make)
 
     def close_pull(self, run: Run, number: int) -> None:
         """Close a pull request."""
         del run
-        with speaking(f"close pull request {number}"):
+        with translate_errors(f"close pull request {number}"):
             self.repository.get_pull(number).edit(state="closed")
 
 

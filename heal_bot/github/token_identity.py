@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from heal_bot.github.client import speaking
+from heal_bot.github.client import translate_errors
 from heal_bot.ports.code_host import ACTIONS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Identity:
         if not self._known and self.installed:
             self._known.append(ACTIONS)
         if not self._known:
-            with speaking("who the token is"):
+            with translate_errors("who the token is"):
                 try:
                     self._known.append(self.client.get_user().login)
                 except GithubException as error:

@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.text import Secret, one_line
-from heal_bot.github.client import found, speaking
+from heal_bot.github.client import find_or_none, translate_errors
 from heal_bot.github.download import download
 
 if TYPE_CHECKING:
@@ -95,14 +95,16 @@ class Runs:
 
     def facts(self, number: int) -> RunFacts | None:
         """A run by its id."""
-        return found(f"run {number}", lambda: _facts(self.repository.get_workflow_run(number)))
+        return find_or_none(
+            f"run {number}", lambda: _facts(self.repository.get_workflow_run(number))
+        )
 
     def last_red(self, branch: str, but: int | None = None) -> RunFacts | None:
         """The branch's newest red run whose workflow has not been green since.
 
         `but` is the run that asks.
         """
-        with speaking(f"runs of {branch}"):
+        with translate_errors(f"runs of {branch}"):
             listed = self.repository.get_workflow_runs(branch=branch, status="completed")  # type: ignore[arg-type]
             runs = [run for run in islice(listed, _LISTED) if run.id != but]
         newest: dict[int, WorkflowRun] = {}
@@ -112,7 +114,7 @@ class Runs:
 
     def red_of(self, sha: str) -> int | None:
         """The newest red run of a commit."""
-        with speaking(f"runs of {sha[:12]}"):
+        with translate_errors(f"runs of {sha[:12]}"):
             listed = self.repository.get_workflow_runs(head_sha=sha, status="failure")
             return next((run.id for run in islice(listed, 1)), None)
 
@@ -138,7 +140,7 @@ class Runs:
         """What the API answers, held to its form; None where there is no such thing."""
         ask = self.repository.requester.requestJsonAndCheck
         try:
-            said = found(what, lambda: ask("GET", url, query)[1])
+            said = find_or_none(what, lambda: ask("GET", url, query)[1])
             return form.model_validate(said) if said is not None else None
         except ForgeForbiddenError as error:
             raise ForgeForbiddenError(f"{what}: not allowed; {_READ}") from error
@@ -156,7 +158,7 @@ class Runs:
         looked into for members that end in .xml. The zip files are kept as they are; one that
         cannot be had is a warning, and the others count.
         """
-        with speaking(f"artifacts of run {number}"):
+        with translate_errors(f"artifacts of run {number}"):
             listed = self._run(number).get_artifacts()
             usable = _newest([a for a in islice(listed, 3 * _LISTED) if not a.expired])
         patterns = [part.strip() for part in pattern.split(",") if part.strip()]

@@ -28,7 +28,7 @@ _SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class BisectionBench:
     """What the tests are run with; `hints` make an environment of its own for an old commit."""
 
     workspace: Workspace
@@ -44,7 +44,7 @@ def find_regressions(
     commits: Sequence[Commit],
     tree: Tree,
     failures: Sequence[Failure],
-    bench: Bench,
+    bench: BisectionBench,
 ) -> History:
     """The commits after which the failing tests fail, each proved on it and on its parent.
 
@@ -82,7 +82,7 @@ class _Search:
     run: Run
     commits: Sequence[Commit]
     tests: Mapping[str, Failure]
-    bench: Bench
+    bench: BisectionBench
     runs: int = 0
     passes: dict[str, int] = field(default_factory=dict)
     fails: dict[str, int] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from functools import partial
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Baseline, Failure, History, PackageChange
 from heal_bot.history import package_bisection
-from heal_bot.history.bisection import Bench, find_regressions
+from heal_bot.history.bisection import BisectionBench, find_regressions
 from heal_bot.ports import Tree
 
 
@@ -19,7 +19,7 @@ def find_changes(
     green: float,
     tree: Tree,
     baseline: Baseline,
-    bench: Bench,
+    bench: BisectionBench,
     versions: Sequence[Failure] = (),
 ) -> History:
     """The commits that broke the tests, or the packages that did.

@@ -74,7 +74,7 @@ def find_culprits(
         tests = tuple(dict.fromkeys(failure.test for failure in failures))
         trials = _Trials(run, tree, env, workspace, runner, tests, {b.name: b for b in bumps})
         for change in trials.changes() if bumps else ():
-            run.emit(Noted(stage="history", message=sentence(change)))
+            run.emit(Noted(stage="history", message=describe_change(change)))
             found.append(change)
         if bumps:
             runner.preflight(run, env)
@@ -169,7 +169,7 @@ class _Trials:
         return tuple(found)
 
 
-def sentence(change: PackageChange) -> str:
+def describe_change(change: PackageChange) -> str:
     """What broke how many tests, how that is known, and what cures it."""
     tests = count(len(change.tests), "test")
     pass_ = "it passes" if len(change.tests) == 1 else "they pass"
@@ -202,7 +202,7 @@ def _pin(bump: Bump) -> str:
     return f"{bump.name}<{epoch}{'.'.join(map(str, (*here[:at], here[at] + 1)))}"
 
 
-def explained(
+def mark_explained(
     baseline: Baseline, changes: Sequence[PackageChange], *, searched: bool = False
 ) -> Baseline:
     """The baseline, in which the tests that packages broke are no failures of the code.
@@ -210,7 +210,7 @@ def explained(
     Before the code is `searched`, those that fail in the project's own source stay open: what it
     asks of the package can perhaps be asked otherwise.
     """
-    reasons = {test: sentence(change) for change in changes for test in change.tests}
+    reasons = {test: describe_change(change) for change in changes for test in change.tests}
 
     def told(item: Reproduced) -> Reproduced:
         failure = item.failure
@@ -231,7 +231,7 @@ def _is_in_source(failure: Failure) -> bool:
     return any(frame.origin is Origin.PROJECT for frame in failure.frames)
 
 
-def held(
+def check_former_packages(
     run: Run,
     found: Confirmed | Verdict,
     changes: Sequence[PackageChange],
@@ -268,7 +268,7 @@ def held(
     return found
 
 
-def outweighs(suggestion: Suggestion, changes: Sequence[PackageChange]) -> str:
+def explain_outweighed(suggestion: Suggestion, changes: Sequence[PackageChange]) -> str:
     """Why a guess is not shown: packages are proved to have broken all it fixes; '' elsewhere."""
     proved = {test for change in changes for test in change.tests}
     if any(not proved & {test, test.partition("::")[0]} for test in suggestion.fixed):

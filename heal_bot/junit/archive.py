@@ -20,7 +20,7 @@ _MEMBERS = 2000
 _DIRECTORY = 4 << 20
 
 
-class Refused(Exception):
+class ArchiveRefused(Exception):
     """A document that is not read on; the message completes "<name> ..."."""
 
 
@@ -41,7 +41,7 @@ class Document:
         return _gunzip(self.file) if self.kind == "gzip" else _plain(self.file)
 
 
-def documents(file: BinaryIO, name: str) -> Iterator[Document | str]:
+def read_documents(file: BinaryIO, name: str) -> Iterator[Document | str]:
     """The documents in an open file, by its first bytes; a string says what was left out.
 
     A document can be read until the next one is asked for.
@@ -73,12 +73,12 @@ def _gunzip(file: BinaryIO) -> Generator[bytes, None, None]:
             read += len(pending)
             if not pending:
                 if not engine.eof:
-                    raise Refused("is a gzip file that ends early")
+                    raise ArchiveRefused("is a gzip file that ends early")
                 return
         try:
             piece = engine.decompress(pending, CHUNK)
         except zlib.error as error:
-            raise Refused(f"is a damaged gzip file ({one_line(str(error), 80)})") from error
+            raise ArchiveRefused(f"is a damaged gzip file ({one_line(str(error), 80)})") from error
         made += len(piece)
         _check(made, read)
         if piece:
@@ -93,7 +93,7 @@ def _gunzip(file: BinaryIO) -> Generator[bytes, None, None]:
 
 def _check(made: int, read: int) -> None:
     if made > _INFLATED or (made > _FREE and made > read * _RATIO):
-        raise Refused(f"inflates from {read} bytes to more than {made}; unpack it yourself")
+        raise ArchiveRefused(f"inflates from {read} bytes to more than {made}; unpack it yourself")
 
 
 def _members(file: BinaryIO, name: str) -> Iterator[Document | str]:
@@ -140,4 +140,4 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Generator[byte
                 _check(made, packed)
                 yield piece
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, zlib.error) as error:
-        raise Refused(f"is a damaged member ({one_line(str(error), 80)})") from error
+        raise ArchiveRefused(f"is a damaged member ({one_line(str(error), 80)})") from error

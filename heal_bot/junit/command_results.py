@@ -21,13 +21,13 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.text import clip, one_line, printable
 from heal_bot.junit import traceback
-from heal_bot.junit.archive import documents
+from heal_bot.junit.archive import read_documents
 from heal_bot.junit.ast_lookup import Sources
 from heal_bot.junit.failure_message import kind_of, message_of
 from heal_bot.junit.node_id_resolver import Join
 from heal_bot.junit.path_mapping import Layout
 from heal_bot.junit.reader import case_of
-from heal_bot.junit.report_files import Opened, find, opened
+from heal_bot.junit.report_files import Opened, find, open_report
 from heal_bot.junit.xml_reader import parse
 from heal_bot.ports import Observed, Tree
 
@@ -55,7 +55,7 @@ _RED = frozenset({"failed", "error"})
 _WORSE = {"passed": 0, "skipped": 1, "failed": 2, "error": 2}
 
 
-def results(
+def read_results(
     run: Run, tree: Tree, folder: Path, since: float, known: Sequence[str], done: Observed
 ) -> tuple[CaseResult, ...]:
     """The tests of a run that ended with `done` in `folder`, which holds a copy of `tree`.
@@ -86,13 +86,13 @@ def _written(
     except UsageError:
         return
     for place in places:
-        file = opened(place)
+        file = open_report(place)
         if not isinstance(file, Opened):
             continue
         with os.fdopen(file.descriptor, "rb") as stream:
             if place.name in committed and file.modified <= since:
                 continue
-            for document in documents(stream, one_line(place.name, 300)):
+            for document in read_documents(stream, one_line(place.name, 300)):
                 if not isinstance(document, str):
                     parsed = parse(run, document, case_of, every=True)
                     yield [

@@ -33,7 +33,7 @@ class Name:
     test: str = ""
 
 
-def names(case: ReportedCase) -> tuple[Name, ...]:
+def read_names(case: ReportedCase) -> tuple[Name, ...]:
     """What the case may name, the likeliest first; the literal reading of pytest leads."""
     whole = f"{case.classname}.{case.name}" if case.classname else case.name
     fixture = _FIXTURE.match(whole) or _FIXTURE.match(case.name)
@@ -107,7 +107,7 @@ _FOREIGN = (
 )
 
 
-def foreign(case: ReportedCase) -> str:
+def name_foreign_runner(case: ReportedCase) -> str:
     """The kind of runner that wrote the case, when pytest cannot re-run its tests; else nothing."""
     if _loaded(case):
         return "unittest's load_tests"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from heal_bot.core.model import HealRequest, Leg, Report, ReportedCase
 from heal_bot.core.text import count, one_line
 from heal_bot.junit.matrix_jobs import parse
-from heal_bot.junit.report_files import Opened, matching, opened
+from heal_bot.junit.report_files import Opened, find_matching, open_report
 from heal_bot.ports import Tree
 from heal_bot.source import doctest_output
 
@@ -60,12 +60,12 @@ class Aside:
 def set_aside(request: HealRequest, report: Report, tree: Tree, root: Path) -> Aside:
     """Leave out findings of linters, and legs that may fail unless a person asks for a repair."""
     red = [case for case in report.cases if case.outcome in _RED]
-    found = {name: [case for case in red if tool(case) == name] for name in _TOOLS}
+    found = {name: [case for case in red if name_tool(case) == name] for name in _TOOLS}
     why = [f"{name} ({count(len(cases), 'finding')}, first {_shown(cases)}): {_TOOLS[name]}"
            for name, cases in found.items() if cases]  # fmt: skip
     status: Literal["nothing_to_do", "explained"] = "explained" if why else "nothing_to_do"
     reason = f"no test of behaviour is red, but {'; '.join(why)}" if why else ""
-    kept = [case for case in report.cases if case.outcome not in _RED or not tool(case)]
+    kept = [case for case in report.cases if case.outcome not in _RED or not name_tool(case)]
     if not _is_asked(request) and any(case.outcome in _RED for case in kept):
         allowed = _Allowed.of(request, report, tree, root)
         legs = [leg for case in kept if case.outcome in _RED and (leg := allowed.leg(case))]
@@ -83,10 +83,10 @@ def _shown(cases: Sequence[ReportedCase]) -> str:
     return case.message.strip().partition("\n")[0] or f"{case.classname}::{case.name}"
 
 
-def explained(report: Report) -> str:
+def explain_doctests(report: Report) -> str:
     """Why nothing red is a fault, where a report of doctests alone tells that; '' else."""
     red = [case for case in report.cases if case.outcome in _RED]
-    shown = [doctest_output.output(case.text or case.message) for case in red]
+    shown = [doctest_output.find_output(case.text or case.message) for case in red]
     if not red or not all(doctest_output.is_alike(*pair) for pair in shown):
         return ""
     want, got = (one_line(text, 120) for text in shown[0])
@@ -97,7 +97,7 @@ def explained(report: Report) -> str:
     )
 
 
-def tool(case: ReportedCase) -> str:
+def name_tool(case: ReportedCase) -> str:
     """The linter or type checker whose finding a case is; '' for a test."""
     parts = [_plain(part) for part in (*case.classname.split("."), case.name)]
     is_test = parts[-1].startswith("test") or case.kind in _DOCTESTS
@@ -201,8 +201,8 @@ def _runner(text: str) -> str:
 
 def _venv(root: Path) -> str:
     """The Python of the `.venv` that the failing job left in the workspace."""
-    for place in matching(root, ".venv/pyvenv.cfg"):
-        file = opened(place)
+    for place in find_matching(root, ".venv/pyvenv.cfg"):
+        file = open_report(place)
         if isinstance(file, Opened):
             with os.fdopen(file.descriptor, "rb") as stream:
                 text = stream.read(4_000).decode(errors="replace")

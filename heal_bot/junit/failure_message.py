@@ -44,7 +44,7 @@ def _asserted(message: str) -> str:
 
 def _from_text(text: str) -> str:
     """From the last location line (`path:3: ValueError`), else the last unindented line."""
-    explained = explanation(text)
+    explained = find_explanation(text)
     for line in reversed(text[-8000:].splitlines()):
         if match := _LOCATION.search(line[:2000].rstrip()):
             return match[1].rpartition(".")[2]
@@ -60,7 +60,7 @@ def _from_text(text: str) -> str:
     return ""
 
 
-def explanation(text: str) -> str:
+def find_explanation(text: str) -> str:
     """The first block of `E` lines: what pytest says about the root cause, `where` lines included.
 
     Empty where the text has none (native style and other runners).
@@ -77,7 +77,7 @@ def explanation(text: str) -> str:
 
 def message_of(message: str, text: str) -> str:
     """The message a person reads: the fuller of attribute and `E` lines, printable, clipped."""
-    explained = explanation(text).strip()
+    explained = find_explanation(text).strip()
     plain = message.strip()
     if plain in _EMPTY or len(explained) > len(plain):
         plain = explained or _last_line(text) or plain

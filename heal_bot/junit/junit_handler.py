@@ -62,7 +62,7 @@ class _Text:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundCase:
     """A non-passing case as a pruned element, with what its tries have in common."""
 
     key: Key
@@ -89,7 +89,7 @@ class Suites:
     that failed as a whole say), `last_failed` (whether the last case failed) and `flags`.
     """
 
-    def __init__(self, kept: Callable[[Found], None], *, every: bool = False) -> None:
+    def __init__(self, kept: Callable[[FoundCase], None], *, every: bool = False) -> None:
         self._kept = kept
         self._every = every
         self._depth = 0
@@ -230,7 +230,7 @@ class Suites:
         if key in self._failed:
             self._failed[key] = True
         if self._every and self.passed <= _EVERY:
-            self._kept(Found(key, self._pruned(case), self._retries, place))
+            self._kept(FoundCase(key, self._pruned(case), self._retries, place))
 
     def _keep(self, case: Mapping[str, str], place: int) -> None:
         """Hand on a case that did not pass, as long as there is room."""
@@ -244,7 +244,7 @@ class Suites:
             self._failed[key] = False
         if self._room[failed] > 0:
             self._room[failed] -= 1
-            self._kept(Found(key, self._pruned(case), self._retries, place))
+            self._kept(FoundCase(key, self._pruned(case), self._retries, place))
         else:
             self.flags["capped" if failed else "skips capped"] = None
         self._results = []

@@ -15,7 +15,7 @@ def xml_text(text: str) -> str:
     )
 
 
-def mangled(test: str) -> tuple[str, str]:
+def mangle(test: str) -> tuple[str, str]:
     """(classname, name) of a node id as pytest 9 writes them, without `--junit-prefix`."""
     path, separator, tail = test.partition("::")
     if not separator:
@@ -37,13 +37,13 @@ def _dotted(path: str) -> str:
     return path.replace("/", ".").removesuffix(".py")
 
 
-def split(test: str) -> tuple[str, str]:
+def split_node_id(test: str) -> tuple[str, str]:
     """The file of a node id and the rest behind the first `::`."""
     path, _, rest = test.partition("::")
     return path, rest
 
 
-class Index:
+class NodeIdIndex:
     """Collected node ids by the names pytest gives them in XML."""
 
     def __init__(self, tests: Iterable[str]) -> None:
@@ -51,7 +51,7 @@ class Index:
         self._classes: dict[str, dict[str, list[str]]] = {}
         self.tests = {test: place for place, test in enumerate(tests)}
         for test in sorted(self.tests):
-            for classname, name in {mangled(test), mangled_before_9(test)}:
+            for classname, name in {mangle(test), mangled_before_9(test)}:
                 self._by_name.setdefault(name, []).append((classname, test))
                 alike = self._classes.setdefault(classname.rpartition(".")[2], {})
                 alike.setdefault(classname, []).append(test)
@@ -87,7 +87,7 @@ class Index:
 
     def inside(self, path: str) -> tuple[str, ...]:
         """All tests of a file."""
-        return tuple(sorted(test for test in self.tests if split(test)[0] == path))
+        return tuple(sorted(test for test in self.tests if split_node_id(test)[0] == path))
 
     def parametrized(self, classname: str, function: str) -> tuple[str, ...]:
         """The parametrised tests of a function in their order, whatever their parameters."""
@@ -113,7 +113,7 @@ def _closest(classname: str, named: Sequence[tuple[str, str]]) -> tuple[str, ...
         shared = 0
         while shared < min(len(parts), len(theirs)) and parts[-1 - shared] == theirs[-1 - shared]:
             shared += 1
-        folders = split(test)[0].count("/")
+        folders = split_node_id(test)[0].count("/")
         if folders and shared > len(parts) - folders:
             found.setdefault(shared, []).append(test)
     return _unique(found[max(found)]) if found else ()
@@ -127,13 +127,13 @@ def _unique(tests: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tests))
 
 
-def agreeing(tests: Sequence[str], file: str) -> tuple[str, ...]:
+def select_agreeing(tests: Sequence[str], file: str) -> tuple[str, ...]:
     """Those whose path agrees with the XML's `file` best, or all when `file` says nothing."""
     wanted = file.replace("\\", "/").removeprefix("./")
     if not wanted:
         return tuple(tests)
-    same = [t for t in tests if split(t)[0] == wanted]
-    near = same or [t for t in tests if _agree(split(t)[0], wanted)]
+    same = [t for t in tests if split_node_id(t)[0] == wanted]
+    near = same or [t for t in tests if _agree(split_node_id(t)[0], wanted)]
     return tuple(near or tests)
 
 

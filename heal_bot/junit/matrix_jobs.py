@@ -42,7 +42,7 @@ def _system(text: str) -> str:
     return next((name for name, pattern in _SYSTEMS if pattern.search(text)), "")
 
 
-def label(leg: Leg) -> str:
+def label_job(leg: Leg) -> str:
     """How `ReportedCase.leg` writes it; `parse` reads it back."""
     known = ", ".join(p for p in (leg.python and f"python {leg.python}", leg.system) if p)
     return f"{leg.name} [{known}]" if known else leg.name

@@ -17,7 +17,7 @@ NAME = "freeze.txt"
 _BYTES = 1 << 20
 
 
-def frozen(archives: Sequence[Path]) -> bytes | None:
+def find_frozen(archives: Sequence[Path]) -> bytes | None:
     """The one freeze file that all archives with such a file have; None where they disagree.
 
     The legs of a matrix have different environments, and nothing says whose failures are meant.
@@ -26,7 +26,7 @@ def frozen(archives: Sequence[Path]) -> bytes | None:
     return found.pop() if len(found) == 1 else None
 
 
-def chosen(run: Run, given: str, setup: str) -> Path | None:
+def choose_freeze(run: Run, given: str, setup: str) -> Path | None:
     """The freeze file that is given; of those that a pattern finds one, where all say the same.
 
     A pattern may find nothing, and counts only where no `setup` says what to install; which of
@@ -34,7 +34,7 @@ def chosen(run: Run, given: str, setup: str) -> Path | None:
     """
     if not given:
         return None
-    places = found(given)
+    places = find_files(given)
     if not places:
         _tell(run, f"no file matches {given}, which was to name exact versions")
         return None
@@ -52,12 +52,12 @@ def _tell(run: Run, why: str) -> None:
     run.emit(Noted(stage="workspace", message=why, level="info"))
 
 
-def found(given: str) -> tuple[report_files.Place, ...]:
+def find_files(given: str) -> tuple[report_files.ReportPlace, ...]:
     """The files that a path or a pattern means; a path counts though nothing is there."""
     path = Path(given).absolute()
     if _is_plain(given):
-        return (report_files.Place(path.parent, path.name),)
-    return report_files.matching(Path.cwd(), os.path.normpath(path), absolute=True)
+        return (report_files.ReportPlace(path.parent, path.name),)
+    return report_files.find_matching(Path.cwd(), os.path.normpath(path), absolute=True)
 
 
 def _is_plain(given: str) -> bool:
@@ -65,9 +65,9 @@ def _is_plain(given: str) -> bool:
     return not report_files.is_glob(given) or Path(given).is_file()
 
 
-def _content(place: report_files.Place) -> bytes:
+def _content(place: report_files.ReportPlace) -> bytes:
     """The bytes of a file beneath its base; what cannot be read is told when it is used."""
-    opened = report_files.opened(place)
+    opened = report_files.open_report(place)
     if isinstance(opened, str):
         return opened.encode()
     with os.fdopen(opened.descriptor, "rb") as file:

@@ -17,11 +17,11 @@ from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Report, ReportedCase
 from heal_bot.core.text import count, one_line
-from heal_bot.junit.archive import Document, documents
+from heal_bot.junit.archive import Document, read_documents
 from heal_bot.junit.failure_message import kind_of, message_of
-from heal_bot.junit.junit_handler import Found, Key, Suites
-from heal_bot.junit.matrix_jobs import label, leg_of
-from heal_bot.junit.report_files import Place, find, opened
+from heal_bot.junit.junit_handler import FoundCase, Key, Suites
+from heal_bot.junit.matrix_jobs import label_job, leg_of
+from heal_bot.junit.report_files import ReportPlace, find, open_report
 from heal_bot.junit.run_hints import hints_of
 from heal_bot.junit.xml_reader import Parsed, parse
 
@@ -78,14 +78,14 @@ def read(
     """
     gathered = _Gathered(not_before=not_before)
     for place in find(root, patterns, absolute=absolute):
-        file = opened(place)
+        file = open_report(place)
         if isinstance(file, str):
             gathered.remarks.append(f"{one_line(place.name)} {file}")
             continue
         with os.fdopen(file.descriptor, "rb") as stream:
             if file.modified < not_before:
                 _stale(gathered, one_line(place.name))
-            for document in documents(stream, one_line(place.name, 300)):
+            for document in read_documents(stream, one_line(place.name, 300)):
                 _add(run, gathered, document)
     if not gathered.reports:
         raise UsageError(_nothing(gathered, find(root, patterns, absolute=absolute)))
@@ -97,7 +97,7 @@ def _stale(gathered: _Gathered, name: str) -> None:
     gathered.remarks.append(f"{name} was written before the commit that it is for was made")
 
 
-def _nothing(gathered: _Gathered, places: Sequence[Place]) -> str:
+def _nothing(gathered: _Gathered, places: Sequence[ReportPlace]) -> str:
     why = gathered.remarks[0] if gathered.remarks else f"{one_line(places[0].name)} is empty"
     return f"{why}; give a JUnit XML report, as pytest --junitxml=report.xml writes it"
 
@@ -138,8 +138,8 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)
     leg = leg_of(document.name, suites.properties)
-    gathered.legs.append(label(leg))
-    cases = tuple(_merged(parsed, label(leg), gathered))
+    gathered.legs.append(label_job(leg))
+    cases = tuple(_merged(parsed, label_job(leg), gathered))
     gathered.cases += cases
     tries = sum(case.attempts - 1 for case in cases)
     kind = (leg.python, leg.system)
@@ -176,7 +176,7 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
         yield replace(case, outcome=outcome, attempts=tries, leg=leg, places=places)
 
 
-def case_of(found: Found) -> ReportedCase:
+def case_of(found: FoundCase) -> ReportedCase:
     """The pruned element, read by junitparser, as a case of ours; lenient with numbers."""
     case = TestCase.fromelem(found.element)  # type: ignore[no-untyped-call]
     attributes = found.element.attrib

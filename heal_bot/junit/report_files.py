@@ -21,7 +21,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReportPlace:
     """A file as a pattern found it: `name` is relative to the trusted folder `base`."""
 
     base: Path
@@ -37,16 +37,16 @@ class Opened:
     modified: float
 
 
-def find(root: Path, patterns: Sequence[str], *, absolute: bool = False) -> tuple[Place, ...]:
+def find(root: Path, patterns: Sequence[str], *, absolute: bool = False) -> tuple[ReportPlace, ...]:
     """The files that match, in the order of the patterns, each once, sorted within a pattern.
 
     A pattern is a path or a glob (`*`, `?`, `[...]` within a folder name, `**` for any folders)
     relative to `root`; absolute ones outside of `root` need `absolute`. UsageError when a pattern
     leaves the root or matches nothing.
     """
-    found: dict[Place, None] = {}
+    found: dict[ReportPlace, None] = {}
     for pattern in patterns:
-        places = matching(root, pattern, absolute=absolute)
+        places = find_matching(root, pattern, absolute=absolute)
         if not places:
             raise UsageError(
                 f"no test report matches {one_line(pattern)!r} in {root}; check the path and that"
@@ -56,7 +56,7 @@ def find(root: Path, patterns: Sequence[str], *, absolute: bool = False) -> tupl
     return tuple(found)
 
 
-def matching(root: Path, pattern: str, *, absolute: bool = False) -> tuple[Place, ...]:
+def find_matching(root: Path, pattern: str, *, absolute: bool = False) -> tuple[ReportPlace, ...]:
     """As `find` for one pattern, sorted; nothing where nothing matches."""
     base, parts = _split(root, pattern, absolute)
     return tuple(sorted(_matches(base, parts), key=lambda place: place.name))
@@ -91,7 +91,7 @@ def is_glob(part: str) -> bool:
     return any(mark in part for mark in "*?[")
 
 
-def _matches(base: Path, parts: tuple[str, ...]) -> Iterator[Place]:
+def _matches(base: Path, parts: tuple[str, ...]) -> Iterator[ReportPlace]:
     try:
         start = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -99,7 +99,7 @@ def _matches(base: Path, parts: tuple[str, ...]) -> Iterator[Place]:
     budget = [_ENTRIES, _MATCHES]
     try:
         for name in _walk(start, parts, "", budget):
-            yield Place(base, name)
+            yield ReportPlace(base, name)
     finally:
         os.close(start)
 
@@ -153,7 +153,7 @@ def _descend(
         yield inside
 
 
-def opened(place: Place) -> Opened | str:
+def open_report(place: ReportPlace) -> Opened | str:
     """The file, opened folder by folder without following links; or why it is not read."""
     folder = os.open(place.base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

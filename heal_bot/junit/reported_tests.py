@@ -62,24 +62,26 @@ def resolve(
         run.emit(Noted(stage="intake", message=remark, level="warning"))
     stale = "stale" in report.flags
     if failures or not missed or stale:
-        whole = stale or (not failures and bool(doubt(report)))
+        whole = stale or (not failures and bool(doubt_green(report)))
         nothing = "" if failures or whole else "the report names no failure"
         return Resolved(failures, remarks, nothing, whole, bool(stopped))
     return Resolved((), remarks, _nothing(missed, collection, join), partial=bool(stopped))
 
 
-def guessed(report: Report, paths: Sequence[str], read: Callable[[str], bytes]) -> tuple[str, ...]:
+def guess_tests(
+    report: Report, paths: Sequence[str], read: Callable[[str], bytes]
+) -> tuple[str, ...]:
     """The tests that the sources alone show to be meant; pytest may know them by other names."""
     join = Join(Collection(()), Layout(paths), Sources(paths, read))
     return tuple(test for test in _sorted(report, join).meant if "::" in test)
 
 
-def doctests(report: Report, paths: Sequence[str]) -> tuple[str, ...]:
+def find_doctests(report: Report, paths: Sequence[str]) -> tuple[str, ...]:
     """The files whose examples a report names as red: modules, and texts by their whole path."""
     sources = Sources(paths, lambda path: b"")
     texts = {path.replace("/", "."): path for path in paths if path.endswith((".rst", ".txt"))}
     named = [name for case in report.cases if case.outcome in {"failed", "error"}
-             and dialects.is_doctest(case) for name in dialects.names(case)]  # fmt: skip
+             and dialects.is_doctest(case) for name in dialects.read_names(case)]  # fmt: skip
     found = (path for name in named for path in (
         *sources.modules(name.classname), *filter(None, [texts.get(name.classname)])))  # fmt: skip
     return tuple(sorted(set(found)))
@@ -116,14 +118,14 @@ def _sorted(report: Report, join: Join) -> _Cases:
     return cases
 
 
-def remarked(report: Report, resolved: Resolved) -> Report:
+def add_remarks(report: Report, resolved: Resolved) -> Report:
     """The report with what the join found out about it."""
     flags = (*report.flags, "partial") if resolved.partial else report.flags
     skipped = (*report.skipped, *resolved.skipped)
     return replace(report, flags=tuple(dict.fromkeys(flags)), skipped=skipped)
 
 
-def doubt(report: Report) -> str:
+def doubt_green(report: Report) -> str:
     """Why a report without failures is no proof that every test passed; '' when it is one."""
     doubted = " and ".join(f for f in ("empty", "stale", "partial") if f in report.flags)
     broke = any(_is_no_test(case) for case in report.cases)
@@ -137,7 +139,7 @@ def is_red(report: Report) -> bool:
 
 def is_green(report: Report) -> bool:
     """Whether a whole report names no test that failed."""
-    return all(case.outcome == "skipped" for case in report.cases) and not doubt(report)
+    return all(case.outcome == "skipped" for case in report.cases) and not doubt_green(report)
 
 
 def _is_no_test(case: ReportedCase) -> bool:
@@ -147,7 +149,7 @@ def _is_no_test(case: ReportedCase) -> bool:
 
 def _nothing(missed: Sequence[tuple[ReportedCase, str]], collection: Collection, join: Join) -> str:
     """Why nothing can be done: another runner's report, or one that does not fit the checkout."""
-    runners = {dialects.foreign(case) for case, _ in missed[:_REMARKS]}
+    runners = {dialects.name_foreign_runner(case) for case, _ in missed[:_REMARKS]}
     if "" not in runners:
         named = ", ".join(sorted(runners))
         remedy = "; test-command may name what runs them"

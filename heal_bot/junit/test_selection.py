@@ -15,13 +15,13 @@ from heal_bot.ports import Tree
 _NAMED = "named in the request"
 
 
-def meant(request: HealRequest, report: Report, tree: Tree) -> tuple[str, ...]:
+def guess_meant(request: HealRequest, report: Report, tree: Tree) -> tuple[str, ...]:
     """What the report seems to name, before pytest has said which tests there are."""
-    found = reported_tests.guessed(report, tree.paths(), tree.read)
+    found = reported_tests.guess_tests(report, tree.paths(), tree.read)
     return tuple(test for test in found if not request.only or _is_meant(test, request.only))
 
 
-def wanted(
+def select_wanted(
     run: Run,
     request: HealRequest,
     report: Report,
@@ -47,9 +47,8 @@ def wanted(
         run.emit(Noted(stage="intake", message=message, level="warning"))
         return Resolved(named, whole=not named)
     if resolved.whole:
-        message = (
-            f"the report is {reported_tests.doubt(report)}: the tests are run to see what fails"
-        )
+        doubt = reported_tests.doubt_green(report)
+        message = f"the report is {doubt}: the tests are run to see what fails"
         run.emit(Noted(stage="intake", message=message, level="warning"))
         return replace(resolved, failures=named or resolved.failures, whole=not named)
     if not only or resolved.nothing:

@@ -34,7 +34,7 @@ class Raw:
     function: str
 
 
-def frames(text: str, paths: Sequence[str]) -> tuple[Frame, ...]:
+def parse_frames(text: str, paths: Sequence[str]) -> tuple[Frame, ...]:
     """The frames of the root cause, outermost first, mapped to the checkout that holds `paths`.
 
     Chained exceptions print the root cause first: its segment is taken, or the first one that
@@ -46,12 +46,12 @@ def frames(text: str, paths: Sequence[str]) -> tuple[Frame, ...]:
 
 def located_frames(text: str, layout: Layout) -> tuple[Frame, ...]:
     """The same for a checkout that is indexed already."""
-    every = [located(segment, layout) for segment in segments(text)]
+    every = [locate_frames(segment, layout) for segment in split_segments(text)]
     ours = (found for found in every if any(frame.origin is not Origin.LIBRARY for frame in found))
     return next(ours, every[0] if every else ())
 
 
-def located(segment: Sequence[Raw], layout: Layout) -> tuple[Frame, ...]:
+def locate_frames(segment: Sequence[Raw], layout: Layout) -> tuple[Frame, ...]:
     """The frames of one segment in terms of the checkout, without the test runner's own."""
     kept = [raw for raw in segment if not _is_internal(raw.path)]
     places = layout.locate([raw.path for raw in kept])
@@ -66,7 +66,7 @@ def _is_internal(path: str) -> bool:
     return any(mark in slashed for mark in _INTERNAL) or slashed.endswith("/nose2/main.py")
 
 
-def segments(text: str) -> tuple[tuple[Raw, ...], ...]:
+def split_segments(text: str) -> tuple[tuple[Raw, ...], ...]:
     """The frames per chained exception, root cause first; without empty segments."""
     found: list[tuple[Raw, ...]] = []
     parts: list[list[Raw]] = [[]]

@@ -13,8 +13,8 @@ from lxml import etree
 
 from heal_bot.core.events import Run
 from heal_bot.core.text import one_line
-from heal_bot.junit.archive import Document, Refused
-from heal_bot.junit.junit_handler import Found, HasDoctype, Key, Suites, TooDeep
+from heal_bot.junit.archive import ArchiveRefused, Document
+from heal_bot.junit.junit_handler import FoundCase, HasDoctype, Key, Suites, TooDeep
 
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _BOMS = (
@@ -54,7 +54,7 @@ class _Attempt(Generic[Kept]):
     `cut` says that the document ends early, `refused` that its archive is not read on.
     """
 
-    def __init__(self, convert: Callable[[Found], Kept], *, every: bool = False) -> None:
+    def __init__(self, convert: Callable[[FoundCase], Kept], *, every: bool = False) -> None:
         self.found: list[tuple[Key, Kept]] = []
         keep = lambda found: self.found.append((found.key, convert(found)))  # noqa: E731
         self.suites = Suites(keep, every=every)
@@ -82,9 +82,9 @@ class _Attempt(Generic[Kept]):
                     break
         except etree.XMLSyntaxError as error:
             self.error = f"is not well-formed ({one_line(str(error), 120)})"
-        except (TooDeep, Refused, UnicodeDecodeError) as error:
+        except (TooDeep, ArchiveRefused, UnicodeDecodeError) as error:
             self.error = _reason(error)
-            self.refused = isinstance(error, Refused)
+            self.refused = isinstance(error, ArchiveRefused)
         self._close(fed)
         if self.error:
             self.suites.cut()
@@ -111,7 +111,7 @@ def _reason(error: Exception) -> str:
 
 
 def parse(
-    run: Run, document: Document, convert: Callable[[Found], Kept], *, every: bool = False
+    run: Run, document: Document, convert: Callable[[FoundCase], Kept], *, every: bool = False
 ) -> Parsed[Kept]:
     """Read a document, its non-passing cases (or `every` one) converted one by one.
 
@@ -155,7 +155,7 @@ def _result(attempt: _Attempt[Kept], flags: tuple[str, ...]) -> Parsed[Kept]:
 
 def _first(document: Document) -> Iterator[bytes]:
     size = 0
-    with contextlib.suppress(Refused), contextlib.closing(document.chunks()) as chunks:
+    with contextlib.suppress(ArchiveRefused), contextlib.closing(document.chunks()) as chunks:
         for chunk in chunks:
             yield chunk
             size += len(chunk)

@@ -7,7 +7,13 @@ from typing import cast
 
 import httpx2
 
-from heal_bot.llm_clients.http_timeouts import Link, Wire, client_options, pin, timeouts
+from heal_bot.llm_clients.http_timeouts import (
+    Endpoint,
+    WatchedConnection,
+    client_options,
+    pin_headers,
+    timeouts,
+)
 from heal_bot.llm_clients.prompt_cache_order import growing_last
 
 BODY = 64 << 20
@@ -17,9 +23,9 @@ REFUSAL = 64 << 10
 _MARK = b"\xef\xbb\xbf"
 
 
-def client(
-    link: Link,
-    wire: Wire,
+def make_client(
+    link: Endpoint,
+    wire: WatchedConnection,
     headers: Mapping[str, str],
     kept: frozenset[str],
     growing: str,
@@ -35,10 +41,10 @@ def client(
         limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
         event_hooks={
             "request": [
-                lambda request: pin(request, wire, headers, kept),
+                lambda request: pin_headers(request, wire, headers, kept),
                 lambda request: growing_last(request, growing),
             ],
-            "response": [lambda response: cap(response, wire, line)],
+            "response": [lambda response: cap_response(response, wire, line)],
         },
     )
 
@@ -50,7 +56,11 @@ class Capped(httpx2.SyncByteStream):
     """
 
     def __init__(
-        self, stream: httpx2.SyncByteStream, wire: Wire, line: int | None, refusal: bool
+        self,
+        stream: httpx2.SyncByteStream,
+        wire: WatchedConnection,
+        line: int | None,
+        refusal: bool,
     ) -> None:
         self._stream, self._wire = stream, wire
         self._line, self._refusal = line or BODY, refusal
@@ -74,7 +84,9 @@ class Capped(httpx2.SyncByteStream):
         self._stream.close()
 
 
-def cap(response: httpx2.Response, wire: Wire, line: int | None = LINE) -> None:
+def cap_response(
+    response: httpx2.Response, wire: WatchedConnection, line: int | None = LINE
+) -> None:
     """Bound what can be read of a response; ValueError for one that came compressed.
 
     A stream of binary frames has no lines to bound (None).

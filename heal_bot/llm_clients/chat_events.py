@@ -12,7 +12,7 @@ _BODY_CAP = 64 << 20
 _MARK = b"\xef\xbb\xbf"
 
 
-def chunks(headers: Mapping[str, str], parts: Iterator[bytes]) -> Iterator[dict[str, Any]]:
+def parse_chunks(headers: Mapping[str, str], parts: Iterator[bytes]) -> Iterator[dict[str, Any]]:
     """JSON objects of an event stream, or the one object of a server that does not stream."""
     if headers.get("content-encoding", "identity") != "identity":
         raise ValueError("a compressed answer came, which was not asked for")

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Run
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.http_timeouts import LONGEST, Link, Wire, hush
+from heal_bot.llm_clients.http_timeouts import LONGEST, Endpoint, WatchedConnection, silence_sdks
 from heal_bot.llm_clients.pricing import Rates
-from heal_bot.llm_clients.provider_errors import broke, broken, failure, wait_seconds
-from heal_bot.llm_clients.retry import Patience, persist
-from heal_bot.llm_clients.streamed_answer import Draft, check_end, total
+from heal_bot.llm_clients.provider_errors import (
+    describe_cut,
+    make_broken,
+    make_failure,
+    wait_seconds,
+)
+from heal_bot.llm_clients.retry import Patience, ask_again
+from heal_bot.llm_clients.streamed_answer import Draft, add_tokens, check_end
 from heal_bot.ports.language_model import Message, Reply
 
 if TYPE_CHECKING:
@@ -68,11 +73,11 @@ class Claude:
     ) -> None:
         self.name = model or DEFAULT_MODEL
         self._key = key
-        self._link = Link(base_url or BASE_URL, timeout, proxy, ca_file)
+        self._link = Endpoint(base_url or BASE_URL, timeout, proxy, ca_file)
         self._effort = effort
         self._patience = patience or Patience()
         self._rates = Rates(self.name, provider=self.seller)
-        self._wire = Wire()
+        self._wire = WatchedConnection()
         self._client: anthropic.Anthropic | None = None
 
     @property
@@ -111,7 +116,9 @@ class Claude:
             shape = {"type": "json_schema", "schema": schema}
             body["output_config"] = {**body.get("output_config", {}), "format": shape}
         run.emit(ModelSpoke(kind="request", provider=self.provider, model=self.name))
-        return persist(run, self._patience, self.provider, self.name, lambda: self._once(run, body))
+        return ask_again(
+            run, self._patience, self.provider, self.name, lambda: self._once(run, body)
+        )
 
     def _once(self, run: Run, body: dict[str, Any]) -> Reply:
         draft = Draft(self.provider, self.name)
@@ -120,8 +127,8 @@ class Claude:
         try:
             self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))
         except TimeoutError as error:
-            self._client, self._wire = None, Wire()
-            raise broken(self.name, "timeout", str(error), draft.billed) from error
+            self._client, self._wire = None, WatchedConnection()
+            raise make_broken(self.name, "timeout", str(error), draft.billed) from error
         check_end(run, draft, self._rates, "end_turn", _ENDS)
         return draft.reply(self._rates)
 
@@ -136,20 +143,20 @@ class Claude:
                 for event in stream:
                     self._take(run, draft, event)
             if self._wire.cut:
-                raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+                raise make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         except anthropic.APIStatusError as error:
             raise self._refused(error, draft) from error
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
-            raise broke(self.name, self._wire, "transient", error, draft.billed) from error
+            raise describe_cut(self.name, self._wire, "transient", error, draft.billed) from error
         except LLMError:
             raise
         except Exception as error:
             # An HTML page under status 200 ends in an AssertionError, odd shapes in any other.
-            raise broke(self.name, self._wire, "bad_gateway", error, draft.billed) from error
+            raise describe_cut(self.name, self._wire, "bad_gateway", error, draft.billed) from error
 
     def _take(self, run: Run, draft: Draft, event: ParsedMessageStreamEvent[None]) -> None:
         if self._wire.cut:
-            raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+            raise make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         draft.started = True
         if event.type == "text":
             draft.add(run, event.text)
@@ -168,28 +175,28 @@ class Claude:
         if usage.input_tokens is not None:
             cached = usage.cache_read_input_tokens or 0
             written = usage.cache_creation_input_tokens or 0
-            read = total(usage.input_tokens, cached, written)
+            read = add_tokens(usage.input_tokens, cached, written)
         draft.told(read, usage.output_tokens, cached, written, final=final)
 
     def _refused(self, error: anthropic.APIStatusError, draft: Draft) -> LLMError:
         if self._wire.cut:
-            return broken(self.name, "timeout", self._wire.cut, draft.billed)
+            return make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         # An error inside a stream carries status 200; only its type tells.
         status = 0 if error.status_code == 200 else error.status_code
         message = error.api_message or error.message
         wait = wait_seconds(error.response.headers, message)
         code = error.error_code or error.type or ""
-        return failure(self.name, status, code, message, wait, draft.billed)
+        return make_failure(self.name, status, code, message, wait, draft.billed)
 
     def _connected(self) -> anthropic.Anthropic:
         if self._client is None:
             from heal_bot.llm_clients import capped_transport
 
-            hush(r"anthropic\.", r"pydantic\.main")
+            silence_sdks(r"anthropic\.", r"pydantic\.main")
             key = self._key.reveal()
             headers = {"authorization": f"Bearer {key}", **self._version()}
             line = capped_transport.LINE if self.lined else None
-            http = capped_transport.client(
+            http = capped_transport.make_client(
                 self._link, self._wire, headers, _HEADERS, "messages", line
             )
             common = {"base_url": self._link.base_url, "timeout": http.timeout, "max_retries": 0,

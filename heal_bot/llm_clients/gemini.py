@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Run
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.http_timeouts import LONGEST, Link, Wire, hush
+from heal_bot.llm_clients.http_timeouts import LONGEST, Endpoint, WatchedConnection, silence_sdks
 from heal_bot.llm_clients.pricing import Rates
-from heal_bot.llm_clients.provider_errors import broke, broken, failure, wait_seconds
-from heal_bot.llm_clients.retry import Patience, persist
-from heal_bot.llm_clients.streamed_answer import Draft, check_end, total
+from heal_bot.llm_clients.provider_errors import (
+    describe_cut,
+    make_broken,
+    make_failure,
+    wait_seconds,
+)
+from heal_bot.llm_clients.retry import Patience, ask_again
+from heal_bot.llm_clients.streamed_answer import Draft, add_tokens, check_end
 from heal_bot.ports.language_model import Message, Reply
 
 if TYPE_CHECKING:
@@ -64,11 +69,11 @@ class Gemini:
     ) -> None:
         self.name = model or DEFAULT_MODEL
         self._key = key
-        self._link = Link(base_url or BASE_URL, timeout, proxy, ca_file)
+        self._link = Endpoint(base_url or BASE_URL, timeout, proxy, ca_file)
         self._api_version = api_version
         self._patience = patience or Patience()
         self._rates = Rates(self.name, provider="google")
-        self._wire = Wire()
+        self._wire = WatchedConnection()
         # Kept for good: the SDK closes a client that nobody holds, in the middle of a call.
         self._client: genai.Client | None = None
 
@@ -96,7 +101,7 @@ class Gemini:
     ) -> Reply:
         """One streamed answer; raises LLMError for anything that is not a complete one."""
         run.emit(ModelSpoke(kind="request", provider=self.provider, model=self.name))
-        return persist(
+        return ask_again(
             run,
             self._patience,
             self.provider,
@@ -130,8 +135,8 @@ class Gemini:
                 run, seconds, lambda: self._stream(run, draft, client, messages, config)
             )
         except TimeoutError as error:
-            self._client, self._wire = None, Wire()
-            raise broken(self.name, "timeout", str(error), draft.billed) from error
+            self._client, self._wire = None, WatchedConnection()
+            raise make_broken(self.name, "timeout", str(error), draft.billed) from error
         check_end(run, draft, self._rates, "STOP", _ENDS)
         return draft.reply(self._rates)
 
@@ -152,19 +157,19 @@ class Gemini:
             ):
                 self._take(run, draft, chunk)
             if self._wire.cut:
-                raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+                raise make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         except errors.APIError as error:
             raise self._refused(error, draft) from error
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise broke(self.name, self._wire, "transient", error, draft.billed) from error
+            raise describe_cut(self.name, self._wire, "transient", error, draft.billed) from error
         except LLMError:
             raise
         except Exception as error:
-            raise broke(self.name, self._wire, "bad_gateway", error, draft.billed) from error
+            raise describe_cut(self.name, self._wire, "bad_gateway", error, draft.billed) from error
 
     def _take(self, run: Run, draft: Draft, chunk: types.GenerateContentResponse) -> None:
         if self._wire.cut:
-            raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+            raise make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         blocked = chunk.prompt_feedback and chunk.prompt_feedback.block_reason
         if blocked:
             draft.end, draft.why, draft.counted = "blocked", str(blocked.value), True
@@ -176,21 +181,21 @@ class Gemini:
                 draft.end = str(candidate.finish_reason.value)
                 draft.why = candidate.finish_message or ""
         if (usage := chunk.usage_metadata) is not None:
-            said = total(usage.candidates_token_count, usage.thoughts_token_count)
+            said = add_tokens(usage.candidates_token_count, usage.thoughts_token_count)
             cached = usage.cached_content_token_count or 0
             said = 0 if blocked and said is None else said
             draft.told(usage.prompt_token_count, said, cached, final=bool(draft.end))
 
     def _refused(self, error: errors.APIError, draft: Draft) -> LLMError:
         if self._wire.cut:
-            return broken(self.name, "timeout", self._wire.cut, draft.billed)
+            return make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         message = str(error.message or error)
         headers = getattr(error.response, "headers", None) or {}
         wait = _retry_delay(error.details)
         if wait is None:
             wait = wait_seconds(headers, message)
         status = error.code if isinstance(error.code, int) else 0
-        return failure(self.name, status, str(error.status or ""), message, wait, draft.billed)
+        return make_failure(self.name, status, str(error.status or ""), message, wait, draft.billed)
 
     def _connected(self) -> genai.Client:
         if self._client is None:
@@ -201,10 +206,12 @@ class Gemini:
 
             from heal_bot.llm_clients import capped_transport
 
-            hush(r"google\.genai\.", r"pydantic\.main")
+            silence_sdks(r"google\.genai\.", r"pydantic\.main")
             key = self._key.reveal()
             headers = {"x-goog-api-key": key}
-            http = capped_transport.client(self._link, self._wire, headers, _HEADERS, "contents")
+            http = capped_transport.make_client(
+                self._link, self._wire, headers, _HEADERS, "contents"
+            )
             # Without an asynchronous client of ours the SDK builds one from the environment.
             idle = httpx2.AsyncClient(trust_env=False, verify=False)
             self._client = genai.Client(

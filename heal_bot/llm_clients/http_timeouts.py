@@ -30,7 +30,7 @@ _GRACE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Endpoint:
     """Where a provider lives and how to get there; nothing of it comes from the environment."""
 
     base_url: str
@@ -53,7 +53,7 @@ class Outgoing(Protocol):
 
 
 @dataclass(slots=True)
-class Wire:
+class WatchedConnection:
     """The socket in use by one client.
 
     `cut` says why it was shut, `flaw` what was wrong with the answer; both empty otherwise.
@@ -115,13 +115,13 @@ def _why_end(run: Run, seconds: float, end: float) -> str:
     return "the run ended before the answer did" if run.over() else ""
 
 
-def hush(*modules: str) -> None:
+def silence_sdks(*modules: str) -> None:
     """Keep SDKs from printing what a server said: they warn with the odd values in it."""
     for module in modules:
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
 
 
-def client_options(link: Link, trust: Callable[..., ssl.SSLContext]) -> dict[str, Any]:
+def client_options(link: Endpoint, trust: Callable[..., ssl.SSLContext]) -> dict[str, Any]:
     """Keyword arguments for an HTTP client that follows nobody and reads no environment.
 
     `trust` is its library's maker of a context with the certificates it trusts by itself.
@@ -142,12 +142,14 @@ def _context(ca_file: str, trust: Callable[..., ssl.SSLContext]) -> ssl.SSLConte
     return trust(trust_env=False)
 
 
-def timeouts(link: Link) -> dict[str, float]:
+def timeouts(link: Endpoint) -> dict[str, float]:
     """Seconds to connect, and for anything else; the watchdog keeps the wall time."""
     return {"timeout": link.timeout, "connect": min(_CONNECT, link.timeout)}
 
 
-def pin(request: Outgoing, wire: Wire, headers: Mapping[str, str], kept: frozenset[str]) -> None:
+def pin_headers(
+    request: Outgoing, wire: WatchedConnection, headers: Mapping[str, str], kept: frozenset[str]
+) -> None:
     """Let only headers named in `kept` leave, with `headers` as given, and watch the connection.
 
     SDKs add headers from environment variables; they end here. Nothing compressed is asked for,

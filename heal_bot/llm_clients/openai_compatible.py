@@ -10,11 +10,23 @@ from urllib.parse import urlsplit
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Run
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.chat_events import chunks, text_of
-from heal_bot.llm_clients.http_timeouts import LONGEST, Link, Wire, client_options, pin, timeouts
+from heal_bot.llm_clients.chat_events import parse_chunks, text_of
+from heal_bot.llm_clients.http_timeouts import (
+    LONGEST,
+    Endpoint,
+    WatchedConnection,
+    client_options,
+    pin_headers,
+    timeouts,
+)
 from heal_bot.llm_clients.pricing import Rates
-from heal_bot.llm_clients.provider_errors import broke, broken, failure, wait_seconds
-from heal_bot.llm_clients.retry import Patience, persist
+from heal_bot.llm_clients.provider_errors import (
+    describe_cut,
+    make_broken,
+    make_failure,
+    wait_seconds,
+)
+from heal_bot.llm_clients.retry import Patience, ask_again
 from heal_bot.llm_clients.streamed_answer import Draft, check_end
 from heal_bot.ports.language_model import Message, Reply
 
@@ -61,14 +73,14 @@ class OpenAICompatible:
     ) -> None:
         self.name = model or DEFAULT_MODEL
         self._key = key
-        self._link = Link((base_url or BASE_URL).rstrip("/"), timeout, proxy, ca_file)
+        self._link = Endpoint((base_url or BASE_URL).rstrip("/"), timeout, proxy, ca_file)
         self._window = window
         self._patience = patience or Patience()
         self._rates = Rates(self.name, api_url=self._link.base_url)
         host = urlsplit(self._link.base_url).hostname or ""
         own = host == "openai.com" or host.endswith(".openai.com")
         self._limit = "max_completion_tokens" if own else "max_tokens"
-        self._wire = Wire()
+        self._wire = WatchedConnection()
         self._client: httpx.Client | None = None
 
     @property
@@ -112,7 +124,7 @@ class OpenAICompatible:
                     raise
                 return self._once(run, turns, max_tokens, None)
 
-        return persist(run, self._patience, self.provider, self.name, once)
+        return ask_again(run, self._patience, self.provider, self.name, once)
 
     def _once(
         self,
@@ -138,8 +150,8 @@ class OpenAICompatible:
         try:
             self._wire.call(run, seconds, lambda: self._stream(run, draft, client, body))
         except TimeoutError as error:
-            self._client, self._wire = None, Wire()
-            raise broken(self.name, "timeout", str(error), draft.billed) from error
+            self._client, self._wire = None, WatchedConnection()
+            raise make_broken(self.name, "timeout", str(error), draft.billed) from error
         check_end(run, draft, self._rates, "stop", _ENDS)
         self._whole(sum(len(turn["content"]) for turn in turns), draft)
         return draft.reply(self._rates)
@@ -153,22 +165,22 @@ class OpenAICompatible:
             ) as response:
                 if response.status_code != 200:
                     raise self._refused(response)
-                for chunk in chunks(response.headers, response.iter_bytes()):
+                for chunk in parse_chunks(response.headers, response.iter_bytes()):
                     self._take(run, draft, chunk, response.headers)
             if self._wire.cut:
-                raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+                raise make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-            raise broke(self.name, self._wire, "transient", error, draft.billed) from error
+            raise describe_cut(self.name, self._wire, "transient", error, draft.billed) from error
         except LLMError:
             raise
         except Exception as error:
-            raise broke(self.name, self._wire, "bad_gateway", error, draft.billed) from error
+            raise describe_cut(self.name, self._wire, "bad_gateway", error, draft.billed) from error
 
     def _take(
         self, run: Run, draft: Draft, chunk: Mapping[str, Any], headers: Mapping[str, str]
     ) -> None:
         if self._wire.cut:
-            raise broken(self.name, "timeout", self._wire.cut, draft.billed)
+            raise make_broken(self.name, "timeout", self._wire.cut, draft.billed)
         if chunk.get("error") or chunk.get("object") == "error":
             raise _in_band(self.name, chunk, headers, draft)
         if usage := chunk.get("usage"):
@@ -193,13 +205,13 @@ class OpenAICompatible:
         text = raw.decode(errors="replace")
         code, message = _error_of(text)
         wait = wait_seconds(response.headers, message)
-        return failure(self.name, response.status_code, code, message, wait)
+        return make_failure(self.name, response.status_code, code, message, wait)
 
     def _whole(self, characters: int, draft: Draft) -> None:
         """Refuse an answer to a prompt whose front the server dropped without a word."""
         seen = draft.input_tokens
         if seen and characters > _LONG and characters > seen * _SPARSE:
-            raise broken(
+            raise make_broken(
                 self.name,
                 "context_overflow",
                 f"the server read {seen} tokens of a prompt of {characters} characters; "
@@ -217,7 +229,9 @@ class OpenAICompatible:
                 **client_options(self._link, httpx.create_ssl_context),
                 timeout=httpx.Timeout(**timeouts(self._link)),
                 limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
-                event_hooks={"request": [lambda request: pin(request, wire, headers, _HEADERS)]},
+                event_hooks={
+                    "request": [lambda request: pin_headers(request, wire, headers, _HEADERS)]
+                },
             )
         return self._client
 
@@ -253,6 +267,6 @@ def _in_band(
     """An error that came with status 200; a number as its code is the status meant."""
     code, message = _error_of(json.dumps(chunk))
     status = int(code) if code.isdigit() else 0
-    return failure(
+    return make_failure(
         who, status, "" if status else code, message, wait_seconds(headers, message), draft.billed
     )

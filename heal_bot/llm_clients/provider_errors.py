@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 from heal_bot.core.errors import LLMError
 from heal_bot.core.text import one_line, redact
-from heal_bot.llm_clients.http_timeouts import Wire
+from heal_bot.llm_clients.http_timeouts import WatchedConnection
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|maximum context length|prompt is too long|exceed_context_size"
@@ -89,7 +89,7 @@ def classify(status: int, code: str, message: str) -> str:
     return "bad_request" if status >= 400 else "bad_gateway" if status >= 300 else "transient"
 
 
-def failure(
+def make_failure(
     who: str,
     status: int,
     code: str,
@@ -105,7 +105,7 @@ def failure(
     return LLMError(kind, f"{who}: {kind}{at}: {said}{remedy}", retry_after, billed)
 
 
-def broken(
+def make_broken(
     who: str, kind: str, error: BaseException | str, billed: tuple[int, int] | None
 ) -> LLMError:
     """The typed error for a connection or an answer that broke."""
@@ -114,15 +114,19 @@ def broken(
     return LLMError(kind, f"{who}: {kind}: {one_line(redact(said), 300)}{remedy}", None, billed)
 
 
-def broke(
-    who: str, wire: Wire, kind: str, error: BaseException, billed: tuple[int, int] | None
+def describe_cut(
+    who: str,
+    wire: WatchedConnection,
+    kind: str,
+    error: BaseException,
+    billed: tuple[int, int] | None,
 ) -> LLMError:
     """The same for what came over a wire, which knows best why it was cut or what was wrong."""
     if wire.cut:
-        return broken(who, "timeout", wire.cut, billed)
+        return make_broken(who, "timeout", wire.cut, billed)
     if wire.flaw:
-        return broken(who, "bad_gateway", wire.flaw, billed)
-    return broken(who, kind, error, billed)
+        return make_broken(who, "bad_gateway", wire.flaw, billed)
+    return make_broken(who, kind, error, billed)
 
 
 def wait_seconds(headers: Mapping[str, str], message: str = "") -> float | None:

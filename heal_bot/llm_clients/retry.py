@@ -31,7 +31,7 @@ class Patience:
     honoured: float = 30.0
 
 
-def persist(
+def ask_again(
     run: Run, patience: Patience, provider: str, model: str, once: Callable[[], Reply]
 ) -> Reply:
     """The answer of `once`, asked again after unbilled, passing failures; else its LLMError."""

@@ -9,7 +9,7 @@ from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Run
 from heal_bot.core.model import Cost
 from heal_bot.llm_clients.pricing import Rates
-from heal_bot.llm_clients.provider_errors import broken
+from heal_bot.llm_clients.provider_errors import make_broken
 from heal_bot.ports.language_model import Reply
 
 _CAP = 2_000_000
@@ -60,9 +60,9 @@ class Draft:
         """
         self.started, self.counted = True, False
         try:
-            self.input_tokens, self.output_tokens = tokens(read), tokens(said)
-            self.cached = min(tokens(cached), self.input_tokens)
-            self.written = min(tokens(written), self.input_tokens - self.cached)
+            self.input_tokens, self.output_tokens = parse_tokens(read), parse_tokens(said)
+            self.cached = min(parse_tokens(cached), self.input_tokens)
+            self.written = min(parse_tokens(written), self.input_tokens - self.cached)
         except ValueError:
             return
         self.counted = final
@@ -73,7 +73,7 @@ class Draft:
         self._parts.append(text)
         self._length += len(text)
         if self._length > _CAP:
-            raise broken(self.model, "truncated", f"more than {_CAP} characters", self.billed)
+            raise make_broken(self.model, "truncated", f"more than {_CAP} characters", self.billed)
         if self._length - self._told >= _EVERY:
             self._told = self._length
             said = f"{self._length} characters"
@@ -92,18 +92,18 @@ class Draft:
         return rates.cost(self.input_tokens, self.output_tokens, self.cached, self.written)
 
 
-def tokens(value: object) -> int:
+def parse_tokens(value: object) -> int:
     """A number of tokens as a server says it; ValueError for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _TOKENS:
         raise ValueError(f"{str(value)[:40]} is no number of tokens")
     return value
 
 
-def total(*parts: object) -> int | None:
+def add_tokens(*parts: object) -> int | None:
     """The sum of the numbers that a server told; None where it told none, or no number."""
     given = [part for part in parts if part is not None]
     try:
-        return sum(map(tokens, given)) if given else None
+        return sum(map(parse_tokens, given)) if given else None
     except ValueError:
         return None
 
@@ -128,10 +128,10 @@ def check_end(run: Run, draft: Draft, rates: Rates, good: str, ends: Mapping[str
     if draft.end == good and draft.text.strip():
         return
     if draft.end == good:
-        raise broken(draft.model, "truncated", "the answer is empty", draft.billed)
+        raise make_broken(draft.model, "truncated", "the answer is empty", draft.billed)
     if not draft.end:
         kind = "transient" if draft.started else "bad_gateway"
-        raise broken(draft.model, kind, "the stream ended before the answer did", draft.billed)
+        raise make_broken(draft.model, kind, "the stream ended before the answer did", draft.billed)
     kind = ends.get(draft.end, "transient")
     reason = f"ended with {draft.end}{f' ({draft.why})' if draft.why else ''}"
     if kind == "refusal":

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from heal_bot.core.events import Run
 from heal_bot.ports.code_host import Forge, ForgePull
-from heal_bot.publish.best_effort import aside
+from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.branch import all_ours
 from heal_bot.publish.delivery_options import Published
-from heal_bot.publish.delivery_strategies import mine
+from heal_bot.publish.delivery_strategies import list_own_pulls
 from heal_bot.report import pull_request_memory
 
 
-def accept(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str) -> Published:
+def apply_proposal(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str) -> Published:
     """Fast-forward `base_ref`, which is at `sha`, to our newest proposal into it.
 
     Nothing is merged and nothing forced: a branch that moved since needs a new proposal.
     """
-    proposal = next((p for p in mine(run, forge, prefix) if p.base_ref == base_ref), None)
+    proposal = next((p for p in list_own_pulls(run, forge, prefix) if p.base_ref == base_ref), None)
     if proposal is None:
         return Published("declined", "no proposal into this branch is open; ask with /heal")
     number, branch = proposal.number, proposal.head_ref
@@ -28,14 +28,16 @@ def accept(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str) -> Publ
         return Published("declined", reason, proposal.url, number, branch)
     if not forge.objects.advance_branch(run, base_ref, proposal.head_sha):
         return Published("stale", "this branch moved meanwhile", proposal.url, number, branch)
-    aside(run, lambda: forge.objects.delete_branch(run, branch))
+    try_aside(run, lambda: forge.objects.delete_branch(run, branch))
     reason = f"the change of pull request {number} is on this branch now"
     return Published("pushed", reason, proposal.url, number, branch)
 
 
-def explained(run: Run, base_ref: str, forge: Forge, prefix: str) -> str:
+def explain_proposals(run: Run, base_ref: str, forge: Forge, prefix: str) -> str:
     """What our open proposals into a branch remember, as Markdown of our own words."""
-    lines = [_line(pull) for pull in mine(run, forge, prefix) if pull.base_ref == base_ref]
+    lines = [
+        _line(pull) for pull in list_own_pulls(run, forge, prefix) if pull.base_ref == base_ref
+    ]
     if not lines:
         return "No proposal into this branch is open; `/heal` makes one where it can."
     return "\n".join(lines)

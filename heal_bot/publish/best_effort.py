@@ -8,7 +8,7 @@ from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Noted, Run
 
 
-def aside(run: Run, do: Callable[[], object]) -> bool:
+def try_aside(run: Run, do: Callable[[], object]) -> bool:
     """Whether it was done; where GitHub fails, say so in the log and go on."""
     try:
         do()

@@ -8,14 +8,19 @@ from collections.abc import Sequence
 from heal_bot.core.events import Noted, Run
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgePull
 from heal_bot.publish.delivery_options import Options
-from heal_bot.publish.recompute import Change
+from heal_bot.publish.recompute import RecomputedChange
 
 _TREE = re.compile(r"^Heal-Bot-Tree: ([0-9a-f]{40})$", re.MULTILINE)
 _PATCH = re.compile(r"^Heal-Bot-Patch: ([0-9a-f]{16})$", re.MULTILINE)
 
 
 def push(
-    run: Run, title: str, change: Change, opened: ForgePull | None, forge: Forge, options: Options
+    run: Run,
+    title: str,
+    change: RecomputedChange,
+    opened: ForgePull | None,
+    forge: Forge,
+    options: Options,
 ) -> str:
     """unchanged | pushed | human: the state the change's branch was found in or brought to."""
     objects, branch = forge.objects, change.shown.branch
@@ -40,7 +45,9 @@ def push(
     return _advanced(run, branch, made, forge)
 
 
-def push_to_head(run: Run, title: str, change: Change, forge: Forge, options: Options) -> str:
+def push_to_head(
+    run: Run, title: str, change: RecomputedChange, forge: Forge, options: Options
+) -> str:
     """unchanged | pushed | human: the change as one commit on the pull request's own branch."""
     head = forge.objects.head(run, change.base_ref)
     if head != change.base.sha:
@@ -71,7 +78,7 @@ def _advanced(run: Run, branch: str, made: ForgeCommit, forge: Forge) -> str:
 def _commit(
     run: Run,
     title: str,
-    change: Change,
+    change: RecomputedChange,
     parents: tuple[str, ...],
     forge: Forge,
     options: Options,

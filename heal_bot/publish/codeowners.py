@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from heal_bot.core.events import Run
 from heal_bot.ports.code_host import Forge
-from heal_bot.publish.recompute import Change
+from heal_bot.publish.recompute import RecomputedChange
 
 _PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 _NAME = re.compile(r"@([A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9._-]+)?)\Z")
@@ -23,7 +23,9 @@ _ASKABLE = frozenset({"triage", "write", "maintain", "admin"})
 _WILD, _LONGEST = 8, 200
 
 
-def resolve(run: Run, wanted: Sequence[str], change: Change, forge: Forge) -> tuple[str, ...]:
+def resolve(
+    run: Run, wanted: Sequence[str], change: RecomputedChange, forge: Forge
+) -> tuple[str, ...]:
     """Logins and `org/team`s, each once; at most the fifteen that GitHub takes."""
     names: dict[str, None] = {}
     for name in wanted:
@@ -36,28 +38,28 @@ def resolve(run: Run, wanted: Sequence[str], change: Change, forge: Forge) -> tu
     return tuple(names)[:_MOST]
 
 
-def _codeowners(run: Run, change: Change, forge: Forge) -> list[str]:
+def _codeowners(run: Run, change: RecomputedChange, forge: Forge) -> list[str]:
     known = set(forge.objects.paths(run, change.base.sha))
     place = next((p for p in _PLACES if p in known), None)
     file = forge.objects.file(run, change.base.sha, place) if place else None
     if file is None:
         return []
     rules = file.data.decode("utf-8", "replace")
-    return [owner for changed in change.files for owner in of(rules, changed.path)]
+    return [owner for changed in change.files for owner in find_owners(rules, changed.path)]
 
 
-def _authors(run: Run, change: Change, forge: Forge) -> list[str]:
+def _authors(run: Run, change: RecomputedChange, forge: Forge) -> list[str]:
     """Who last wrote the lines that change, most lines first; GitHub takes no bot and no guest."""
     counted: Counter[str] = Counter()
     for file, before in list(zip(change.files, change.before, strict=True))[:_FILES]:
-        lines = changed(before, file.data.decode("utf-8", "replace"))
+        lines = list_changed(before, file.data.decode("utf-8", "replace"))
         for part in forge.objects.blame(run, change.base.sha, file.path):
             counted[part.login] += sum(part.first <= line <= part.last for line in lines)
     likely = [login for login, lines in counted.most_common(2 * _AUTHORS) if lines]
     return [name for name in likely if forge.permission(run, name) in _ASKABLE][:_AUTHORS]
 
 
-def changed(before: str, after: str) -> frozenset[int]:
+def list_changed(before: str, after: str) -> frozenset[int]:
     """The old lines that a change replaces or takes away, and those around what it puts in."""
     old = before.splitlines()
     found: set[int] = set()
@@ -70,7 +72,7 @@ def changed(before: str, after: str) -> frozenset[int]:
     return frozenset(line for line in found if 1 <= line <= len(old))
 
 
-def of(rules: str, path: str) -> tuple[str, ...]:
+def find_owners(rules: str, path: str) -> tuple[str, ...]:
     """The owners of a path: the last rule that matches decides, as GitHub documents it."""
     owners: tuple[str, ...] = ()
     for line in rules.splitlines()[:_RULES]:

@@ -13,16 +13,16 @@ from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.ports.code_host import STOPPED, Forge, ForgePull
 from heal_bot.publish import branch as branches
 from heal_bot.publish import codeowners, review_suggestions
-from heal_bot.publish.best_effort import aside
+from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.delivery_options import MOST_OPEN, Options, Published
-from heal_bot.publish.recompute import Change
+from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.report import markdown, pull_request_memory, status_comment
 
 
 def deliver(
     run: Run,
     record: OutcomeRecord,
-    change: Change,
+    change: RecomputedChange,
     request: HealRequest,
     pulls: Sequence[ForgePull],
     forge: Forge,
@@ -51,13 +51,13 @@ def deliver(
 def _push(
     run: Run,
     record: OutcomeRecord,
-    change: Change,
+    change: RecomputedChange,
     request: HealRequest,
     forge: Forge,
     options: Options,
 ) -> Published:
     """A commit on the pull request's own branch."""
-    title = options.title or markdown.title(record, change.shown)
+    title = options.title or markdown.render_title(record, change.shown)
     if branches.push_to_head(run, title, change, forge, options) == "human":
         reason = f"{change.base_ref} moved on from {change.base.sha[:12]}; nothing was pushed"
         return _comment(run, record, change, request, forge, reason)
@@ -68,7 +68,7 @@ def _push(
 def _pull_request(
     run: Run,
     record: OutcomeRecord,
-    change: Change,
+    change: RecomputedChange,
     request: HealRequest,
     pulls: Sequence[ForgePull],
     forge: Forge,
@@ -109,7 +109,7 @@ def _turned(
     ours = noted is not None and noted.doubts > 0
     if wanted == opened.draft or not (wanted or ours):
         return False
-    return aside(run, lambda: forge.set_draft(run, opened.number, draft=wanted))
+    return try_aside(run, lambda: forge.set_draft(run, opened.number, draft=wanted))
 
 
 def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
@@ -120,14 +120,14 @@ def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
 
 def _crowd(run: Run, forge: Forge, options: Options) -> str:
     """Why no further pull request is opened, or nothing."""
-    ours = mine(run, forge, options.prefix)
+    ours = list_own_pulls(run, forge, options.prefix)
     if len(ours) < MOST_OPEN:
         return ""
     numbers = ", ".join(str(pull.number) for pull in ours)
     return f"{len(ours)} pull requests of heal-bot are open ({numbers}); merge or close one first"
 
 
-def mine(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:
+def list_own_pulls(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:
     """Our open pull requests: from our branches of this repository, made with this token."""
     found = [
         pull
@@ -138,7 +138,11 @@ def mine(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:
 
 
 def _human(
-    run: Run, record: OutcomeRecord, change: Change, opened: ForgePull | None, forge: Forge
+    run: Run,
+    record: OutcomeRecord,
+    change: RecomputedChange,
+    opened: ForgePull | None,
+    forge: Forge,
 ) -> Published:
     """Somebody else's commits are on the branch: they stay, and a comment says what changed."""
     branch = change.shown.branch
@@ -154,7 +158,7 @@ def _human(
 def _opened(
     run: Run,
     record: OutcomeRecord,
-    change: Change,
+    change: RecomputedChange,
     title: str,
     body: str,
     forge: Forge,
@@ -170,13 +174,13 @@ def _opened(
         link = f"{forge.page}/compare/{base}...{head}?expand=1"
         return Published("branch_only", f"branch {branch} is pushed; {error}", link, branch=branch)
     if options.labels:
-        aside(run, lambda: forge.talk.label(run, made.number, options.labels))
+        try_aside(run, lambda: forge.talk.label(run, made.number, options.labels))
     if options.reviewers:
-        aside(run, lambda: _ask(run, made.number, change, forge, options))
+        try_aside(run, lambda: _ask(run, made.number, change, forge, options))
     return Published("created", "a new pull request", made.url, made.number, branch)
 
 
-def _ask(run: Run, number: int, change: Change, forge: Forge, options: Options) -> None:
+def _ask(run: Run, number: int, change: RecomputedChange, forge: Forge, options: Options) -> None:
     """Ask whoever the options mean for a review."""
     if asked := codeowners.resolve(run, options.reviewers, change, forge):
         forge.talk.ask_review(run, number, asked)
@@ -185,7 +189,7 @@ def _ask(run: Run, number: int, change: Change, forge: Forge, options: Options) 
 def _comment(
     run: Run,
     record: OutcomeRecord,
-    change: Change,
+    change: RecomputedChange,
     request: HealRequest,
     forge: Forge,
     why: str,
@@ -196,7 +200,7 @@ def _comment(
         return Published("summary", reason)
     mark = f"<!-- heal-bot diff {record.fingerprint} -->"
     shown = replace(change.shown, remarks=(*change.shown.remarks, reason))
-    text = status_comment.by_hand(mark, record, shown, change.base.sha)
+    text = status_comment.render_by_hand(mark, record, shown, change.base.sha)
     try:
         url = forge.talk.comment(run, request.pull_number, mark, text)
     except ForgeError as error:

@@ -11,12 +11,12 @@ from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull
-from heal_bot.publish.best_effort import aside
+from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver
-from heal_bot.publish.recompute import Change, Refused, Stale, recompute
+from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Stale, recompute
 from heal_bot.report import markdown, status_comment, step_summary
-from heal_bot.source.allowed_paths import outside
+from heal_bot.source.allowed_paths import explain_outside
 
 _PROPOSED = frozenset({"created", "updated"})
 # What cannot have been said before in the same words.
@@ -48,20 +48,20 @@ def publish(
     if number is not None and request.reply_to is not None:
         mark = status_comment.request_mark(request.reply_to)
         told = (done.status, done.reason, done.url)
-        text = status_comment.reply(mark, record, *told, shown, claimed=claimed)
-        aside(run, lambda: forge.talk.comment(run, number, mark, text))
+        text = status_comment.render_reply(mark, record, *told, shown, claimed=claimed)
+        try_aside(run, lambda: forge.talk.comment(run, number, mark, text))
     elif number is not None and done.status == "nothing" and record.suggestion is not None:
         mark = f"<!-- heal-bot suggestion {record.fingerprint} -->"
-        text = status_comment.suggested(mark, record, claimed=claimed)
+        text = status_comment.render_suggested(mark, record, claimed=claimed)
         done = _commented(run, number, mark, text, forge, done)
     elif number is not None and shown is not None:
         mark = f"<!-- heal-bot diff {record.fingerprint} -->"
-        text = status_comment.stacked(mark, record, shown, done.url)
-        aside(run, lambda: forge.talk.comment(run, number, mark, text))
+        text = status_comment.render_stacked(mark, record, shown, done.url)
+        try_aside(run, lambda: forge.talk.comment(run, number, mark, text))
     if done.status in _QUIET:
         return done
     return replace(
-        done, checked=aside(run, lambda: _check(run, record, request, done, forge, claimed))
+        done, checked=try_aside(run, lambda: _check(run, record, request, done, forge, claimed))
     )
 
 
@@ -83,7 +83,7 @@ def _publish(
     forge: Forge,
     options: Options,
     claimed: bool,
-) -> tuple[Published, Change | None]:
+) -> tuple[Published, RecomputedChange | None]:
     """What came of it, with the change where it was looked at."""
     patch = record.patch
     if patch is None or record.certificate is None:
@@ -100,11 +100,11 @@ def _publish(
         change = recompute(
             run, record, patch, request, forge, claimed=claimed, prefix=options.prefix
         )
-        if reason := outside(options.paths, (file.path for file in change.files)):
+        if reason := explain_outside(options.paths, (file.path for file in change.files)):
             return Published("refused", reason), None
     except Stale as error:
         return Published("stale", str(error), head=error.head), None
-    except Refused as error:
+    except BundleRefused as error:
         return Published("refused", one_line(str(error), 500)), None
     if not change.foreign and options.mode != "dry-run":
         waiting = forge.me(run) == ACTIONS
@@ -118,7 +118,7 @@ def _settled(
     """What needs no look at the commit: no news, or people closed or reverted this before."""
     if not pulls or options.mode == "dry-run":
         return None
-    own = markdown.mark(record, markdown.as_claimed(record).digest)
+    own = markdown.render_mark(record, markdown.render_claimed(record).digest)
     last = next((p for p in pulls if p.state == "open"), pulls[0])
     there = markdown.read_mark(last.body)
     if last.state == "open":
@@ -149,9 +149,13 @@ def _check(
         return
     title = f"{record.status.replace('_', ' ')}: {one_line(done.reason, 150)}"
     conclusion = "success" if record.status == "healed" else "neutral"
-    text = step_summary.step(record, done.status, done.reason, done.url, claimed=claimed)
+    text = step_summary.render_step(record, done.status, done.reason, done.url, claimed=claimed)
     found = Check(
-        request.base_sha, conclusion, title, step_summary.fit(text, 60_000), suspected_lines(record)
+        request.base_sha,
+        conclusion,
+        title,
+        step_summary.fit_bytes(text, 60_000),
+        suspected_lines(record),
     )
     forge.talk.check(run, found, new=done.status in _NEWS)
 

@@ -22,7 +22,7 @@ _BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)))[A-Za-z0-9_][A-Za-z0-
 _CONFIG_DEPTH = 2
 
 
-class Refused(HealBotError):
+class BundleRefused(HealBotError):
     """A bundle that disagrees with the commit, the event, or what a patch may be."""
 
 
@@ -35,7 +35,7 @@ class Stale(HealBotError):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecomputedChange:
     """The change as recomputed from the base commit.
 
     `before` are the texts that `files` replace; `foreign` says that a fork's code is involved,
@@ -111,7 +111,7 @@ def recompute(
     *,
     claimed: bool = False,
     prefix: str = "heal-bot/",
-) -> Change:
+) -> RecomputedChange:
     """The change of a record read off the base commit; Refused or Stale when it is none.
 
     Renames, new files, deletions, mode changes, links, and whatever lies outside the functions
@@ -123,17 +123,17 @@ def recompute(
     base, base_ref, head = of(run, record, patch, request, forge)
     tree = _BaseTree(run, forge, base)
     if len({file.path for file in patch.files}) != len(patch.files):
-        raise Refused("the bundle names a file twice")
+        raise BundleRefused("the bundle names a file twice")
     try:
         changed = [_changed(tree, patch, file) for file in patch.files]
     except (recheck.RecheckError, guard.SourceRejected, edit.EditError) as error:
-        raise Refused(str(error)) from error
+        raise BundleRefused(str(error)) from error
     edits = [e for each in changed for e in each[0]]
     undoes = record.certificate.undoes if record.certificate else None
-    if refusal := patch_policy.check(
+    if refusal := patch_policy.check_candidate(
         Candidate(tuple(edits), "bundle", "bundle", undoes=undoes), tree
     ):
-        raise Refused(refusal)
+        raise BundleRefused(refusal)
     if undoes and len(edits) > patch_policy.MAX_EDITS:
         _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
@@ -142,13 +142,13 @@ def recompute(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
         f"{prefix}{record.fingerprint}",
-        markdown.digest(base.sha, files),
+        markdown.digest_patch(base.sha, files),
         (moved,) if moved else (),
         claimed,
     )
     new = tuple(_patched(tree, f) for f in patch.files)
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)
-    return Change(base, base_ref, new, before, shown, foreign)
+    return RecomputedChange(base, base_ref, new, before, shown, foreign)
 
 
 def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:
@@ -157,19 +157,21 @@ def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None
     commit = objects.commit(tree.run, undoes)
     parent = objects.commit(tree.run, commit.parents[0]) if commit and commit.parents else None
     if not commit or not parent or not objects.contains(tree.run, tree.sha, undoes):
-        raise Refused(f"commit {undoes}, which is to be taken back, is not in the history of base")
+        raise BundleRefused(
+            f"commit {undoes}, which is to be taken back, is not in the history of base"
+        )
     old, new = replace(tree, commit=parent), replace(tree, commit=commit)
     paths = {one.target.path for one in edits} & {*old.paths()} & {*new.paths()}
     files = [ChangedFile(path, old.read(path), new.read(path)) for path in paths]
-    if reason := reversal.refusal(edits, files, undoes):
-        raise Refused(reason)
+    if reason := reversal.explain_refusal(edits, files, undoes):
+        raise BundleRefused(reason)
 
 
 def _changed(tree: _BaseTree, patch: PatchRecord, file: FileRecord) -> tuple[tuple[Edit, ...], str]:
     """The edits of one file and its diff; Refused when anything else would change."""
     before = _text(tree, file)
     named = {f.qualname for f in patch.functions if f.path == file.path}
-    found = recheck.edits(file.path, before, file.content, named)
+    found = recheck.recover_edits(file.path, before, file.content, named)
     return found, edit.diff(file.path, before, file.content)
 
 
@@ -178,20 +180,20 @@ def _base(
 ) -> tuple[ForgeCommit, str, str]:
     """The commit, the branch and its newest commit, by the request and the forge."""
     if request.repo.lower() != forge.repo.lower():
-        raise Refused(f"the request is for {request.repo}, the token for {forge.repo}")
+        raise BundleRefused(f"the request is for {request.repo}, the token for {forge.repo}")
     base_ref = request.base_ref or forge.default_branch(run)
     if not _BRANCH.match(base_ref):
-        raise Refused(f"{base_ref[:80]!r} is no branch that a pull request can target")
+        raise BundleRefused(f"{base_ref[:80]!r} is no branch that a pull request can target")
     head = forge.objects.head(run, base_ref) or ""
     sha = request.base_sha or head
     _agree(record, patch, sha)
     if request.reply_to is not None and head != sha:
         raise Stale(f"{base_ref} moved from {sha[:12]} to {head[:12] or 'nothing'} meanwhile", head)
     if not head:
-        raise Refused(f"branch {base_ref} is gone; nothing was written")
+        raise BundleRefused(f"branch {base_ref} is gone; nothing was written")
     base = forge.objects.commit(run, sha)
     if base is None or not (head == sha or forge.objects.contains(run, base_ref, sha)):
-        raise Refused(f"commit {sha[:12]} is not on branch {base_ref} of {forge.repo}")
+        raise BundleRefused(f"commit {sha[:12]} is not on branch {base_ref} of {forge.repo}")
     return base, base_ref, head
 
 
@@ -201,16 +203,18 @@ def _fork_base(
     """The head of a fork's open pull request: that the forge knows a commit proves nothing."""
     pull = forge.pull(run, request.pull_number) if request.pull_number else None
     if pull is None or pull.state != "open":
-        raise Refused(f"the code is from {request.head_repo}, and no open pull request holds it")
+        raise BundleRefused(
+            f"the code is from {request.head_repo}, and no open pull request holds it"
+        )
     sha = request.base_sha or pull.head_sha
     _agree(record, patch, sha)
     if pull.head_repo.lower() != request.head_repo.lower():
-        raise Refused(f"pull request {pull.number} is not from {request.head_repo}")
+        raise BundleRefused(f"pull request {pull.number} is not from {request.head_repo}")
     if pull.head_sha != sha:
         raise Stale(f"the pull request moved from {sha[:12]} to {pull.head_sha[:12]}", "")
     base = forge.objects.commit(run, sha)
     if base is None:
-        raise Refused(f"commit {sha[:12]} cannot be read")
+        raise BundleRefused(f"commit {sha[:12]} cannot be read")
     return base, "", sha
 
 
@@ -218,7 +222,7 @@ def _agree(record: OutcomeRecord, patch: PatchRecord, sha: str) -> None:
     """Refused unless the bundle is about this commit throughout."""
     certified = record.certificate.base_sha if record.certificate else ""
     if not _SHA.match(sha) or sha != patch.base_sha or certified != sha:
-        raise Refused(
+        raise BundleRefused(
             f"the bundle is about commit {patch.base_sha[:12]}, asked is {sha[:12] or 'none'};"
             " give the commit that was healed with --base-sha"
         )
@@ -228,15 +232,17 @@ def _text(tree: _BaseTree, file: FileRecord) -> str:
     """The base text of a patched file, if it is exactly the file the bundle says it replaces."""
     parts = file.path.split("/")
     if not file.path or any(part in {"", ".", "..", ".git"} for part in parts):
-        raise Refused(f"{file.path[:80]!r} is no path of a repository")
+        raise BundleRefused(f"{file.path[:80]!r} is no path of a repository")
     if file.path not in tree.paths():
-        raise Refused(f"{file.path} is not in commit {tree.sha[:12]}; no file is ever added")
+        raise BundleRefused(f"{file.path} is not in commit {tree.sha[:12]}; no file is ever added")
     try:
         blob = tree.blob(file.path)
     except KeyError as error:
-        raise Refused(f"{file.path} is no regular file; links are never written") from error
+        raise BundleRefused(f"{file.path} is no regular file; links are never written") from error
     if blob != file.base_blob:
-        raise Refused(f"{file.path} is blob {blob[:12]}, the bundle replaces {file.base_blob[:12]}")
+        raise BundleRefused(
+            f"{file.path} is blob {blob[:12]}, the bundle replaces {file.base_blob[:12]}"
+        )
     return edit.text_of(tree, file.path)
 
 

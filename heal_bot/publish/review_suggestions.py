@@ -11,13 +11,13 @@ from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import fence
 from heal_bot.ports.code_host import Forge, Remark
 from heal_bot.publish.delivery_options import Published
-from heal_bot.publish.recompute import Change
+from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.report import status_comment
 from heal_bot.source import edit
 
 
 def suggest(
-    run: Run, record: OutcomeRecord, change: Change, number: int, forge: Forge
+    run: Run, record: OutcomeRecord, change: RecomputedChange, number: int, forge: Forge
 ) -> Published:
     """One review with a suggestion per changed block; blocks outside the diff go per file."""
     shown = forge.talk.shown_lines(run, number)
@@ -34,7 +34,7 @@ def suggest(
             diff = fence(edit.diff(file.path, before, after), "diff")
             remarks.append(Remark(file.path, f"The verified change of this file:\n\n{diff}"))
     mark = f"<!-- heal-bot patch {change.shown.digest} -->"
-    text = status_comment.review(mark, record, change.shown)
+    text = status_comment.render_review(mark, record, change.shown)
     url = forge.talk.review(run, number, change.base.sha, mark, text, remarks)
     return Published("suggested", "suggested in a review", url, number)
 

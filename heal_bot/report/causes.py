@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class RepairedCause:
     """An attempt of the patch, the tests it was first to fix, and what the first of them said."""
 
     attempt: AttemptRecord
@@ -25,12 +25,12 @@ class Cause:
         return self.attempt.functions[0]
 
 
-def causes(record: OutcomeRecord) -> tuple[Cause, ...]:
+def list_causes(record: OutcomeRecord) -> tuple[RepairedCause, ...]:
     """One for each change that the patch holds."""
     if record.patch is None:
         return ()
     failures = {failure.test: failure for failure in record.failures}
-    found: list[Cause] = []
+    found: list[RepairedCause] = []
     told: set[str] = set()
     for attempt in record.attempts:
         tests = tuple(t for t in attempt.fixed if t in record.patch.fixed and t not in told)
@@ -38,7 +38,7 @@ def causes(record: OutcomeRecord) -> tuple[Cause, ...]:
             told.update(tests)
             first = failures.get(tests[0])
             said = f"{first.kind}: {first.message.strip()}".strip(": ") if first else ""
-            found.append(Cause(attempt, tests, said.partition("\n")[0]))
+            found.append(RepairedCause(attempt, tests, said.partition("\n")[0]))
     return tuple(found)
 
 
@@ -50,6 +50,6 @@ def _is_part(attempt: AttemptRecord, diff: str) -> bool:
     return changed <= set(diff.splitlines())
 
 
-def happened(attempt: AttemptRecord) -> str:
+def describe_attempt(attempt: AttemptRecord) -> str:
     """What an attempt changed and what came of it, as far as either is told."""
     return "; ".join(text for text in (attempt.reason, attempt.detail) if text)

@@ -14,7 +14,7 @@ FAILING = frozenset({"still_failing", "not_attempted", "collection_error"})
 _NAMED = 5
 
 
-def uncollected(record: OutcomeRecord) -> list[str]:
+def describe_uncollected(record: OutcomeRecord) -> list[str]:
     """Each source that keeps test files from being collected, with the first few of these."""
     files: dict[str, list[str]] = {}
     for failure in record.failures:

@@ -19,7 +19,7 @@ from heal_bot.core.events import (
     Underway,
 )
 from heal_bot.core.text import for_log, one_line, printable
-from heal_bot.report.collection_report import uncollected
+from heal_bot.report.collection_report import describe_uncollected
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -30,7 +30,7 @@ _SUGGESTED = 40
 _QUIET_STEPS = frozenset({"delta", "candidate"})
 
 
-def line(event: Event) -> str:
+def render_line(event: Event) -> str:
     """The event as one line of text; '' for those that only programs need."""
     match event:
         case Planned():
@@ -73,7 +73,7 @@ def line(event: Event) -> str:
     )
 
 
-def underway(event: Underway) -> str:
+def render_underway(event: Underway) -> str:
     """What is running at this moment, for whoever watches."""
     count = f"test {event.number} of {event.of}" if event.of else f"candidate {event.number}"
     return "  " + for_log(one_line(f"{count}: {event.what}", 300))
@@ -85,11 +85,11 @@ def json_line(event: Event) -> str:
     return json.dumps(asdict(event)).replace("##[", "\\u0023#[")
 
 
-def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
+def render_closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
     """The last lines of a run: what it came to, and the next step."""
     lines = [f"{record.status}: {one_line(record.reason, 500)}"]
-    lines += findings(record)
-    lines += [f"  collection_error: {one_line(said, 800)}" for said in uncollected(record)]
+    lines += render_findings(record)
+    lines += [f"  collection_error: {one_line(said, 800)}" for said in describe_uncollected(record)]
     for failure in record.failures:
         if failure.status == "collection_error":
             continue
@@ -97,18 +97,18 @@ def closing(record: OutcomeRecord, where: str) -> tuple[str, ...]:
         lines.append(f"  {failure.status}: {one_line(failure.test)}{reason}")
     if record.certificate is not None:
         lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
-    lines += suggested(record)
+    lines += render_suggestion(record)
     lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
     return tuple(for_log(text) for text in lines)
 
 
-def findings(record: OutcomeRecord) -> list[str]:
+def render_findings(record: OutcomeRecord) -> list[str]:
     """What is proved, what is inferred, what is not shown; a line each."""
     lists = {"proved": record.proved, "inferred": record.inferred, "not shown": record.not_shown}
     return [f"{how}: {one_line(one, 400)}" for how, said in lists.items() for one in said[:_TOLD]]
 
 
-def suggested(record: OutcomeRecord) -> list[str]:
+def render_suggestion(record: OutcomeRecord) -> list[str]:
     """A change that passes and is not called the repair, with why not."""
     if (found := record.suggestion) is None:
         return []

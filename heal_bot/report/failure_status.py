@@ -20,7 +20,7 @@ class Fate:
     clusters: tuple[Cluster, ...]
 
 
-def fates(outcome: Outcome) -> tuple[Fate, ...]:
+def list_fates(outcome: Outcome) -> tuple[Fate, ...]:
     """One fate per reported failure, in the order of the baseline."""
     if outcome.baseline is None:
         return ()

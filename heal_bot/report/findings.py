@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import Bump, Certificate, Outcome, PackageChange, Regression
 from heal_bot.core.text import count
-from heal_bot.report.failure_status import Fate, fates
+from heal_bot.report.failure_status import Fate, list_fates
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -19,10 +19,10 @@ _NAMED = 3
 _CAUSES = 5
 
 
-def findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
+def list_findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
     """Plain sentences by the field of `outcome.json`; those of `checks` as that tells them."""
     suggestion = outcome.suggestion.confirmed.certificate if outcome.suggestion else None
-    certificate, ends = outcome.certificate or suggestion, fates(outcome)
+    certificate, ends = outcome.certificate or suggestion, list_fates(outcome)
     return {
         "proved": tuple(_proved(outcome)),
         "inferred": tuple(_inferred(outcome, ends)),
@@ -30,7 +30,7 @@ def findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
     }
 
 
-def proved(record: OutcomeRecord) -> Iterator[str]:
+def list_proved(record: OutcomeRecord) -> Iterator[str]:
     """What the fields of a record prove, in our own words: its sentences are anybody's.
 
     Numbers of runs are left out, which a repeated verification does not compare.

@@ -11,7 +11,7 @@ from typing import Any
 
 from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
 from heal_bot.core.text import clip, printable
-from heal_bot.report.causes import causes
+from heal_bot.report.causes import list_causes
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
 _ESCAPES = {
@@ -34,7 +34,7 @@ _MARKS = 60_000
 _SUSPECTS = 400
 
 
-def page(record: OutcomeRecord) -> str:
+def render_page(record: OutcomeRecord) -> str:
     """The HTML of an outcome.
 
     The outcome is JSON in a data block that the script reads and inserts as text alone; a content
@@ -163,7 +163,7 @@ def _causes(record: OutcomeRecord) -> list[dict[str, Any]]:
             "test": cause.tests[0], "more": len(cause.tests) - 1,
             "said": clip(cause.said, 300), "repair": clip(cause.attempt.reason, 400),
         }
-        for cause in causes(record)
+        for cause in list_causes(record)
     ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
 from heal_bot.report import pull_request_memory, sections
-from heal_bot.report.causes import causes
+from heal_bot.report.causes import list_causes
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -41,7 +41,7 @@ class Shown:
     waiting: bool = False
 
 
-def as_claimed(record: OutcomeRecord) -> Shown:
+def render_claimed(record: OutcomeRecord) -> Shown:
     """What the record itself says of its patch, for the copy in the bundle."""
     patch = record.patch
     if patch is None:
@@ -49,10 +49,10 @@ def as_claimed(record: OutcomeRecord) -> Shown:
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     names = tuple(f"{f.path}::{f.qualname}" for f in patch.functions)
     branch = f"heal-bot/{record.fingerprint}"
-    return Shown(patch.diff, names, branch, digest(patch.base_sha, files))
+    return Shown(patch.diff, names, branch, digest_patch(patch.base_sha, files))
 
 
-def digest(base_sha: str, files: Iterable[PatchedFile]) -> str:
+def digest_patch(base_sha: str, files: Iterable[PatchedFile]) -> str:
     """Sixteen hex digits that name a patch: the commit, the blobs it replaces, the new texts."""
     state = hashlib.sha256(base_sha.encode())
     for file in sorted(files, key=lambda file: file.path):
@@ -76,7 +76,7 @@ class Mark:
 _MARK = re.compile(r"<!-- heal-bot ([0-9a-f]{12}) ([0-9a-f]{16}) ([0-9a-f]{8}) -->")
 
 
-def mark(record: OutcomeRecord, patch: str) -> Mark:
+def render_mark(record: OutcomeRecord, patch: str) -> Mark:
     """The mark of a record whose patch has the digest `patch`."""
     told = [record.status, *sorted(f"{f.status} {f.test}" for f in record.failures)]
     # Whether there is a doubt, not its words, which may differ from run to run.
@@ -97,11 +97,11 @@ def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str
     What matters least is shortened first: diffs of attempts, suspects, the attempt table, the
     before/after table, messages, and last of all the verified diff.
     """
-    shown = shown or as_claimed(record)
-    return title(record, shown), _fitted(_parts(record, shown), _ORDER)
+    shown = shown or render_claimed(record)
+    return render_title(record, shown), _fitted(_parts(record, shown), _ORDER)
 
 
-def title(record: OutcomeRecord, shown: Shown) -> str:
+def render_title(record: OutcomeRecord, shown: Shown) -> str:
     """`Fix total in shop/pricing.py`, or what commit is taken back, as one line."""
     first = shown.functions[0] if shown.functions else "the failing tests"
     path, _, name = first.partition("::")
@@ -121,7 +121,7 @@ def _taken_back(record: OutcomeRecord) -> str:
     if undoes:
         known = found.title if found is not None and found.bad_sha == undoes else ""
         return f'Revert "{known}" ({undoes[:7]})' if known else f"Revert {undoes[:7]}"
-    if found is None or not any(c.attempt.proposer == "history" for c in causes(record)):
+    if found is None or not any(c.attempt.proposer == "history" for c in list_causes(record)):
         return ""
     return f'Take back a part of "{found.title}" ({found.bad_sha[:7]})'
 
@@ -193,7 +193,7 @@ def _head(record: OutcomeRecord, shown: Shown) -> str:
     """The hidden mark, the verdict, and why there are no checks yet."""
     line = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     waits = f"\n\n{_WAITING}" if shown.waiting else ""
-    return f"{mark(record, shown.digest)}\n{line}{waits}"
+    return f"{render_mark(record, shown.digest)}\n{line}{waits}"
 
 
 def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT) -> str:

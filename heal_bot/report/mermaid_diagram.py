@@ -25,7 +25,7 @@ _STYLES = (
 )
 
 
-def attempts(record: OutcomeRecord) -> str:
+def draw_attempts(record: OutcomeRecord) -> str:
     """Causes and what was tried on each, coloured by verdict; empty where nothing was tried."""
     if not record.attempts:
         return ""
@@ -45,13 +45,13 @@ def attempts(record: OutcomeRecord) -> str:
 
 def _node(attempt: AttemptRecord, tests: int) -> str:
     """One attempt: its number, who made it, its verdict and how many tests it fixes."""
-    who = label(f"{attempt.proposer} {attempt.family}")
+    who = escape_label(f"{attempt.proposer} {attempt.family}")
     # Mermaid takes a number with a dot for a list.
     said = f"attempt {attempt.number}, {who}: {attempt.word}, {len(attempt.fixed)} of {tests}"
     mood = "good" if attempt.word in _GOOD else "mixed" if attempt.word in _MIXED else "bad"
     return f'a{attempt.number}["{said}"]:::{mood}'
 
 
-def label(text: str, limit: int = 40) -> str:
+def escape_label(text: str, limit: int = 40) -> str:
     """Foreign text as a part of a quoted Mermaid label: letters, digits and plain marks alone."""
     return " ".join(_FOREIGN.sub(" ", one_line(text, 4 * limit)).split())[:limit]

@@ -27,8 +27,8 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.outcome import MAX_SENTENCES, SCHEMA, OutcomeRecord
 from heal_bot.core.text import Secret, clip, hide_values, printable, redact
-from heal_bot.report.failure_status import Fate, fates
-from heal_bot.report.findings import findings
+from heal_bot.report.failure_status import Fate, list_fates
+from heal_bot.report.findings import list_findings
 from heal_bot.source import edit, guard, paths
 
 _TEXT = 8_000
@@ -56,9 +56,9 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "status": outcome.status,
             "stopped": outcome.stopped,
             "reason": text(outcome.reason),
-            "fingerprint": fingerprint(outcome),
+            "fingerprint": fingerprint_failures(outcome),
             "request": _request(outcome, text),
-            "failures": tuple(_failure(fate, text) for fate in fates(outcome)),
+            "failures": tuple(_failure(fate, text) for fate in list_fates(outcome)),
             "clusters": tuple(_cluster(cluster, text) for cluster in outcome.clusters),
             "searches": tuple(_search(search) for search in outcome.searches),
             "attempts": tuple(_attempt(attempt, text) for attempt in outcome.attempts),
@@ -86,7 +86,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "regression": _regression(outcome.history, text),
             **{
                 name: tuple(" ".join(text(one, _NAME).split()) for one in said[:MAX_SENTENCES])
-                for name, said in findings(outcome).items()
+                for name, said in list_findings(outcome).items()
             },
         }
     )
@@ -147,7 +147,7 @@ def _regression(history: History, text: Clean) -> dict[str, Any] | None:
 def _changed(file: ChangedFile) -> str:
     """The change of a source file as a diff; '' for tests, and for what is no text."""
     try:
-        before, after = guard.check(file.before), guard.check(file.after)
+        before, after = guard.check_text(file.before), guard.check_text(file.after)
     except guard.SourceRejected:
         return ""
     shown = file.path.endswith(".py") and not paths.is_test(file.path)
@@ -192,7 +192,7 @@ def _beneath(base: Patch | None) -> tuple[str, ...]:
     return (f"it was confirmed on top of a change of {names}",)
 
 
-def fingerprint(outcome: Outcome) -> str:
+def fingerprint_failures(outcome: Outcome) -> str:
     """Twelve hex digits that name this set of failures on this branch, whatever the commit."""
     baseline = outcome.baseline
     names = _lasting(outcome)

@@ -59,7 +59,7 @@ class Progress:
             case ProposalConfirmed():
                 self.fixed = max(self.fixed, event.fixed)
             case Underway():
-                self.running = console.underway(event)
+                self.running = console.render_underway(event)
             case _:
                 pass
 

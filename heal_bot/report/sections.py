@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import test_identity
 from heal_bot.core.text import code_span, count, fence, for_markdown, one_line
-from heal_bot.report.causes import causes as causes_of
-from heal_bot.report.causes import happened
-from heal_bot.report.collection_report import FAILING, uncollected
-from heal_bot.report.findings import proved
+from heal_bot.report.causes import describe_attempt
+from heal_bot.report.causes import list_causes as causes_of
+from heal_bot.report.collection_report import FAILING, describe_uncollected
+from heal_bot.report.findings import list_proved
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
@@ -49,7 +49,11 @@ def findings(
 ) -> str:
     """What is proved, what is inferred, what is not shown; without a patch the guilty commit."""
     how = "Claimed by an unprivileged run" if claimed else "Proved"
-    lists = {how: tuple(proved(record)), "Inferred": record.inferred, "Not shown": record.not_shown}
+    lists = {
+        how: tuple(list_proved(record)),
+        "Inferred": record.inferred,
+        "Not shown": record.not_shown,
+    }
     parts = []
     for head, said in lists.items():
         lines = [f"- {_prose(one, limit)}" for one in said[:rows]]
@@ -120,7 +124,7 @@ def still_failing(record: OutcomeRecord, rows: int = _ROWS, message: int = _MESS
         "explained": "its cause is known, and nothing to repair in the code",
     }
     failing = [f for f in record.failures if f.status != "fixed"]
-    lines = [f"- {_prose(said, 600)}" for said in uncollected(record)]
+    lines = [f"- {_prose(said, 600)}" for said in describe_uncollected(record)]
     others = [f for f in failing if f.status != "collection_error"]
     for failure in others[:rows]:
         reason = failure.reason or words.get(failure.status, "")
@@ -175,7 +179,7 @@ def attempts(record: OutcomeRecord, rows: int = _ROWS, diffs: int = 4_000) -> st
 def _attempt_row(attempt: AttemptRecord, *, taken: bool) -> str:
     where = code_span(", ".join(attempt.functions[:3]), 160) if attempt.functions else ""
     who = for_markdown(f"{attempt.proposer} {attempt.family}", 60)
-    what = _prose(happened(attempt), 200)
+    what = _prose(describe_attempt(attempt), 200)
     verdict = f"{attempt.word}, in the patch" if taken else attempt.word
     return (
         f"| {attempt.number} | {who} | {where} | {verdict} | {len(attempt.fixed)}"

@@ -35,23 +35,23 @@ def request_mark(request: int) -> str:
     return f"<!-- heal-bot request {request} -->"
 
 
-def working(mark: str, sha: str, run_url: str) -> str:
+def render_working(mark: str, sha: str, run_url: str) -> str:
     """A request that is being served: for which commit, and where to watch."""
     watch = f" [The run]({run_url}) shows how far it is." if run_url else ""
     return f"{mark}\n**heal-bot: working** on `{sha[:40]}`.{watch}"
 
 
-def refused(mark: str, reason: str) -> str:
+def render_refused(mark: str, reason: str) -> str:
     """A request that is not served, in one sentence."""
     return f"{mark}\nNot started: {for_markdown(reason, _REMARK)}."
 
 
-def failed(mark: str, reason: str) -> str:
+def render_failed(mark: str, reason: str) -> str:
     """A request whose run broke."""
     return f"{mark}\n**heal-bot: failed.** {for_markdown(reason, _REMARK)}"
 
 
-def reply(
+def render_reply(
     mark: str,
     record: OutcomeRecord,
     published: str,
@@ -62,7 +62,7 @@ def reply(
     claimed: bool = False,
 ) -> str:
     """The result of a request; a proposal that is `shown` comes with how to take it."""
-    said = [mark, result(record, published, reason, url)]
+    said = [mark, render_result(record, published, reason, url)]
     if shown is not None:
         said += [_take(url), fence(shown.diff, "diff", _DIFF)]
     if record.patch is None:
@@ -72,18 +72,18 @@ def reply(
     return clip("\n".join(said), _LIMIT)
 
 
-def answer(mark: str, text: str) -> str:
+def render_answer(mark: str, text: str) -> str:
     """Our own Markdown as the answer to a request."""
     return clip(f"{mark}\n{text}", _LIMIT)
 
 
-def stacked(mark: str, record: OutcomeRecord, shown: markdown.Shown, url: str) -> str:
+def render_stacked(mark: str, record: OutcomeRecord, shown: markdown.Shown, url: str) -> str:
     """The comment on the pull request that was red: the proposal and how to take it."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     return "\n\n".join((mark, f"{head} {_take(url)}", fence(shown.diff, "diff", _DIFF)))
 
 
-def suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
+def render_suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
     """The comment on a red pull request where there is no more than a suggestion."""
     told = f"{mark}\n**heal-bot: {record.status.replace('_', ' ')}.**"
     parts = (told, sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
@@ -99,23 +99,28 @@ def not_pushed(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
     )
 
 
-def by_hand(mark: str, record: OutcomeRecord, shown: markdown.Shown, base_sha: str) -> str:
+def render_by_hand(mark: str, record: OutcomeRecord, shown: markdown.Shown, base_sha: str) -> str:
     """A verified change that is not pushed: why, the diff, and the command that applies it."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     why = " ".join(for_markdown(remark, _REMARK) for remark in shown.remarks)
     return "\n\n".join(
-        (mark, f"{head} {why}", hint(base_sha, "the diff below"), fence(shown.diff, "diff", _DIFF))
+        (
+            mark,
+            f"{head} {why}",
+            render_hint(base_sha, "the diff below"),
+            fence(shown.diff, "diff", _DIFF),
+        )
     )
 
 
-def review(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
+def render_review(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
     """The text above a review's suggestions."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     names = ", ".join(code_span(name) for name in shown.functions[:10])
     return f"{mark}\n{head}\n\nChanged: {names}."
 
 
-def hint(base_sha: str, source: str) -> str:
+def render_hint(base_sha: str, source: str) -> str:
     """The command that applies a diff by hand."""
     return (
         f"To apply it, save {source} as `heal-bot.patch` and run"
@@ -127,7 +132,7 @@ def _take(url: str) -> str:
     return f"Take it with `/heal apply`, or merge {url} into this branch."
 
 
-def result(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
+def render_result(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
     """One line: how the run ended, and where its result is."""
     where = {
         "created": f"The change is proposed in {url}.",

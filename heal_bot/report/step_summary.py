@@ -16,17 +16,19 @@ STEP_LIMIT = 1 << 20
 _UNPUSHED = frozenset({"summary", "dry_run", "commented", "declined"})
 
 
-def step(
+def render_step(
     record: OutcomeRecord, published: str, reason: str, url: str, *, claimed: bool = False
 ) -> str:
     """The step summary of a run: the result first, then all that a pull request would say."""
-    said = [status_comment.result(record, published, reason, url)]
-    if drawn := mermaid_diagram.attempts(record):
+    said = [status_comment.render_result(record, published, reason, url)]
+    if drawn := mermaid_diagram.draw_attempts(record):
         said.append(drawn)
     if record.patch is not None:
         if published in _UNPUSHED:
-            said.append(status_comment.hint(record.patch.base_sha, "patch.diff of the bundle"))
-        shown = replace(markdown.as_claimed(record), claimed=claimed)
+            said.append(
+                status_comment.render_hint(record.patch.base_sha, "patch.diff of the bundle")
+            )
+        shown = replace(markdown.render_claimed(record), claimed=claimed)
         said.append(markdown.pull_request(record, shown)[1])
     else:
         parts = (
@@ -39,15 +41,15 @@ def step(
             sections.cost(record),
         )
         said += [part for part in parts if part]
-    return fit("\n\n".join(said), STEP_LIMIT)
+    return fit_bytes("\n\n".join(said), STEP_LIMIT)
 
 
-def failed(reason: str) -> str:
+def render_failed(reason: str) -> str:
     """The step summary of a run that could not be made."""
     return f"**heal-bot did not run.** {for_markdown(reason, 1_000)}"
 
 
-def fit(text: str, limit: int) -> str:
+def fit_bytes(text: str, limit: int) -> str:
     """At most `limit` bytes of UTF-8, cut at the end of a line."""
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:

@@ -108,7 +108,7 @@ def uid_absent(uid: int) -> str:
     if pid == 0:
         code = 1
         try:
-            drop(uid)
+            drop_to_uid(uid)
             code = 0
         finally:
             os._exit(code)
@@ -139,12 +139,12 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
         if plan.rules is not None:
             allow_own(plan.rules)
         errors, door, rules = _arrange(plan, output, errors)
-        limit(plan.job.limits, plan.thread_count if plan.uid is None else 0)
+        limit_resources(plan.job.limits, plan.thread_count if plan.uid is None else 0)
         if plan.own_network:
             _private_network()
         os.chdir(plan.job.cwd)
         if plan.uid is not None:
-            drop(plan.uid)
+            drop_to_uid(plan.uid)
         elif os.geteuid() == 0:
             _drop_capabilities()
         # Changing the uid clears the death signal; a parent gone before it was set sends none.
@@ -153,7 +153,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
             raise OSError(0, "the supervisor is gone")
         prctl(_PR_SET_NO_NEW_PRIVS, 1)
         if plan.rules is not None:
-            restrict(rules)
+            restrict_files(rules)
             os.close(rules)
         if plan.door >= 0:
             hand_over(plan.bpf, door)
@@ -209,14 +209,14 @@ def give_way(nice: int) -> None:
             Path("/proc/self/autogroup").write_text(str(nice))
 
 
-def restrict(rules: int) -> None:
+def restrict_files(rules: int) -> None:
     """Hold this process to the Landlock rules behind a descriptor, for good."""
     if _libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(rules), ctypes.c_uint(0)) != 0:
         code = ctypes.get_errno()
         raise OSError(code, f"landlock: {os.strerror(code)}")
 
 
-def limit(limits: Limits, others: int) -> None:
+def limit_resources(limits: Limits, others: int) -> None:
     """Hard resource limits; `others` are threads the uid already has outside the sandbox."""
     for which, value in (
         (resource.RLIMIT_CPU, limits.cpu),
@@ -243,7 +243,7 @@ def _private_network() -> None:
         fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
-def drop(uid: int) -> None:
+def drop_to_uid(uid: int) -> None:
     """Become that uid for good; all capabilities go with it."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)

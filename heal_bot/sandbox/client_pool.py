@@ -18,9 +18,9 @@ from heal_bot.core.settings import Settings
 from heal_bot.sandbox.sandbox_job import Ended, Job
 from heal_bot.sandbox.sandbox_policy import child_env
 from heal_bot.sandbox.scratch_slots import Slot, choose_scratch, remove_scratch
-from heal_bot.sandbox.supervisor_client import Link, Mode, Running
+from heal_bot.sandbox.supervisor_client import Mode, Running, SupervisorLink
 
-__all__ = ["Launch", "Running", "Sandbox", "Slot", "child_env", "launched"]
+__all__ = ["Launch", "Running", "Sandbox", "Slot", "child_env", "launch_sandbox"]
 
 # A warm session keeps a slot per core while the confirmation of its winner needs its own.
 _SLOTS = 4
@@ -48,15 +48,17 @@ class Launch:
             raise SandboxError(f"the sandbox needs at least one slot, not {slots}")
         self._mode, self._slots = mode, slots
         self._folder = choose_scratch(scratch)
-        self._links: list[Link] = []
+        self._links: list[SupervisorLink] = []
         self._taken = False
         with contextlib.ExitStack() as stack:
             stack.callback(self.stop)
             if os.geteuid() == 0:
-                self._links.append(Link(mode, slots, self._folder, "supervisor"))
+                self._links.append(SupervisorLink(mode, slots, self._folder, "supervisor"))
             else:
                 for number in range(slots):  # one by one, so that a failure stops the others
-                    self._links.append(Link(mode, 1, self._folder, f"supervisor-{number}"))
+                    self._links.append(
+                        SupervisorLink(mode, 1, self._folder, f"supervisor-{number}")
+                    )
             stack.pop_all()
 
     def ready(self) -> Sandbox:
@@ -97,7 +99,9 @@ class Launch:
 class Sandbox:
     """Runs jobs in isolated slots; a context manager, shared by threads."""
 
-    def __init__(self, mode: Mode, links: list[Link], slots: list[Slot], scratch: Path) -> None:
+    def __init__(
+        self, mode: Mode, links: list[SupervisorLink], slots: list[Slot], scratch: Path
+    ) -> None:
         self._mode = mode
         self._links = links
         self.scratch = scratch
@@ -202,7 +206,7 @@ class Sandbox:
         self.close()
 
 
-def _make_slots(links: list[Link], count: int, folder: Path) -> list[Slot]:
+def _make_slots(links: list[SupervisorLink], count: int, folder: Path) -> list[Slot]:
     layers = links[0].layers
     uids = links[0].uids
     slots = []
@@ -214,7 +218,7 @@ def _make_slots(links: list[Link], count: int, folder: Path) -> list[Slot]:
     return slots
 
 
-def launched(settings: Settings) -> Launch:
+def launch_sandbox(settings: Settings) -> Launch:
     """The sandbox that the settings ask for, starting."""
     place = settings.scratch_dir or None
     return Launch(settings.sandbox, _SLOTS, Path(place) if place else None)

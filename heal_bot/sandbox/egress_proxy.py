@@ -42,7 +42,7 @@ _ADD_AND_SEND = 2
 _UID_OFFSET = -2000
 
 
-def public(address: str) -> bool:
+def is_public(address: str) -> bool:
     """Whether an address is of the public network: not private, link-local, or a machine's own.
 
     Addresses that stand for another one (mapped, 6to4, Teredo) are refused whatever it is.
@@ -62,7 +62,7 @@ class Gate:
 
     hosts: frozenset[str]
     port: int = _PORT
-    reachable: Callable[[str], bool] = public
+    reachable: Callable[[str], bool] = is_public
 
     def open(self, head: bytes) -> socket.socket | str:
         """The connection that a request asks for, or the status line that refuses it."""
@@ -82,7 +82,7 @@ class Gate:
             return f"502 {error.strerror or error}"
 
 
-def serve(gate: Gate, client: socket.socket) -> None:
+def serve_tunnel(gate: Gate, client: socket.socket) -> None:
     """One connection: a request, then bytes both ways until an end, a pause or the cap."""
     with client:
         client.settimeout(_WAIT)
@@ -117,7 +117,7 @@ def _relay(one: socket.socket, other: socket.socket) -> None:
             peers[source].sendall(data)
 
 
-def start(gate: Gate, uid: int | None) -> tuple[int, socket.socket]:
+def fork_proxy(gate: Gate, uid: int | None) -> tuple[int, socket.socket]:
     """Fork the proxy of a gate; its pid, and the socket by which the job's child reaches it.
 
     As root it takes a uid of its own. It ends with the supervisor, or when the job is over.
@@ -131,7 +131,7 @@ def start(gate: Gate, uid: int | None) -> tuple[int, socket.socket]:
             os.closerange(kept + 1, _LAST_FD)
             child_setup.end_with_parent()
             if uid is not None:
-                child_setup.drop(uid + _UID_OFFSET)
+                child_setup.drop_to_uid(uid + _UID_OFFSET)
                 child_setup.end_with_parent()
             ours.settimeout(_WAIT)
             _, fds, _, _ = socket.recv_fds(ours, 1, 1)
@@ -175,7 +175,7 @@ def _one_call(
 
     def run() -> None:
         try:
-            serve(gate, served)
+            serve_tunnel(gate, served)
         finally:
             free.release()
 

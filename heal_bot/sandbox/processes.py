@@ -24,7 +24,7 @@ class Process:
     memory: int
 
 
-def table() -> dict[int, Process]:
+def list_processes() -> dict[int, Process]:
     """All processes one can see, by pid."""
     found = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - called ten times a second
@@ -44,7 +44,7 @@ def _read(pid: str) -> Process:
     return Process(int(fields[1]), fields[0] in {b"Z", b"X"}, int(fields[21]) * _PAGE)
 
 
-def below(root: int, processes: dict[int, Process]) -> list[int]:
+def list_descendants(root: int, processes: dict[int, Process]) -> list[int]:
     """The descendants of `root`, parents before children."""
     children: dict[int, list[int]] = {}
     for pid, process in processes.items():
@@ -69,14 +69,14 @@ def real_uid(pid: int) -> int | None:
 def threads_of(uid: int) -> int:
     """How many threads a user has: RLIMIT_NPROC counts them all."""
     total = 0
-    for pid in table():
+    for pid in list_processes():
         if real_uid(pid) == uid:
             with contextlib.suppress(OSError):
                 total += sum(1 for _ in Path(f"/proc/{pid}/task").iterdir())
     return total
 
 
-def nobody(uid: int) -> bool:
+def has_no_process(uid: int) -> bool:
     """Whether a uid has no process at all, zombies included; an exact answer of the kernel.
 
     Unlike a look at the table this cannot miss a process that forks and exits all the time: a
@@ -108,7 +108,7 @@ def kill_uid(uid: int) -> None:
     wait_for(pid, 5.0)
 
 
-def childless() -> bool:
+def has_no_child() -> bool:
     """Whether this process has no child at all, dead or alive: as a subreaper, no descendant.
 
     Unlike a look at the table this cannot miss a process that forks and exits all the time.
@@ -128,9 +128,9 @@ def kill_below(root: int) -> None:
     nobody, or a second.
     """
     end, quiet = time.monotonic() + 1.0, 0
-    while quiet < 30 and time.monotonic() < end and not childless():
-        processes = table()
-        live = [pid for pid in below(root, processes) if not processes[pid].zombie]
+    while quiet < 30 and time.monotonic() < end and not has_no_child():
+        processes = list_processes()
+        live = [pid for pid in list_descendants(root, processes) if not processes[pid].zombie]
         quiet = 0 if live else quiet + 1
         for pid in live:
             with contextlib.suppress(OSError):

@@ -78,7 +78,7 @@ def shared_memory(uid: int | None) -> int:
     return sum(status.st_blocks * 512 for status in _owned(_SHM, uid))
 
 
-def terminals(uid: int | None) -> int:
+def count_terminals(uid: int | None) -> int:
     """How many pseudo-terminals a slot's uid has open."""
     return sum(1 for _ in _owned(_TERMINALS, uid))
 
@@ -93,7 +93,7 @@ def _owned(folder: str, uid: int | None) -> Iterator[os.stat_result]:
 
 
 @dataclass(slots=True)
-class Pace:
+class DrainPace:
     """When a measurement is due: every `interval` seconds, or 25 times what it last cost.
 
     The cost is processor time: on a busy machine, where a measurement takes long because others

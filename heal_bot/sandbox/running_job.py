@@ -48,7 +48,9 @@ class Case:
     over: bool = False
     clean: bool = True
     helper: int = 0
-    scratch_pace: resource_monitor.Pace = field(default_factory=lambda: resource_monitor.Pace(0.5))
+    scratch_pace: resource_monitor.DrainPace = field(
+        default_factory=lambda: resource_monitor.DrainPace(0.5)
+    )
 
     def read(self, fd: int) -> bool:
         """Take what a pipe has; False at its end."""
@@ -73,7 +75,7 @@ class Case:
         """The job's live processes."""
         found = [
             pid
-            for pid in processes.below(os.getpid(), table)
+            for pid in processes.list_descendants(os.getpid(), table)
             if not table[pid].zombie and pid != self.helper
         ]
         if self.uid is None:
@@ -93,7 +95,7 @@ class Case:
             self.end("memory", f"more than {limits.memory >> 20} MiB resident in all processes")
         elif available < resource_monitor.MEMORY_FLOOR:
             self.end("memory", "the machine had less than 256 MiB left")
-        elif self.job.terminals and resource_monitor.terminals(self.uid) > limits.terminals:
+        elif self.job.terminals and resource_monitor.count_terminals(self.uid) > limits.terminals:
             self.end("terminals", f"more than {limits.terminals} pseudo-terminals open")
         now = time.monotonic()
         if self.scratch_pace.due(now):
@@ -120,8 +122,8 @@ class Case:
     def _alone(self) -> bool:
         """Whether nothing of the job is left, not even a zombie; exact and cheap."""
         if self.uid is None:
-            return processes.childless()
-        return processes.nobody(self.uid)
+            return processes.has_no_child()
+        return processes.has_no_process(self.uid)
 
     def _linger(self, now: float) -> None:
         """The program ended by itself: give what it left behind a moment, then count it."""
@@ -130,7 +132,7 @@ class Case:
         elif not self.linger_until:
             self.linger_until = now + _LINGER
         elif now > self.linger_until:
-            self.survivors = max(1, len(self.members(processes.table())))
+            self.survivors = max(1, len(self.members(processes.list_processes())))
             self._kill(now)
 
     def _kill(self, now: float) -> None:

@@ -174,7 +174,7 @@ def child_env(slot: Slot, extra: Mapping[str, str] | None = None) -> dict[str, s
     }
 
 
-def ruleset(
+def make_ruleset(
     read: tuple[Path, ...],
     write: tuple[Path, ...],
     *,

@@ -15,7 +15,7 @@ _CHUNK = 1 << 16
 _LONGEST = 64 << 20
 
 
-class Wire:
+class SocketChannel:
     """One end of the connection.
 
     `send` blocks until the peer took everything; `queue` and `flush` are for the single-threaded

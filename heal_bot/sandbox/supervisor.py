@@ -23,9 +23,9 @@ from heal_bot.sandbox import child_setup, egress_proxy, processes, resource_moni
 from heal_bot.sandbox.running_job import Case
 from heal_bot.sandbox.sandbox_job import Ended, Job, Profile, ended_to_wire, job_from_wire
 from heal_bot.sandbox.scratch_slots import SCRATCH_PARTS, remove_scratch
-from heal_bot.sandbox.socket_ipc import Wire
-from heal_bot.sandbox.uid_pool import claim
-from heal_bot.sandbox.watchdog import post
+from heal_bot.sandbox.socket_ipc import SocketChannel
+from heal_bot.sandbox.uid_pool import claim_uids
+from heal_bot.sandbox.watchdog import fork_watchdog
 
 _OPEN_FILES = 1024
 _TICK, _BUSY_TICK = 0.1, 0.01
@@ -60,18 +60,20 @@ def probe(uid: int) -> sandbox_policy.Layers:
 class Supervisor:
     """The event loop and the jobs in it."""
 
-    def __init__(self, wire: Wire, mode: str, slots: int, scratch: Path) -> None:
+    def __init__(self, wire: SocketChannel, mode: str, slots: int, scratch: Path) -> None:
         self._wire = wire
         self._mode = mode
         self._scratch = scratch
-        self._uids, self._locks = claim(slots)
+        self._uids, self._locks = claim_uids(slots)
         self._layers = probe(self._uids[0])
         self._cases: dict[int, Case] = {}
         self._spoiled: set[int] = set()
         self._filters: dict[tuple[Profile, bool], bytes] = {}
         self._selector = selectors.DefaultSelector()
-        self._pace = resource_monitor.Pace(_TICK)
-        self._guard, self._guard_line = (-1, -1) if self._layers.uid_reason else post(self._uids)
+        self._pace = resource_monitor.DrainPace(_TICK)
+        self._guard, self._guard_line = (
+            (-1, -1) if self._layers.uid_reason else fork_watchdog(self._uids)
+        )
         self._polite = False
 
     def serve(self) -> None:
@@ -174,14 +176,14 @@ class Supervisor:
         with contextlib.ExitStack() as passed:
             if job.hosts:
                 gate = egress_proxy.Gate(frozenset(host.lower() for host in job.hosts))
-                helper, door = egress_proxy.start(gate, uid)
+                helper, door = egress_proxy.fork_proxy(gate, uid)
                 passed.callback(door.close)
                 job = dataclasses.replace(job, env={**job.env, **egress_proxy.VARIABLES})
             rules = None
             if self._layers.landlock:
                 # Without a uid of its own it could open the terminals of its user as well.
                 terminals = job.terminals and uid is not None
-                rules = sandbox_policy.ruleset(
+                rules = sandbox_policy.make_ruleset(
                     job.read, roots, ports=served, network=not own, terminals=terminals
                 )
                 passed.callback(rules.close)
@@ -236,13 +238,13 @@ class Supervisor:
                     owners[pid].status = status
                 elif pid == self._guard:
                     os.close(self._guard_line)
-                    self._guard, self._guard_line = post(self._uids)
+                    self._guard, self._guard_line = fork_watchdog(self._uids)
 
     def _step(self) -> None:
         """Measure when it is time, let each job go on, tell of those that are over."""
         now = time.monotonic()
         if self._cases and self._pace.due(now):
-            table, available = processes.table(), processes.available_memory()
+            table, available = processes.list_processes(), processes.available_memory()
             for case in self._cases.values():
                 case.measure(table, available)
             self._pace.done()
@@ -280,7 +282,7 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=int(fd))
     connection.set_inheritable(False)
-    Supervisor(Wire(connection), mode, int(slots), Path(scratch)).serve()
+    Supervisor(SocketChannel(connection), mode, int(slots), Path(scratch)).serve()
     return 0
 
 

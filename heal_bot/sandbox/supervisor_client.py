@@ -15,7 +15,7 @@ from heal_bot.core.errors import SandboxError
 from heal_bot.sandbox.sandbox_job import Ended, Job, ended_from_wire, job_to_wire
 from heal_bot.sandbox.sandbox_policy import Layers
 from heal_bot.sandbox.scratch_slots import Slot
-from heal_bot.sandbox.socket_ipc import Wire
+from heal_bot.sandbox.socket_ipc import SocketChannel
 
 Mode = Literal["strict", "reduced"]
 
@@ -27,7 +27,7 @@ _GRACE = 30.0
 class Running:
     """A job that was started."""
 
-    def __init__(self, link: Link, number: int, job: Job, slot: Slot) -> None:
+    def __init__(self, link: SupervisorLink, number: int, job: Job, slot: Slot) -> None:
         self.slot = slot
         self._link = link
         self._number = number
@@ -63,7 +63,7 @@ class Running:
             self._done.set()
 
 
-class Link:
+class SupervisorLink:
     """A supervisor process and the thread that hears it.
 
     The process starts at once; nothing else may be asked of it before `greet` has returned.
@@ -85,7 +85,7 @@ class Link:
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
-        self._wire = Wire(ours)
+        self._wire = SocketChannel(ours)
         self._lock = threading.Lock()
         self._running: dict[int, Running] = {}
         self._next = 0

@@ -10,7 +10,7 @@ _FIRST = 64_000
 _COUNT = 500
 
 
-def claim(count: int) -> tuple[tuple[int, ...], list[socket.socket]]:
+def claim_uids(count: int) -> tuple[tuple[int, ...], list[socket.socket]]:
     """Uids that no other supervisor of this machine uses, and the locks that say so.
 
     A lock is the name of an abstract socket: it needs no folder and ends with its holders. The

@@ -9,7 +9,7 @@ import time
 from heal_bot.sandbox import processes
 
 
-def post(uids: tuple[int, ...]) -> tuple[int, int]:
+def fork_watchdog(uids: tuple[int, ...]) -> tuple[int, int]:
     """Fork the guard of these uids; its pid, and the descriptor whose closing calls it to act.
 
     The descriptor is closed by the supervisor's death and must never reach another program. Root
@@ -40,7 +40,7 @@ def _sweep(uids: tuple[int, ...]) -> None:
         wanted = frozenset(uids)
         alive = [
             pid
-            for pid, process in processes.table().items()
+            for pid, process in processes.list_processes().items()
             if not process.zombie and processes.real_uid(pid) in wanted
         ]
         if not alive:

@@ -17,7 +17,7 @@ def permits(patterns: Sequence[str], path: str) -> bool:
     return (not allowed or _meant(allowed, path)) and not _meant(denied, path)
 
 
-def outside(patterns: Sequence[str], paths: Iterable[str]) -> str:
+def explain_outside(patterns: Sequence[str], paths: Iterable[str]) -> str:
     """Why a change of these files is refused, or ''."""
     beyond = next((path for path in paths if not permits(patterns, path)), "")
     return f"{beyond} lies outside of `paths` ({', '.join(patterns)})" if beyond else ""

@@ -70,13 +70,13 @@ _TESTING = re.compile(
 )
 
 
-def facts(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
+def list_capabilities(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
     """What the code reaches for, in words, one fact each; empty for plain logic.
 
     `aliases` maps the names that imports bind in the file to what they stand for.
     """
     hidden = _parameters(body)
-    own = {name: full for name, full in {**aliases, **imported(body)}.items()
+    own = {name: full for name, full in {**aliases, **find_imported(body)}.items()
            if name not in hidden}  # fmt: skip
     inner = {
         id(node.value)
@@ -120,12 +120,12 @@ def _parameters(body: ast.AST) -> set[str]:
 
 
 @lru_cache(maxsize=256)
-def aliases(text: str) -> Mapping[str, str]:
+def find_aliases(text: str) -> Mapping[str, str]:
     """The names that imports bind anywhere in a file, and what they stand for."""
-    return imported(guard.parse(text))
+    return find_imported(guard.parse(text))
 
 
-def imported(tree: ast.AST) -> dict[str, str]:
+def find_imported(tree: ast.AST) -> dict[str, str]:
     """The same for a syntax tree."""
     bound: dict[str, str] = {}
     for node in ast.walk(tree):

@@ -14,7 +14,7 @@ from heal_bot.core.text import INVISIBLE
 from heal_bot.source import guard
 
 
-def gained(old: str, new: str, file: str) -> str:
+def explain_gained(old: str, new: str, file: str) -> str:
     """What is wrong with the characters of `new` that `old`, a part of `file`, has not; or ''.
 
     Strings and comments may hold any text that can be read; the letters of a name have to be

@@ -53,7 +53,7 @@ def _collect(body: Sequence[ast.AST], prefix: str, found: Module) -> None:
                         name = alias.asname or alias.name.partition(".")[0]
                         found.imports.setdefault(name, (node, alias))
             case _:
-                _collect(functions.inner(node), prefix, found)
+                _collect(functions.list_inner(node), prefix, found)
 
 
 def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
@@ -63,7 +63,7 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
     return [part.id for part in parts if isinstance(part, ast.Name)]
 
 
-def assigned(node: Function) -> Iterator[tuple[str, ast.expr | None]]:
+def find_assigned(node: Function) -> Iterator[tuple[str, ast.expr | None]]:
     """The names that a function binds, with the expression where it is as plain as that."""
     elsewhere: set[str] = set()
     plain: dict[ast.expr, ast.expr] = {}

@@ -13,7 +13,7 @@ _MAX = 20_000
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def output(said: str) -> tuple[str, str]:
+def find_output(said: str) -> tuple[str, str]:
     """What a failing example expects and what it got; two empty texts where nothing tells."""
     _, _, rest = f"\n{said[:_MAX]}".partition("\nExpected:\n")
     want, found, got = rest.partition("\nGot:\n")

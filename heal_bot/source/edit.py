@@ -13,9 +13,9 @@ from heal_bot.core.model import Candidate, Edit, PatchedFile
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, imports
 from heal_bot.source import line_targets as spans
-from heal_bot.source.minimal_diff import minimal
+from heal_bot.source.minimal_diff import minimise
 
-__all__ = ["EditError", "diff", "diff_all", "minimal", "patched", "splice", "text_of"]
+__all__ = ["EditError", "diff", "diff_all", "minimise", "patch_files", "splice", "text_of"]
 
 
 class EditError(HealBotError):
@@ -30,7 +30,7 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     or when an import would rebind a name.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    lines = list(functions.lines(text.removeprefix(mark)))
+    lines = list(functions.split_lines(text.removeprefix(mark)))
     newline = _newline(lines)
     ordered = sorted(edits, key=lambda edit: edit.target.first_line)
     for before, after in itertools.pairwise(ordered):
@@ -40,8 +40,8 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
                 f" in {after.target.path}; put both changes into the outer one"
             )
     wanted = tuple(line for edit in edits for line in edit.imports)
-    added = imports.missing(text, wanted) if wanted else ()
-    place = imports.place(text) if added else 0
+    added = imports.find_missing(text, wanted) if wanted else ()
+    place = imports.find_place(text) if added else 0
     for edit in reversed(ordered):
         target = edit.target
         if added and place >= target.last_line:
@@ -58,7 +58,7 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     return mark + "".join(lines)
 
 
-def patched(tree: Tree, candidate: Candidate) -> tuple[PatchedFile, ...]:
+def patch_files(tree: Tree, candidate: Candidate) -> tuple[PatchedFile, ...]:
     """The files of the tree that the candidate changes, by path; EditError when it cannot apply."""
     by_path: defaultdict[str, list[Edit]] = defaultdict(list)
     for edit in candidate.edits:
@@ -118,7 +118,7 @@ def diff_all(tree: Tree, files: Iterable[PatchedFile]) -> str:
 @lru_cache(maxsize=256)
 def _decoded(data: bytes) -> tuple[str, bool]:
     """The checked text, and whether it encodes to the same bytes in UTF-8."""
-    text = guard.check(data)
+    text = guard.check_text(data)
     return text, text.encode("utf-8", "surrogatepass") == data
 
 
@@ -127,13 +127,13 @@ def _replacement(edit: Edit, newline: str) -> list[str]:
     old, new = edit.target.source, edit.new_source
     if not new.strip():
         raise EditError(f"{edit.target.qualname} would be removed; only changes are made")
-    moved = functions.indentation(old) != functions.indentation(new)
+    moved = functions.find_indentation(old) != functions.find_indentation(new)
     if moved and edit.target.kind != spans.KIND:
         raise EditError(
-            f"{edit.target.qualname} starts at indentation {functions.indentation(old)!r},"
-            f" its new source at {functions.indentation(new)!r}"
+            f"{edit.target.qualname} starts at indentation {functions.find_indentation(old)!r},"
+            f" its new source at {functions.find_indentation(new)!r}"
         )
-    bare = [line.rstrip("\r\n") for line in functions.lines(new)]
+    bare = [line.rstrip("\r\n") for line in functions.split_lines(new)]
     while not bare[-1].strip():
         bare.pop()
     ended = [line + newline for line in bare]

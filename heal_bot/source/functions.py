@@ -17,7 +17,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """A target with what the index knows beyond it.
 
     `body_line` is the first line that runs when the target itself runs: a function's header
@@ -47,13 +47,13 @@ class _Walk:
 
     def entry(
         self, qualname: str, kind: str, first: int, last: int, names: tuple[str, ...] = ()
-    ) -> Entry:
+    ) -> IndexEntry:
         nth = self.seen[qualname, kind]
         self.seen[qualname, kind] += 1
         source = "".join(self.lines[first - 1 : last])
-        return Entry(Target(self.path, qualname, nth, kind, first, last, source), first, names)
+        return IndexEntry(Target(self.path, qualname, nth, kind, first, last, source), first, names)
 
-    def statements(self, body: Sequence[ast.AST], scope: _Scope) -> Iterator[Entry]:
+    def statements(self, body: Sequence[ast.AST], scope: _Scope) -> Iterator[IndexEntry]:
         for node in body:
             if isinstance(node, _Function):
                 yield from self.function(node, scope)
@@ -63,15 +63,15 @@ class _Walk:
             elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 yield from self.assignment(node, scope)
             elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                yield from self.statements(inner(node), scope)
+                yield from self.statements(list_inner(node), scope)
 
-    def function(self, node: _Function, scope: _Scope) -> Iterator[Entry]:
+    def function(self, node: _Function, scope: _Scope) -> Iterator[IndexEntry]:
         qualname = _qualified(scope, node.name)
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         last = node.end_lineno or node.lineno
         entry = self.entry(qualname, "function", first, last)
-        yield Entry(entry.target, node.body[0].lineno)
-        for name, default in defaults(node.args):
+        yield IndexEntry(entry.target, node.body[0].lineno)
+        for name, default in list_defaults(node.args):
             lines = (name.lineno, default.end_lineno or default.lineno)
             yield self.entry(f"{qualname}.{name.arg}", "default", *lines, (name.arg,))
         declared = (n.names for n in ast.walk(node) if isinstance(n, ast.Global))
@@ -80,7 +80,7 @@ class _Walk:
 
     def assignment(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, scope: _Scope
-    ) -> Iterator[Entry]:
+    ) -> Iterator[IndexEntry]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = tuple(name for target in targets for name in _bound(target))
         if scope.kind == "function" or node.value is None or not names:
@@ -93,44 +93,44 @@ class _Walk:
 def read(path: str, data: bytes) -> tuple[Target, ...]:
     """All targets in the bytes of a file; none where they are no Python that can be parsed."""
     try:
-        return index(path, guard.check(data))
+        return index_targets(path, guard.check_text(data))
     except guard.SourceRejected:
         return ()
 
 
-def index(path: str, text: str) -> tuple[Target, ...]:
+def index_targets(path: str, text: str) -> tuple[Target, ...]:
     """All targets of a file in source order; SourceRejected when the text cannot be parsed.
 
     Functions of every nesting by their `__qualname__`; class attributes as `Class.name`; module
     assignments by the first name they bind; default arguments as `function.parameter`. A byte
     order mark belongs to the file, not to its first target.
     """
-    return tuple(entry.target for entry in entries(path, text))
+    return tuple(entry.target for entry in index_entries(path, text))
 
 
 @lru_cache(maxsize=512)
-def entries(path: str, text: str) -> tuple[Entry, ...]:
+def index_entries(path: str, text: str) -> tuple[IndexEntry, ...]:
     """What `index` returns, each with its body line and bound names."""
     tree = guard.parse(text)
     try:
-        body = lines(text.removeprefix("\ufeff"))
+        body = split_lines(text.removeprefix("\ufeff"))
         return tuple(_Walk(path, body).statements(tree.body, _Scope("", "module")))
     except RecursionError as error:
         raise guard.SourceRejected(f"{path}: nested too deeply to index") from error
 
 
-def lines(text: str) -> tuple[str, ...]:
+def split_lines(text: str) -> tuple[str, ...]:
     """The lines as Python counts them, each with its end (form feeds do not end a line)."""
     return tuple(_LINE.findall(text))
 
 
-def indentation(source: str) -> str:
+def find_indentation(source: str) -> str:
     """The white space before the first line that is not blank."""
-    first = next((line for line in lines(source) if line.strip()), "")
+    first = next((line for line in split_lines(source) if line.strip()), "")
     return first[: len(first) - len(first.lstrip(" \t\f"))].rpartition("\f")[2]
 
 
-def find(
+def find_target(
     targets: Sequence[Target], qualname: str, kind: str = "function", nth: int = 0
 ) -> Target | None:
     """The target of that address, or None."""
@@ -138,14 +138,14 @@ def find(
     return next((t for t in targets if (t.qualname, t.kind, t.nth) == wanted), None)
 
 
-def running(path: str, text: str, line: int) -> Target | None:
+def find_running(path: str, text: str, line: int) -> Target | None:
     """The innermost function that runs when `line` is executed; None for module and class code.
 
     The header of a function is executed by the scope around it.
     """
     inside = [
         e.target
-        for e in entries(path, text)
+        for e in index_entries(path, text)
         if e.target.kind == "function" and e.body_line <= line <= e.target.last_line
     ]
     return min(inside, key=lambda t: (t.last_line - t.first_line, -t.first_line), default=None)
@@ -155,13 +155,13 @@ def _qualified(scope: _Scope, name: str) -> str:
     return name if name in scope.globals else f"{scope.prefix}{name}"
 
 
-def inner(node: ast.AST) -> list[ast.AST]:
+def list_inner(node: ast.AST) -> list[ast.AST]:
     """Statements, handlers and cases directly inside a compound statement."""
     parts = ("body", "handlers", "orelse", "finalbody", "cases")
     return [child for part in parts for child in getattr(node, part, ())]
 
 
-def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+def list_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
     """The parameters that have a default, each with it."""
     positional = [*arguments.posonlyargs, *arguments.args]
     if arguments.defaults:

@@ -35,7 +35,7 @@ class SourceRejected(HealBotError):
     """A source text is refused before parsing, or cannot be parsed; the message says why."""
 
 
-def check(text: str | bytes) -> str:
+def check_text(text: str | bytes) -> str:
     """The text within the caps, decoded by its byte order mark or PEP 263 cookie (else UTF-8).
 
     A byte order mark stays as the first character. Raises SourceRejected with the reason.
@@ -57,13 +57,13 @@ def parse(text: str | bytes) -> ast.Module:
 
     Syntax newer than the running Python is read through libcst, with the lines kept.
     """
-    checked = check(text).removeprefix("\ufeff")
+    checked = check_text(text).removeprefix("\ufeff")
     try:
         return _parsed(checked)
     except SyntaxError as error:
         from heal_bot.source import syntax_backport  # libcst takes a moment to import
 
-        older = syntax_backport.lowered(checked)
+        older = syntax_backport.lower_syntax(checked)
         if older is not None and older != checked:
             with contextlib.suppress(SyntaxError):
                 return _parsed(older)

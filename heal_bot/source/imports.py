@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from heal_bot.source import functions, guard
 
 
-def missing(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
+def find_missing(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
     """Import statements, one per name, that the module does not have at its top level yet.
 
     Raises SourceRejected when `wanted` holds anything but absolute or relative imports, a star or
@@ -29,7 +29,7 @@ def missing(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def place(text: str) -> int:
+def find_place(text: str) -> int:
     """How many lines come before the place for new imports.
 
     After the imports the module starts with; without any after its docstring; without that
@@ -44,7 +44,7 @@ def place(text: str) -> int:
         last = node.end_lineno or node.lineno
     if last:
         return last
-    lines = functions.lines(text)
+    lines = functions.split_lines(text)
     for number, line in enumerate(lines):
         if not line.removeprefix("\ufeff").startswith("#"):
             return number

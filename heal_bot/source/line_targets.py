@@ -13,33 +13,33 @@ _DEFINED = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
 _NAME = re.compile(r"lines? (\d{1,7})(?:-(\d{1,7}))?")
 
 
-def target(path: str, text: str, first: int, last: int) -> Target | None:
+def make_target(path: str, text: str, first: int, last: int) -> Target | None:
     """These lines of a file; None where it has fewer."""
-    found = functions.lines(text.removeprefix("\ufeff"))
+    found = functions.split_lines(text.removeprefix("\ufeff"))
     if not 0 < first <= last <= len(found):
         return None
     name = f"line {first}" if first == last else f"lines {first}-{last}"
     return Target(path, name, 0, KIND, first, last, "".join(found[first - 1 : last]))
 
 
-def find(path: str, text: str, name: str) -> Target | None:
+def find_lines(path: str, text: str, name: str) -> Target | None:
     """The target of such a name; None for other names."""
     match = _NAME.fullmatch(name)
-    return target(path, text, int(match[1]), int(match[2] or match[1])) if match else None
+    return make_target(path, text, int(match[1]), int(match[2] or match[1])) if match else None
 
 
-def statement(path: str, text: str, line: int) -> Target | None:
+def find_statement(path: str, text: str, line: int) -> Target | None:
     """The innermost simple statement on a line as lines; the line alone where none parses."""
     try:
-        node = innermost(guard.parse(text), line)
+        node = find_innermost(guard.parse(text), line)
     except guard.SourceRejected:
         node = None
     if node is None:
-        return target(path, text, line, line)
-    return target(path, text, node.lineno, node.end_lineno or node.lineno)
+        return make_target(path, text, line, line)
+    return make_target(path, text, node.lineno, node.end_lineno or node.lineno)
 
 
-def innermost(tree: ast.Module, line: int) -> ast.stmt | None:
+def find_innermost(tree: ast.Module, line: int) -> ast.stmt | None:
     """The smallest statement that a line is part of."""
     inside = [
         node
@@ -49,7 +49,7 @@ def innermost(tree: ast.Module, line: int) -> ast.stmt | None:
     return min(inside, key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)
 
 
-def refusal(one: Target, text: str, after: str, new_source: str) -> str:
+def explain_refusal(one: Target, text: str, after: str, new_source: str) -> str:
     """Why these lines may not become others; '' where they may.
 
     In a file that parses only imports, and where they stand, or one name may change; in one that

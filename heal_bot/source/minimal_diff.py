@@ -33,7 +33,7 @@ class _Unit:
         return Counter(filter(None, map(str.strip, (*self.leading, self.comment))))
 
 
-def minimal(old_source: str, new_source: str) -> str:
+def minimise(old_source: str, new_source: str) -> str:
     """`new_source` with the lines of `old_source` kept where a logical line's code is equal.
 
     Comments, quotes, wrapping and blank lines of unchanged code survive; a changed line keeps the
@@ -117,7 +117,7 @@ def _changed(unit: _Unit, above: Sequence[str], behind: str) -> list[str]:
 @lru_cache(maxsize=64)
 def _units(source: str) -> tuple[_Unit, ...]:
     """The logical lines of a source, the last one with no code and the comments at the end."""
-    lines = functions.lines(source)
+    lines = functions.split_lines(source)
     body = "".join(f"{line.rstrip(chr(13) + chr(10))}\n" for line in lines)
     indented = body[:1] in {" ", "\t"}
     shift = 1 if indented else 0

@@ -22,7 +22,7 @@ _FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _MINORS = range(7, 30)
 
 
-def refusal(edit: Edit, tree: Tree) -> str:
+def explain_too_new(edit: Edit, tree: Tree) -> str:
     """Why the new source is none for the lowest Python of the project; '' where it is."""
     told = {path: tree.read(path) for path in _FILES if path in tree.paths()}
     minor = _lowest(tuple(told.items()))
@@ -63,7 +63,7 @@ def _requires(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _is_read(source: str, minor: int) -> bool:
-    text = f"if 1:\n{source}" if functions.indentation(source) else source
+    text = f"if 1:\n{source}" if functions.find_indentation(source) else source
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -17,7 +17,7 @@ _NO_ATTRIBUTE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
-def dotted(path: str, paths: Collection[str]) -> str:
+def dotted_name(path: str, paths: Collection[str]) -> str:
     """The name a file is imported by: its folders as far up as they are packages."""
     parts = path.removesuffix(".py").split("/")
     first = len(parts) - 1
@@ -32,19 +32,19 @@ def file_of(name: str, paths: Collection[str]) -> str:
     end = name.replace(".", "/")
     ends = (f"/{end}.py", f"/{end}/__init__.py")
     found = [path for path in paths if f"/{path}".endswith(ends)]
-    return next((path for path in found if dotted(path, paths) == name), "")
+    return next((path for path in found if dotted_name(path, paths) == name), "")
 
 
-def absolute(node: ast.ImportFrom, path: str, paths: Collection[str]) -> str:
+def absolute_name(node: ast.ImportFrom, path: str, paths: Collection[str]) -> str:
     """The dotted name of the module that a statement of a file imports from."""
     if not node.level:
         return node.module or ""
-    package = dotted(path, paths).split(".")
+    package = dotted_name(path, paths).split(".")
     drop = node.level - path.endswith("/__init__.py")
     return ".".join([*package[: len(package) - drop], *filter(None, [node.module])])
 
 
-def bound(text: str | bytes) -> frozenset[str]:
+def find_bound(text: str | bytes) -> frozenset[str]:
     """The names that a module binds at its top level; none for what does not parse."""
     try:
         tree = guard.parse(text)
@@ -68,7 +68,7 @@ def _bound(body: list[ast.stmt]) -> set[str]:
     return found
 
 
-def missing(message: str) -> tuple[str, str]:
+def find_missing(message: str) -> tuple[str, str]:
     """The module of the project that lacks a name, and the name; '' for a module that is not there.
 
     Two empty texts where the message is of another kind.
@@ -81,13 +81,13 @@ def missing(message: str) -> tuple[str, str]:
     return (found[1], "") if found else ("", "")
 
 
-def removal(message: str, tree: Tree) -> Removal | None:
+def find_removal(message: str, tree: Tree) -> Removal | None:
     """The commit that took away what a failed import asks for, where history tells."""
-    module, name = missing(message)
+    module, name = find_missing(message)
     path = file_of(module, tree.paths()) if module else ""
     if name and path:
         found = tree.removal(path, name)
-        return found if found and name in bound(found.before) else None
+        return found if found and name in find_bound(found.before) else None
     if module and not name and not path:
         end = module.replace(".", "/")
         return tree.removal(f"{end}.py", "") or tree.removal(f"{end}/__init__.py", "")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from heal_bot.ports import Tree
 from heal_bot.source import guard, module_names, paths
-from heal_bot.source.definitions import Function, Module, assigned, read
+from heal_bot.source.definitions import Function, Module, find_assigned, read
 
 _FILES = 2_000
 _BYTES = 16 << 20
@@ -55,7 +55,7 @@ _FOREIGN = Value("foreign")
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class NameScope:
     """Where an expression stands: the module, the class of `self`, what local names are bound to.
 
     A list of expressions is what a name is assigned, a value what it is known to be.
@@ -82,7 +82,7 @@ class Names:
         """A file within the caps; empty for one that cannot be read."""
         if path not in self._texts:
             try:
-                self._texts[path] = guard.check(self.tree.read(path))
+                self._texts[path] = guard.check_text(self.tree.read(path))
             except (KeyError, guard.SourceRejected):
                 self._texts[path] = ""
         return self._texts[path]
@@ -124,10 +124,10 @@ class Names:
             if isinstance(node, ast.Import):
                 file = self._file(alias.name if alias.asname else name)
                 return Symbol(file, "") if file else None
-            source = module_names.absolute(node, path, self._paths())
+            source = module_names.absolute_name(node, path, self._paths())
             return self._part(source, alias.name, depth)
         for node in module.stars:
-            file = self._file(module_names.absolute(node, path, self._paths()))
+            file = self._file(module_names.absolute_name(node, path, self._paths()))
             if file and file != path and (found := self.bound(file, name, depth + 1)):
                 return found
         return None
@@ -151,25 +151,25 @@ class Names:
                 for base in node.bases:
                     # `Base[int]` is a Base.
                     plain = base.value if isinstance(base, ast.Subscript) else base
-                    value = self.value(plain, Scope(path), 0)
+                    value = self.value(plain, NameScope(path), 0)
                     if value and value.how == "is" and value.symbol not in [owner, *found]:
                         found.append(value.symbol)
                         queue.append(value.symbol)
         return found
 
-    def around(self, path: str, qualname: str) -> Scope:
+    def around(self, path: str, qualname: str) -> NameScope:
         """The scope that a definition stands in."""
-        nodes, scope, name = self.module(path).nodes, Scope(path), ""
+        nodes, scope, name = self.module(path).nodes, NameScope(path), ""
         for part in qualname.split(".")[:-1]:
             name = f"{name}.{part}" if name else part
             node = nodes.get(name, [None])[0]
             if isinstance(node, ast.ClassDef):
-                scope = Scope(path, f"{name}.", Symbol(path, name), scope.names)
+                scope = NameScope(path, f"{name}.", Symbol(path, name), scope.names)
             elif isinstance(node, Function):
                 scope = self.inside(node, name, scope)
         return scope
 
-    def inside(self, node: Function, name: str, scope: Scope) -> Scope:
+    def inside(self, node: Function, name: str, scope: NameScope) -> NameScope:
         """The scope of a function's body: its parameters and what it assigns hide other names."""
         marks = {ast.unparse(mark) for mark in node.decorator_list}
         first, *_ = positional = [*node.args.posonlyargs, *node.args.args, None]
@@ -182,13 +182,13 @@ class Names:
             how = "is" if "classmethod" in marks else "instance"
             given[first.arg] = Value(how, scope.owner)
         bound: dict[str, list[ast.expr]] = {}
-        for local, value in assigned(node):
+        for local, value in find_assigned(node):
             bound.setdefault(local, []).extend(filter(None, [value]))
         names = {**scope.names, **{local: parts or None for local, parts in bound.items()}, **given}
-        return Scope(scope.path, f"{name}.<locals>.", scope.owner, names)
+        return NameScope(scope.path, f"{name}.<locals>.", scope.owner, names)
 
     def value(
-        self, node: ast.expr, scope: Scope, depth: int = 0, called: bool = True
+        self, node: ast.expr, scope: NameScope, depth: int = 0, called: bool = True
     ) -> Value | None:
         """What is known of an expression, which may be `called`; None where nothing is."""
         if depth > _DEEP:
@@ -216,12 +216,12 @@ class Names:
                 return _FOREIGN
         return None
 
-    def _first_of(self, parts: list[ast.expr], scope: Scope, depth: int) -> Value | None:
+    def _first_of(self, parts: list[ast.expr], scope: NameScope, depth: int) -> Value | None:
         """The first of several expressions that is known to be the project's."""
         values = [self.value(part, scope, depth + 1) for part in parts]
         return next((one for one in values if one and one.how != "foreign"), values[-1])
 
-    def _named(self, name: str, scope: Scope, depth: int) -> Value | None:
+    def _named(self, name: str, scope: NameScope, depth: int) -> Value | None:
         if name in scope.names:
             known = scope.names[name]
             if not isinstance(known, list):
@@ -265,13 +265,13 @@ class Names:
         return self._files[module]
 
     def _attribute(
-        self, base: Value | None, attr: str, scope: Scope, depth: int, called: bool
+        self, base: Value | None, attr: str, scope: NameScope, depth: int, called: bool
     ) -> Value | None:
         node = self.first(base.symbol) if base and base.how == "is" else None
         if isinstance(node, Function):
             base = self._result(base)
         elif base and isinstance(node, ast.Assign):
-            base = self.value(node.value, Scope(base.symbol.path), depth + 1)
+            base = self.value(node.value, NameScope(base.symbol.path), depth + 1)
         if base is None:
             found = self._only(attr, called)
             return Value("is", found) if found else None
@@ -279,7 +279,7 @@ class Names:
             return _FOREIGN
         path, qualname = base.symbol
         if base.how == "is" and not qualname:
-            module = module_names.dotted(path, self._paths())
+            module = module_names.dotted_name(path, self._paths())
             part = self.bound(path, attr) or self._part(module, attr)
             return Value("is", part) if part else None
         if not isinstance(self.first(base.symbol), ast.ClassDef):
@@ -294,7 +294,7 @@ class Names:
             if member := self.member(owner, attr):
                 node = self.first(member)
                 held = node.annotation if isinstance(node, ast.AnnAssign) else None
-                known = self._annotated(held, Scope(owner.path)) if held else None
+                known = self._annotated(held, NameScope(owner.path)) if held else None
                 return known if known and known.how == "instance" else Value("is", member)
         if base.how == "super":
             return None
@@ -331,7 +331,7 @@ class Names:
             return self._annotated(node.returns, self.around(*called.symbol))
         return None
 
-    def _annotated(self, node: ast.expr | None, scope: Scope) -> Value | None:
+    def _annotated(self, node: ast.expr | None, scope: NameScope) -> Value | None:
         """An instance of the class that an annotation names; foreign for one of another class."""
         match node:
             case ast.Constant(value=str(text)):
@@ -348,14 +348,14 @@ class Names:
             case ast.Name(id="Self") if scope.owner:
                 return Value("instance", scope.owner)
             case ast.Name() | ast.Attribute():
-                known = self.value(node, Scope(scope.path))
+                known = self.value(node, NameScope(scope.path))
                 if known and isinstance(self.first(known.symbol), ast.ClassDef):
                     return Value("instance", known.symbol)
                 name = ast.unparse(node).rpartition(".")[2]
                 return known if known == _FOREIGN and name not in {"Any", "object"} else None
         return None
 
-    def _either(self, parts: list[ast.expr], scope: Scope) -> Value | None:
+    def _either(self, parts: list[ast.expr], scope: NameScope) -> Value | None:
         known = (self._annotated(part, scope) for part in parts)
         return next((one for one in known if one and one.how == "instance"), None)
 

@@ -32,22 +32,22 @@ is_test = paths.is_test
 is_protected = paths.is_protected
 
 
-def check(candidate: Candidate, tree: Tree) -> str:
+def check_candidate(candidate: Candidate, tree: Tree) -> str:
     """Why the candidate is refused, or '' when it may run."""
     if not candidate.edits:
         return "the candidate changes nothing"
     most = MAX_UNDONE if candidate.undoes else MAX_EDITS
     if len(candidate.edits) > most:
         return f"the candidate has {len(candidate.edits)} edits; at most {most} are allowed"
-    plugins = paths.plugins(tree)
+    plugins = paths.find_plugins(tree)
     for edit in candidate.edits:
         path = edit.target.path
         if is_test(path) or is_protected(path) or path in plugins:
             return f"{path} is never changed: it belongs to tests, build or configuration"
         try:
-            reason = _check_edit(edit, editing.text_of(tree, path)) or minimum_python.refusal(
-                edit, tree
-            )
+            reason = _check_edit(
+                edit, editing.text_of(tree, path)
+            ) or minimum_python.explain_too_new(edit, tree)
         except (editing.EditError, guard.SourceRejected) as error:
             return str(error)
         if reason:
@@ -55,13 +55,13 @@ def check(candidate: Candidate, tree: Tree) -> str:
     return ""
 
 
-def doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
+def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     """What a reviewer should look at although it is allowed: signatures, imports, wide excepts."""
     found: list[str] = []
     for edit in candidate.edits:
         name = edit.target.qualname
         text = editing.text_of(tree, edit.target.path)
-        gained = imports.missing(text, edit.imports) if edit.imports else ()
+        gained = imports.find_missing(text, edit.imports) if edit.imports else ()
         found.extend(f"{edit.target.path} gains `{line}`" for line in gained)
         if edit.target.kind == line_targets.KIND:
             continue
@@ -81,19 +81,21 @@ def _check_edit(edit: Edit, text: str) -> str:
         return f"new source of {len(edit.new_source):,} characters; at most {MAX_SOURCE:,}"
     spans = target.kind == line_targets.KIND
     known = (
-        line_targets.find(target.path, text, target.qualname)
+        line_targets.find_lines(target.path, text, target.qualname)
         if spans
-        else functions.find(
-            functions.index(target.path, text), target.qualname, target.kind, target.nth
+        else functions.find_target(
+            functions.index_targets(target.path, text), target.qualname, target.kind, target.nth
         )
     )
     if known != target:
         return "no such target in the commit"
     if edit.new_source == target.source and not edit.imports:
         return "the new source equals the old one"
-    if not spans and functions.indentation(edit.new_source) != functions.indentation(target.source):
+    if not spans and functions.find_indentation(edit.new_source) != functions.find_indentation(
+        target.source
+    ):
         return "the new source starts at another indentation"
-    if reason := confusables.gained(
+    if reason := confusables.explain_gained(
         target.source, "\n".join((*edit.imports, edit.new_source)), text
     ):
         return reason
@@ -109,23 +111,25 @@ def _check_edit(edit: Edit, text: str) -> str:
 def _check_lines(edit: Edit, text: str) -> str:
     """Whether lines become what they may; what the new ones reach for, the rest does already."""
     after = editing.splice(text, (edit,))
-    if reason := line_targets.refusal(edit.target, text, after, edit.new_source):
+    if reason := line_targets.explain_refusal(edit.target, text, after, edit.new_source):
         return reason
     new = guard.parse(after)
-    aliases = capability_scan.imported(new)
-    found = {line_targets.innermost(new, line) for line in _worded(text, after)}
+    aliases = capability_scan.find_imported(new)
+    found = {line_targets.find_innermost(new, line) for line in _worded(text, after)}
     inside = [node for node in found if node is not None]
     gained = {
-        fact for one in inside for fact in capability_scan.facts(ast.Module([one], []), aliases)
+        fact
+        for one in inside
+        for fact in capability_scan.list_capabilities(ast.Module([one], []), aliases)
     }
     _Without(inside).visit(new)
-    fresh = gained - capability_scan.facts(new, aliases)
+    fresh = gained - capability_scan.list_capabilities(new, aliases)
     return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
 
 
 def _worded(text: str, after: str) -> Iterator[int]:
     """The new lines that have words which those in their place did not have."""
-    old, new = functions.lines(text), functions.lines(after)
+    old, new = functions.split_lines(text), functions.split_lines(after)
     for _, a, b, c, d in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if set(_WORD.findall("".join(new[c:d]))) - set(_WORD.findall("".join(old[a:b]))):
             yield from range(c + 1, d + 1)
@@ -146,10 +150,12 @@ def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
 
     Of the module what it uses of others counts, of the class what it defines by itself.
     """
-    added = imports.missing(text, edit.imports) if edit.imports else ()
+    added = imports.find_missing(text, edit.imports) if edit.imports else ()
     wanted = guard.parse("\n".join(added))
-    aliases = {**capability_scan.aliases(text), **capability_scan.imported(wanted)}
-    after = capability_scan.facts(new, aliases) | capability_scan.facts(wanted, {})
+    aliases = {**capability_scan.find_aliases(text), **capability_scan.find_imported(wanted)}
+    after = capability_scan.list_capabilities(new, aliases) | capability_scan.list_capabilities(
+        wanted, {}
+    )
     fresh = after - _reached(old, text, added) if after else after
     fresh = fresh - _customary(edit.target, text) if fresh else fresh
     return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
@@ -159,18 +165,20 @@ def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
 def _reached(old: ast.Module, text: str, added: tuple[str, ...]) -> frozenset[str]:
     """What the old code reaches for, by the names of its file and of the imports added to it."""
     wanted = guard.parse("\n".join(added))
-    return capability_scan.facts(
-        old, {**capability_scan.aliases(text), **capability_scan.imported(wanted)}
+    return capability_scan.list_capabilities(
+        old, {**capability_scan.find_aliases(text), **capability_scan.find_imported(wanted)}
     )
 
 
 @lru_cache(maxsize=256)
 def _customary(target: Target, text: str) -> frozenset[str]:
     """What the module uses of other modules, and the special methods of the target's class."""
-    module = capability_scan.facts(guard.parse(text), capability_scan.aliases(text))
+    module = capability_scan.list_capabilities(
+        guard.parse(text), capability_scan.find_aliases(text)
+    )
     used = (fact for fact in module if _OF_MODULE.match(fact))
     owner = target.qualname.rpartition(".")[0]
-    own = (t.qualname.removeprefix(f"{owner}.") for t in functions.index(target.path, text)
+    own = (t.qualname.removeprefix(f"{owner}.") for t in functions.index_targets(target.path, text)
            if owner and t.qualname.startswith(f"{owner}."))  # fmt: skip
     return frozenset((*used, *(f"uses .{name}" for name in own)))
 
@@ -182,12 +190,12 @@ def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:
         owner = target.qualname.rpartition(".")[0]
         around = [
             t
-            for t in functions.index(target.path, text)
+            for t in functions.index_targets(target.path, text)
             if (t.qualname, t.kind) == (owner, "function")
             and t.first_line <= target.first_line <= t.last_line
         ]
         first = target.first_line - around[0].first_line
-        body = list(functions.lines(around[0].source))
+        body = list(functions.split_lines(around[0].source))
         body[first : first + target.last_line - target.first_line + 1] = [
             new_source.rstrip("\r\n") + "\n"
         ]
@@ -198,7 +206,7 @@ def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:
 @lru_cache(maxsize=1024)
 def _alone(source: str) -> ast.Module:
     """The statements of a target, parsed without the file around it."""
-    first = functions.indentation(source)
+    first = functions.find_indentation(source)
     tree = guard.parse(f"if 1:\n{source}" if first else source)
     if first and len(tree.body) == 1 and isinstance(tree.body[0], ast.If):
         return ast.Module(body=tree.body[0].body, type_ignores=[])

@@ -79,7 +79,7 @@ def is_protected(path: str) -> bool:
     )
 
 
-def plugins(tree: Tree) -> frozenset[str]:
+def find_plugins(tree: Tree) -> frozenset[str]:
     """The files of the tree that its configuration names as pytest plugins or build backends."""
     paths = tree.paths()
     modules: set[str] = set()
@@ -98,9 +98,9 @@ def _content(tree: Tree, path: str) -> bytes:
         return b""
 
 
-def machinery(tree: Tree) -> frozenset[str]:
+def find_machinery(tree: Tree) -> frozenset[str]:
     """The source files that CI, the build or pytest runs or that serve tests alone."""
-    return plugins(tree) | helpers(tree) | _declared(tree) | _run_by_ci(tree)
+    return find_plugins(tree) | find_helpers(tree) | _declared(tree) | _run_by_ci(tree)
 
 
 def _declared(tree: Tree) -> frozenset[str]:
@@ -136,7 +136,7 @@ def _run_by_ci(tree: Tree) -> frozenset[str]:
     )
 
 
-def helpers(tree: Tree) -> frozenset[str]:
+def find_helpers(tree: Tree) -> frozenset[str]:
     """Modules outside of test folders that tests import, no source does, and that are for tests.
 
     The last is told by their name (`testing`, `fixtures`, …) or by their importing a test

@@ -15,21 +15,21 @@ class RecheckError(HealBotError):
     """A patched file that differs from its base in more than the targets it names."""
 
 
-def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[Edit, ...]:
+def recover_edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[Edit, ...]:
     """The edits that turn `before` into `after`, all on targets named by qualified name.
 
     The edits are read off both versions and applied again to `before`: only when that gives
     `after` byte for byte is nothing else changed. Raises RecheckError, or SourceRejected where a
     version cannot be parsed.
     """
-    if spans := [span for name in named if (span := line_targets.find(path, before, name))]:
+    if spans := [span for name in named if (span := line_targets.find_lines(path, before, name))]:
         return _lines(path, before, after, spans)
-    new = functions.index(path, after)
+    new = functions.index_targets(path, after)
     pairs = [
         (old, twin)
-        for old in functions.index(path, before)
+        for old in functions.index_targets(path, before)
         if old.qualname in named
-        and (twin := functions.find(new, old.qualname, old.kind, old.nth)) is not None
+        and (twin := functions.find_target(new, old.qualname, old.kind, old.nth)) is not None
     ]
     changed = [(old, twin) for old, twin in pairs if twin.source != old.source]
     if _fresh(before, after):
@@ -55,11 +55,11 @@ def edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[E
 def _lines(path: str, before: str, after: str, spans: Sequence[Target]) -> tuple[Edit, ...]:
     """The edit of one span of lines; RecheckError where anything else is changed."""
     guard.parse(after)
-    span, old, new = spans[0], functions.lines(before), functions.lines(after)
+    span, old, new = spans[0], functions.split_lines(before), functions.split_lines(after)
     source = "".join(new[span.first_line - 1 : len(new) - (len(old) - span.last_line)])
     found = [Edit(span, source)] if source.strip() else []
     with contextlib.suppress(guard.SourceRejected):
-        fresh = imports.missing(before, [ast.unparse(node) for node in _fresh(before, after)])
+        fresh = imports.find_missing(before, [ast.unparse(node) for node in _fresh(before, after)])
         found.append(Edit(span, span.source, fresh))
     for one in found if len(spans) == 1 else ():
         with contextlib.suppress(edit.EditError, guard.SourceRejected):
@@ -83,7 +83,7 @@ def _inside(target: Target, changed: Sequence[tuple[Target, Target]]) -> bool:
 def _added(path: str, before: str, after: str, twins: Sequence[Target]) -> tuple[str, ...]:
     """The top-level imports only `after` has; each must bind a name that the new code reads."""
     tree, fresh = guard.parse(after), _fresh(before, after)
-    added = imports.missing(before, [ast.unparse(n) for n in fresh])
+    added = imports.find_missing(before, [ast.unparse(n) for n in fresh])
     words = {
         node.id
         for node in ast.walk(tree)

@@ -11,7 +11,7 @@ from heal_bot.core.model import Target
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard
 from heal_bot.source.definitions import Function
-from heal_bot.source.name_resolution import Names, Scope, Symbol
+from heal_bot.source.name_resolution import Names, NameScope, Symbol
 
 CLASS = "class"
 
@@ -24,7 +24,7 @@ class _Use(NamedTuple):
     called: bool
 
 
-class Call(NamedTuple):
+class ResolvedCall(NamedTuple):
     """A line of code that calls a function, and the function around it (None: module code)."""
 
     path: str
@@ -57,7 +57,7 @@ class References:
                     if use.symbol.qualname:
                         yield use.symbol, use.line
 
-    def calls(self, target: Target) -> Iterator[Call]:
+    def calls(self, target: Target) -> Iterator[ResolvedCall]:
         """The lines outside the tests that call or name a function, itself included."""
         owner, _, name = target.qualname.rpartition(".")
         wanted, made = {Symbol(target.path, target.qualname)}, Symbol(target.path, owner)
@@ -77,7 +77,7 @@ class References:
         """The source of a symbol, a class as a target of kind `class`; none for a module."""
         path, qualname = symbol
         nodes = self.names.module(path).nodes.get(qualname, [])
-        lines = functions.lines(self.names.text(path).removeprefix("\ufeff"))
+        lines = functions.split_lines(self.names.text(path).removeprefix("\ufeff"))
         found: list[Target] = []
         for node in nodes:
             kind = "function" if isinstance(node, Function) else "assignment"
@@ -93,10 +93,10 @@ class References:
         """What a patch could change in a file; nothing where it cannot be read."""
         return tuple(entry.target for entry in self.entries(path))
 
-    def entries(self, path: str) -> tuple[functions.Entry, ...]:
+    def entries(self, path: str) -> tuple[functions.IndexEntry, ...]:
         """The same with the names that assignments bind."""
         try:
-            return functions.entries(path, self.names.text(path))
+            return functions.index_entries(path, self.names.text(path))
         except guard.SourceRejected:
             return ()
 
@@ -108,9 +108,11 @@ class References:
                 return found
         return None
 
-    def _calls_in(self, path: str, words: tuple[str, ...]) -> Iterator[tuple[Symbol, Call, bool]]:
+    def _calls_in(
+        self, path: str, words: tuple[str, ...]
+    ) -> Iterator[tuple[Symbol, ResolvedCall, bool]]:
         """What the functions and bindings of a file that hold one of the words refer to."""
-        lines = functions.lines(self.names.text(path).removeprefix("\ufeff"))
+        lines = functions.split_lines(self.names.text(path).removeprefix("\ufeff"))
         module = self.names.module(path)
         words += tuple(name for name, (_, alias) in module.imports.items() if alias.name in words)
         for qualname, nodes in module.nodes.items():
@@ -120,17 +122,17 @@ class References:
                     continue
                 scope = self.names.around(path, qualname)
                 for symbol, line, called in dict.fromkeys(self._used(node, scope)):
-                    around = functions.running(path, self.names.text(path), line)
-                    yield symbol, Call(path, line, lines[line - 1].strip(), around), called
+                    around = functions.find_running(path, self.names.text(path), line)
+                    yield symbol, ResolvedCall(path, line, lines[line - 1].strip(), around), called
 
-    def _used(self, node: ast.AST, scope: Scope) -> list[_Use]:
+    def _used(self, node: ast.AST, scope: NameScope) -> list[_Use]:
         """What is used in a statement; nothing in one that is nested too deeply to be followed."""
         try:
             return list(self._within(node, scope))
         except RecursionError:
             return []
 
-    def _within(self, node: ast.AST, scope: Scope, called: bool = False) -> Iterator[_Use]:
+    def _within(self, node: ast.AST, scope: NameScope, called: bool = False) -> Iterator[_Use]:
         """What is used in a statement in the order it runs, functions in it included.
 
         Annotations are left out: what runs is told by what is done with a value.
@@ -138,7 +140,7 @@ class References:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 inner = self.names.inside(node, f"{scope.prefix}{node.name}", scope)
-                given = (value for _, value in functions.defaults(node.args))
+                given = (value for _, value in functions.list_defaults(node.args))
                 for part in (*node.decorator_list, *given):
                     yield from self._within(part, scope)
                 parts: Iterable[ast.AST] = node.body
@@ -147,7 +149,7 @@ class References:
                 for outer in (*node.decorator_list, *node.bases, *node.keywords):
                     yield from self._within(outer, scope)
                 name = f"{scope.prefix}{node.name}"
-                scope = Scope(scope.path, f"{name}.", Symbol(scope.path, name), scope.names)
+                scope = NameScope(scope.path, f"{name}.", Symbol(scope.path, name), scope.names)
                 parts = node.body
             case ast.AnnAssign():
                 parts = filter(None, [node.value])

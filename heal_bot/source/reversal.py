@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ReversedChange:
     """What a commit changed, by the targets that have it now, and how many smallest parts it has.
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
@@ -72,7 +72,7 @@ class Change:
         return tuple(line for line in self.imports.get(path, ()) if words & _bound(line))
 
 
-def refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> str:
+def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> str:
     """Why edits of others do not take back what a commit did to these files; '' where they do.
 
     Each has to lead from the code of its target as the commit left it to what that was before.
@@ -82,9 +82,9 @@ def refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> st
         target = one.target
         try:
             before, after = known[target.path].before, known[target.path].after
-            versions = [_version(target, guard.check(data)) for data in (before, after)]
+            versions = [_version(target, guard.check_text(data)) for data in (before, after)]
             put_back = versions == [_code(one.new_source), _code(target.source)]
-            put_back &= not imports.missing(guard.check(before), one.imports)
+            put_back &= not imports.find_missing(guard.check_text(before), one.imports)
         except (guard.SourceRejected, KeyError, SyntaxError):
             put_back = False
         if not put_back:
@@ -95,15 +95,17 @@ def refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> st
 
 def _version(target: Target, text: str) -> str:
     """The code of a target in another version of its file; '' without it."""
-    found = functions.find(
-        functions.index(target.path, text), target.qualname, target.kind, target.nth
+    found = functions.find_target(
+        functions.index_targets(target.path, text), target.qualname, target.kind, target.nth
     )
     return _code(found.source) if found else ""
 
 
 def _code(source: str) -> str:
     """The tree of a target, in which comments, docstrings and layout are nothing."""
-    return ast.dump(parse_code(f"if 1:\n{source}" if functions.indentation(source) else source))
+    return ast.dump(
+        parse_code(f"if 1:\n{source}" if functions.find_indentation(source) else source)
+    )
 
 
 def brought_tests(files: Iterable[ChangedFile]) -> frozenset[str]:
@@ -117,7 +119,7 @@ def brought_tests(files: Iterable[ChangedFile]) -> frozenset[str]:
     return frozenset(found)
 
 
-def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
+def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     """What the commit that changed these files changed, as far as the tree still has it."""
     places: list[tuple[Target, Part]] = []
     imports: dict[str, tuple[str, ...]] = {}
@@ -128,9 +130,9 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
         if paths.is_test(file.path) or not file.path.endswith(".py"):
             continue
         try:
-            before, after = guard.check(file.before), guard.check(file.after)
-            now = guard.check(tree.read(file.path))
-            targets = functions.index(file.path, now)
+            before, after = guard.check_text(file.before), guard.check_text(file.after)
+            now = guard.check_text(tree.read(file.path))
+            targets = functions.index_targets(file.path, now)
             imports[file.path] = _lost_imports(before, now)
         except (guard.SourceRejected, KeyError, RecursionError):
             leaves += 1
@@ -145,7 +147,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> Change:
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-    return Change(tuple(places), leaves, imports, texts, tuple(added))
+    return ReversedChange(tuple(places), leaves, imports, texts, tuple(added))
 
 
 def _placed(

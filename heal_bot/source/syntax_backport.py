@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 
-def lowered(text: str) -> str | None:
+def lower_syntax(text: str) -> str | None:
     """The text in older syntax with the same lines, or None when libcst cannot read it either.
 
     Type parameters go, type aliases become their value, f-strings become tuples of their parts.

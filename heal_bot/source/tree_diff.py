@@ -68,7 +68,7 @@ def compare_versions(before: str, after: str, now: str) -> tuple[Part, ...]:
     """
     try:
         old, new = _Side.of(before), _Side.of(after)
-        found = tuple(_Change(old, new).compare_top())
+        found = tuple(_TreeChange(old, new).compare_top())
     except (guard.SourceRejected, SyntaxError, ValueError, RecursionError):
         return ()
     if after == now:
@@ -79,7 +79,7 @@ def compare_versions(before: str, after: str, now: str) -> tuple[Part, ...]:
 
 def encode_lines(text: str) -> list[bytes]:
     """The lines of a text without a byte order mark, which belongs to no part of it."""
-    lines = functions.lines(text.removeprefix("\ufeff"))
+    lines = functions.split_lines(text.removeprefix("\ufeff"))
     return [line.encode("utf-8", "surrogatepass") for line in lines]
 
 
@@ -110,7 +110,7 @@ def parse_code(text: str) -> ast.Module:
     """The tree of a text, with empty docstrings: what these say is no code."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(guard.check(text))
+        tree = ast.parse(guard.check_text(text))
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             node.value.value = ""
@@ -160,7 +160,7 @@ def _end(node: _Node) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _TreeChange:
     """A file before and after a commit."""
 
     old: _Side

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import CaseResult
-from heal_bot.testrun.judge_protocol import Answer, Order
+from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
 
 _SECONDS = 5.0
 _FRESH_SECONDS = 60.0
@@ -30,7 +30,7 @@ class Unchanged:
 
 
 def measure(
-    ask: Callable[[Order], Answer], names: Sequence[str], guards: Sequence[str]
+    ask: Callable[[JudgeRequest], JudgeResponse], names: Sequence[str], guards: Sequence[str]
 ) -> Unchanged:
     """Run all of them; SandboxError when a test that must fail passes here."""
     good = _passing(ask, guards, None)
@@ -48,22 +48,24 @@ def measure(
     return Unchanged(results, hung, good)
 
 
-def by_themselves(
-    ask: Callable[[Order], Answer], found: Unchanged, names: Sequence[str]
+def measure_alone(
+    ask: Callable[[JudgeRequest], JudgeResponse], found: Unchanged, names: Sequence[str]
 ) -> Unchanged:
     """What was found, with these tests as they fail in a process of their own.
 
     What a session sets up once takes its time in the test that happens to run first.
     """
-    again = ask(Order(tuple(names), limit=_SECONDS, all_tests=True)).results
+    again = ask(JudgeRequest(tuple(names), limit=_SECONDS, all_tests=True)).results
     return replace(found, failing={**found.failing, **again})
 
 
 def _passing(
-    ask: Callable[[Order], Answer], guards: Sequence[str], files: Mapping[str, str] | None
+    ask: Callable[[JudgeRequest], JudgeResponse],
+    guards: Sequence[str],
+    files: Mapping[str, str] | None,
 ) -> tuple[CaseResult, ...]:
     """The guards that pass."""
-    order = Order(
+    order = JudgeRequest(
         (), guards=tuple(guards), files=files, limit=4 * _SECONDS, longer=_GUARD_SECONDS,
         all_tests=True,
     )  # fmt: skip
@@ -72,7 +74,7 @@ def _passing(
 
 
 def _failing(
-    ask: Callable[[Order], Answer], names: Sequence[str], patience: float
+    ask: Callable[[JudgeRequest], JudgeResponse], names: Sequence[str], patience: float
 ) -> tuple[dict[str, CaseResult], tuple[str, ...], dict[str, str] | None]:
     """Results, those that hang, and `{}` in place of None where nothing can be swapped.
 
@@ -85,7 +87,7 @@ def _failing(
     left = list(names)
     while left and len(hung) < _HANGS:
         limit = patience if files is None else _FRESH_SECONDS
-        base = ask(Order(tuple(left), files=files, limit=limit, all_tests=True))
+        base = ask(JudgeRequest(tuple(left), files=files, limit=limit, all_tests=True))
         late = base.how == "timeout"
         if files is None and not late and (base.how != "judged" or not base.results):
             files = {}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heal_bot.core.model import CaseResult
-from heal_bot.testrun.judge_protocol import Answer, Order
-from heal_bot.testrun.pending_candidates import Work, on_wire
-from heal_bot.testrun.time_limits import Pace
+from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
+from heal_bot.testrun.pending_candidates import Work, encode_edit
+from heal_bot.testrun.time_limits import CandidatePace
 
 _LEAST, _MOST = 4, 24
 # Batches in which more than this part took too long, or was left open, are followed by smaller
@@ -29,7 +29,7 @@ class Batch:
     works: tuple[Work, ...]
 
 
-def works(tag: object) -> tuple[Work, ...]:
+def list_works(tag: object) -> tuple[Work, ...]:
     """The candidates an order was about."""
     if isinstance(tag, Batch):
         return tag.works
@@ -78,18 +78,18 @@ class Sieve:
             work.sieved = True
         return Batch(tuple(fit))
 
-    def order(self, batch: Batch, pace: Pace) -> Order:
+    def order(self, batch: Batch, pace: CandidatePace) -> JudgeRequest:
         """What a zygote is asked about a batch."""
         each = pace.limit
-        return Order(
+        return JudgeRequest(
             first=pace.first,
             limit=_SECONDS + each * len(pace.first) * (len(batch.works) + 3),
-            candidates=tuple(tuple(map(on_wire, w.candidate.edits)) for w in batch.works),
+            candidates=tuple(tuple(map(encode_edit, w.candidate.edits)) for w in batch.works),
             sieve=each,
             known=self._known,
         )
 
-    def settle(self, batch: Batch, answer: Answer) -> list[tuple[Work, str]]:
+    def settle(self, batch: Batch, answer: JudgeResponse) -> list[tuple[Work, str]]:
         """(candidate, failed | late | open); all are open where the answer is not believed."""
         if answer.how == "judged" and answer.sieved:
             told = answer.sieved

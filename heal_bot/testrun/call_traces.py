@@ -26,21 +26,24 @@ class CallRecords:
 
     def take(self, record: Mapping[str, Any], count: int) -> None:
         """A `calls` or `observed` record; `count` rows are expected. Raises Untrusted."""
-        told = driver_protocol.rows(record.get("v"))
+        told = driver_protocol.expect_rows(record.get("v"))
         if record["t"] == "calls":
-            self.named += [driver_protocol.text(name, _TEXT) for name in told][
+            self.named += [driver_protocol.expect_text(name, _TEXT) for name in told][
                 : _MOST - len(self.named)
             ]
-            self.recorded = driver_protocol.number(record.get("recorded"), _MOST)
-            self.green = driver_protocol.number(record.get("green"), _MOST)
+            self.recorded = driver_protocol.expect_number(record.get("recorded"), _MOST)
+            self.green = driver_protocol.expect_number(record.get("green"), _MOST)
             for pair in map(
-                driver_protocol.rows, driver_protocol.rows(record.get("worked"))[:_MOST]
+                driver_protocol.expect_rows,
+                driver_protocol.expect_rows(record.get("worked"))[:_MOST],
             ):
                 at, came = pair if len(pair) == 2 else (None, "")
-                self.worked[driver_protocol.number(at, _MOST)] = driver_protocol.text(came, _TEXT)
-            self.examples += driver_protocol.number(record.get("examples"), _MOST)
+                self.worked[driver_protocol.expect_number(at, _MOST)] = driver_protocol.expect_text(
+                    came, _TEXT
+                )
+            self.examples += driver_protocol.expect_number(record.get("examples"), _MOST)
         else:
-            at = driver_protocol.number(record.get("i"), count)
+            at = driver_protocol.expect_number(record.get("i"), count)
             self.rows[at] = tuple(_result(row) for row in told[:_MOST])
 
     def calls(self, count: int) -> Calls:
@@ -64,8 +67,8 @@ class CallRecords:
 
 
 def _result(row: object) -> CallResult:
-    parts = driver_protocol.rows(row)
+    parts = driver_protocol.expect_rows(row)
     if len(parts) != 6:
         raise driver_protocol.Untrusted("a result of a call that has not six parts")
-    how, kind, text, mark, value = (driver_protocol.text(part, _TEXT) for part in parts[:5])
+    how, kind, text, mark, value = (driver_protocol.expect_text(part, _TEXT) for part in parts[:5])
     return CallResult(how, kind, text, mark, value, kept=parts[5] is True)

@@ -157,7 +157,7 @@ class CommandRunner:
         alone = [test for test in red if test not in self._shown.shared]
         recorded = shown.spectrum if shown else None
         kept = {*self._shown.shared, *self._shown.passing}
-        return replace(suite, spectrum=line_recorder.joined(recorded, places, alone, kept))
+        return replace(suite, spectrum=line_recorder.join_spectra(recorded, places, alone, kept))
 
     def _beside(self, run: Run, env: Environment, ask: Ask, red: Sequence[str]) -> SuiteRun | None:
         """What pytest shows where it knows a red test by the same name, and finds it red too."""
@@ -190,7 +190,9 @@ class CommandRunner:
         suite, places = self._cold(run, env, ask)
         if not ask.spectrum:
             return suite
-        return replace(suite, spectrum=line_recorder.joined(None, places, ask.tests or (), ()))
+        return replace(
+            suite, spectrum=line_recorder.join_spectra(None, places, ask.tests or (), ())
+        )
 
     def _without_oracle(self) -> SuiteRun:
         return SuiteRun((), (), "crashed", 0.0, self._pytest.isolation(), _NO_ORACLE)
@@ -204,9 +206,9 @@ class CommandRunner:
             stack.enter_context(self._pytest.vigil.during(env))
             driver = stack.enter_context(scratch_dirs.driver_files(self._sandbox.scratch))
             slot = stack.enter_context(self._sandbox.slot())
-            scratch_dirs.fill(slot, ask.tree.root)
+            scratch_dirs.fill_slot(slot, ask.tree.root)
             for file in files:
-                scratch_dirs.replace(slot, file)
+                scratch_dirs.replace_file(slot, file)
             job, since = self._job(env, ask, slot, driver, seconds), time.time()
             ended = self._sandbox.execute(job, slot)
             if ended.how == "sandbox_error":
@@ -218,7 +220,9 @@ class CommandRunner:
             )  # fmt: skip
             wanted = None if ask.tests is None else frozenset(ask.tests)
             results = tuple(r for r in known if wanted is None or r.test in wanted)
-            places = line_recorder.executed(slot, ask.tree.paths()) if ask.spectrum else frozenset()
+            places = (
+                line_recorder.read_lines(slot, ask.tree.paths()) if ask.spectrum else frozenset()
+            )
         return SuiteRun(
             results=results,
             collected=tuple(result.test for result in results),
@@ -235,7 +239,7 @@ class CommandRunner:
         if _TOX.search(self._command):
             environ = _linked(env, environ)
         if ask.spectrum:
-            environ = line_recorder.arranged(driver, slot, environ)
+            environ = line_recorder.add_recorder(driver, slot, environ)
         return Job(
             argv=("/bin/sh", "-c", self._command),
             env=environ,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heal_bot.core.model import Spectrum
-from heal_bot.testrun.driver_protocol import Untrusted, number, rows, text
+from heal_bot.testrun.driver_protocol import Untrusted, expect_number, expect_rows, expect_text
 
 MAX_LOCATIONS = 400_000
 
@@ -22,21 +22,23 @@ class Collector:
 
     def lines(self, record: Mapping[str, Any]) -> None:
         """More locations: [path, [line, …]] each, relative to the checkout."""
-        for row in rows(record.get("v")):
-            entry = rows(row)
+        for row in expect_rows(record.get("v")):
+            entry = expect_rows(row)
             if len(entry) != 2:
                 raise Untrusted("locations that are none")
-            path = text(entry[0], 500)
+            path = expect_text(entry[0], 500)
             if path.startswith("/") or ".." in path.split("/"):
                 raise Untrusted("a location outside of the checkout")
-            self.locations += [(path, number(line, 1 << 31)) for line in rows(entry[1])]
+            self.locations += [
+                (path, expect_number(line, 1 << 31)) for line in expect_rows(entry[1])
+            ]
         if len(self.locations) > MAX_LOCATIONS:
             raise Untrusted(f"more than {MAX_LOCATIONS} locations")
 
     def bitmaps(self, record: Mapping[str, Any], tests: int) -> None:
         """More hits: [number of the test, bitmap in hexadecimal] each."""
-        for row in rows(record.get("v")):
-            entry = rows(row)
+        for row in expect_rows(record.get("v")):
+            entry = expect_rows(row)
             if len(entry) != 2:
                 raise Untrusted("hits that are none")
             bits = entry[1]
@@ -48,13 +50,13 @@ class Collector:
                 raise Untrusted("a bitmap that is no number") from error
             if value < 0 or value.bit_length() > len(self.locations):
                 raise Untrusted("a bitmap beyond the locations")
-            self.hits[number(entry[0], tests)] = value
+            self.hits[expect_number(entry[0], tests)] = value
 
     def gap(self, record: Mapping[str, Any]) -> None:
         """Something that was not observed, in how many tests, the first of them."""
-        kind = text(record.get("k"), 200)
-        count = number(record.get("c"), 1 << 31)
-        first = text(record.get("e"), 300)
+        kind = expect_text(record.get("k"), 200)
+        count = expect_number(record.get("c"), 1 << 31)
+        first = expect_text(record.get("e"), 300)
         tests = "1 test" if count == 1 else f"{count} tests"
         self.gaps.append(f"{kind} ({tests}, first {first})" if first else kind)
 

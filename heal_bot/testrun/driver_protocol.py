@@ -52,36 +52,36 @@ def parse(line: bytes, nonce: str) -> dict[str, Any]:
     return record
 
 
-def text(value: object, limit: int = MAX_TEXT) -> str:
+def expect_text(value: object, limit: int = MAX_TEXT) -> str:
     """The value as a string within the limit; Untrusted for other types."""
     if not isinstance(value, str):
         raise Untrusted(f"{type(value).__name__} where a text belongs")
     return clip(value, limit)
 
 
-def number(value: object, below: int) -> int:
+def expect_number(value: object, below: int) -> int:
     """The value as an index in 0..below; Untrusted otherwise."""
     if type(value) is not int or not 0 <= value < below:
         raise Untrusted(f"the index {clip(repr(value), 40)} where one below {below} belongs")
     return value
 
 
-def rows(value: object) -> list[Any]:
+def expect_rows(value: object) -> list[Any]:
     """The value as a list; Untrusted otherwise."""
     if not isinstance(value, list):
         raise Untrusted(f"{type(value).__name__} where a list belongs")
     return value
 
 
-def pair(value: object) -> tuple[str, str]:
+def expect_pair(value: object) -> tuple[str, str]:
     """The value as two texts; Untrusted otherwise."""
-    found = rows(value)
+    found = expect_rows(value)
     if len(found) != 2:
         raise Untrusted("a pair that is none")
-    return text(found[0]), text(found[1])
+    return expect_text(found[0]), expect_text(found[1])
 
 
-def phase(record: Mapping[str, Any]) -> Phase:
+def expect_phase(record: Mapping[str, Any]) -> Phase:
     """The phase a record tells of."""
     when, outcome = record.get("w"), record.get("o")
     if when not in _PHASES or outcome not in _OUTCOMES:
@@ -90,23 +90,29 @@ def phase(record: Mapping[str, Any]) -> Phase:
     if type(seconds) not in (int, float) or not 0 <= seconds < 1e6:
         raise Untrusted("a duration that is none")
     frames = []
-    for entry in rows(record.get("f", []))[:MAX_FRAMES]:
-        found = rows(entry)
+    for entry in expect_rows(record.get("f", []))[:MAX_FRAMES]:
+        found = expect_rows(entry)
         if len(found) != 3:
             raise Untrusted("a frame that is none")
-        frames.append((text(found[0], 500), number(found[1], 1 << 31), text(found[2], 300)))
+        frames.append(
+            (
+                expect_text(found[0], 500),
+                expect_number(found[1], 1 << 31),
+                expect_text(found[2], 300),
+            )
+        )
     return Phase(
         when,
         outcome,
         float(seconds),
-        text(record.get("k", ""), 200),
-        text(record.get("m", "")),
+        expect_text(record.get("k", ""), 200),
+        expect_text(record.get("m", "")),
         tuple(frames),
         record.get("sub") is True,
     )
 
 
-def result(test: str, phases: Sequence[Phase], origins: Origins) -> CaseResult:
+def combine_phases(test: str, phases: Sequence[Phase], origins: Origins) -> CaseResult:
     """The outcome of a test from its phases: the first that failed decides, then skips."""
     seconds = sum(entry.seconds for entry in phases if not entry.sub)
     deciding = next((entry for entry in phases if entry.outcome == "failed"), None)
@@ -144,7 +150,7 @@ class Tests:
         """More collected node ids; none may follow once the collection ended."""
         if self.collected or len(self.names) + len(names) > MAX_TESTS:
             raise Untrusted("node ids after the collection ended, or too many")
-        self.names += [text(name) for name in names]
+        self.names += [expect_text(name) for name in names]
 
     def close(self, count: object) -> None:
         """The collection ended with `count` tests."""
@@ -156,7 +162,7 @@ class Tests:
         """A test begins; each only once, one at a time."""
         if not self.collected or self.current is not None:
             raise Untrusted("a test started before the collection or the test before it ended")
-        at = number(index, len(self.names) + len(self.canaries))
+        at = expect_number(index, len(self.names) + len(self.canaries))
         if at in self.done or at in self.stopped:
             raise Untrusted(f"{self.name(at)} started twice")
         self.current, self.phases = at, []
@@ -212,7 +218,7 @@ class Tests:
     def results(self, origins: Origins) -> tuple[CaseResult, ...]:
         """The finished tests in the order of the collection, canaries left out."""
         return tuple(
-            result(self.names[at], phases, origins)
+            combine_phases(self.names[at], phases, origins)
             for at, phases in sorted(self.done.items())
             if at < len(self.names)
         )

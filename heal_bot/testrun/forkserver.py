@@ -17,7 +17,7 @@ from heal_bot.sandbox.client_pool import Running, Sandbox
 from heal_bot.sandbox.sandbox_job import Job, Limits, Profile
 from heal_bot.testrun import driver_protocol, scratch_dirs
 from heal_bot.testrun.driver_protocol import Untrusted
-from heal_bot.testrun.judge_protocol import Answer, Order, OrderHearing
+from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse, OrderHearing
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
 
 # The client's own patience beyond the limits the zygote keeps for its children.
@@ -90,11 +90,11 @@ class Zygote:
         wall: float,
     ) -> Running:
         slot = self._stack.enter_context(sandbox.slot())
-        scratch_dirs.fill(slot, tree.root)
+        scratch_dirs.fill_slot(slot, tree.root)
         self._repo = str(slot.repo)
         job = Job(
             argv=(env.python, str(driver / "_heal_zygote.py")),
-            env=scratch_dirs.environment(slot, env, passes),
+            env=scratch_dirs.make_environment(slot, env, passes),
             cwd=slot.repo / below,
             read=(driver, *map(Path, env.roots)),
             channels=self.channel.theirs,
@@ -117,7 +117,7 @@ class Zygote:
         self._waiting.clear()
         return tags
 
-    def send(self, tag: object, order: Order) -> None:
+    def send(self, tag: object, order: JudgeRequest) -> None:
         """Queue an order; a new nonce and new canaries for each."""
         rng = random.SystemRandom()
         expected = rng.choice(((True, False), (False, True)))
@@ -141,7 +141,7 @@ class Zygote:
             order = hearing.order
             hearing.latest = time.monotonic() + order.limit + order.longer + _PATIENCE
 
-    def pump(self, seconds: float) -> list[tuple[object, Answer]]:
+    def pump(self, seconds: float) -> list[tuple[object, JudgeResponse]]:
         """Answers that arrived within `seconds`; also notices that the zygote is gone or stuck."""
         answers = []
         try:
@@ -159,7 +159,7 @@ class Zygote:
             self.ended = "the zygote does not start"
         return answers
 
-    def _take(self, line: bytes) -> list[tuple[object, Answer]]:
+    def _take(self, line: bytes) -> list[tuple[object, JudgeResponse]]:
         if not self.ready:
             self._starting(driver_protocol.parse(line, self._nonce))
             return []
@@ -182,10 +182,11 @@ class Zygote:
     def _starting(self, record: Mapping[str, Any]) -> None:
         kind = record["t"]
         if kind == "tests":
-            self._names.add(driver_protocol.rows(record.get("v")))
+            self._names.add(driver_protocol.expect_rows(record.get("v")))
         elif kind == "errors":
             self.errors.update(
-                driver_protocol.pair(row) for row in driver_protocol.rows(record.get("v"))
+                driver_protocol.expect_pair(row)
+                for row in driver_protocol.expect_rows(record.get("v"))
             )
         elif kind == "ready":
             self.ready, self.warm = True, record.get("warm") is True

@@ -19,7 +19,7 @@ _CAME = frozenset({"failed", "late", "open"})
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class JudgeRequest:
     """What one fork shall do.
 
     `first` are tried, `rest` and `guards` only when one of those passes (or with `all_tests`).
@@ -71,7 +71,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JudgeResponse:
     """What came of an order.
 
     how: judged | unsound | rejected | timeout | crashed | untrusted | lost; `results` are those
@@ -91,7 +91,7 @@ class Answer:
 class OrderHearing:
     """An order under way and what was said of it."""
 
-    order: Order
+    order: JudgeRequest
     nonce: str
     tests: driver_protocol.Tests
     latest: float = 0.0
@@ -107,35 +107,40 @@ class OrderHearing:
         if kind == "start":
             self.tests.start(record.get("i"))
         elif kind == "phase":
-            self.tests.phase(record.get("i"), driver_protocol.phase(record))
+            self.tests.phase(record.get("i"), driver_protocol.expect_phase(record))
         elif kind == "end":
             self.tests.end(record.get("i"))
         elif kind in {"judged", "unsound", "rejected"} and not self.said:
-            self.said, self.detail = kind, driver_protocol.text(record.get("m", ""), 400)
+            self.said, self.detail = kind, driver_protocol.expect_text(record.get("m", ""), 400)
         elif kind == "tests":
-            self.tests.add(driver_protocol.rows(record.get("v")))
+            self.tests.add(driver_protocol.expect_rows(record.get("v")))
         elif kind in {"calls", "observed"}:
             self.calls.take(record, 1 + len(self.order.candidates))
         elif kind == "sieved":
             told = tuple(
-                driver_protocol.text(came, 10) for came in driver_protocol.rows(record.get("v"))
+                driver_protocol.expect_text(came, 10)
+                for came in driver_protocol.expect_rows(record.get("v"))
             )
             if self.sieved or len(told) != len(self.order.candidates) or not _CAME.issuperset(told):
                 raise Untrusted("not what a sieve tells")
             self.sieved = told
         elif kind == "errors":
             self.errors.update(
-                driver_protocol.pair(row) for row in driver_protocol.rows(record.get("v"))
+                driver_protocol.expect_pair(row)
+                for row in driver_protocol.expect_rows(record.get("v"))
             )
         elif kind == "missing":
-            lost = [driver_protocol.text(name) for name in driver_protocol.rows(record.get("v"))]
+            lost = [
+                driver_protocol.expect_text(name)
+                for name in driver_protocol.expect_rows(record.get("v"))
+            ]
             self.errors.update((name, "not collected any more") for name in lost)
         elif kind == "collected":
             self.tests.close(record.get("c"))
         elif kind not in {"stopped", "unsteady"}:
             raise Untrusted("a record of an unknown type")
 
-    def answer(self, record: Mapping[str, Any]) -> Answer:
+    def answer(self, record: Mapping[str, Any]) -> JudgeResponse:
         """The answer once the zygote says that the child is gone."""
         seconds = record.get("s")
         took = float(seconds) if isinstance(seconds, (int, float)) else 0.0
@@ -153,7 +158,7 @@ class OrderHearing:
             except Untrusted as error:
                 how, detail = "untrusted", str(error)
         found = self.calls.calls(1 + len(self.order.candidates))
-        return Answer(how, detail, results, self.errors, took, found, self.sieved)
+        return JudgeResponse(how, detail, results, self.errors, took, found, self.sieved)
 
     def _canary_numbers(self) -> set[int]:
         below = len(self.tests.names)

@@ -19,7 +19,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 Place = tuple[str, int]
 
 
-def arranged(driver: Path, slot: Slot, environ: Mapping[str, str]) -> dict[str, str]:
+def add_recorder(driver: Path, slot: Slot, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment in which every Python writes down what it executes."""
     hook = driver / "sitecustomize.py"
     hook.write_text(f"import _heal_command\n_heal_command.main({str(driver)!r})\n")
@@ -33,7 +33,7 @@ def arranged(driver: Path, slot: Slot, environ: Mapping[str, str]) -> dict[str, 
     }
 
 
-def executed(slot: Slot, paths: Iterable[str]) -> frozenset[Place]:
+def read_lines(slot: Slot, paths: Iterable[str]) -> frozenset[Place]:
     """What was written down, as far as it names files of the project. Code under test wrote it."""
     known = frozenset(paths)
     found: set[Place] = set()
@@ -61,7 +61,7 @@ def _places(path: Path) -> Iterator[Place]:
                 return
 
 
-def joined(
+def join_spectra(
     recorded: Spectrum | None, places: Iterable[Place], tests: Sequence[str], kept: Iterable[str]
 ) -> Spectrum:
     """What pytest recorded of the tests `kept`, and the command's lines for each of `tests`.

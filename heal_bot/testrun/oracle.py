@@ -58,7 +58,7 @@ def _is_expectation(path: str) -> bool:
 
 
 @contextlib.contextmanager
-def answering(
+def start_oracle(
     sandbox: Sandbox,
     driver: Path,
     desk: Desk,
@@ -74,13 +74,13 @@ def answering(
     assertions.
     """
     with sandbox.slot() as slot:
-        scratch_dirs.fill(slot, oracle.tree.root)
+        scratch_dirs.fill_slot(slot, oracle.tree.root)
         for path in oracle.tree.paths():
             if path in oracle.hidden or patch_policy.is_test(path) or _is_expectation(path):
                 (slot.repo / path).unlink(missing_ok=True)
         job = Job(
             argv=(env.python, str(driver / "_heal_worker.py")),
-            env=scratch_dirs.environment(slot, env, passes),
+            env=scratch_dirs.make_environment(slot, env, passes),
             cwd=slot.repo,
             read=(driver, *map(Path, env.roots)),
             channels=desk.answering,

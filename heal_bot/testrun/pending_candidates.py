@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from heal_bot.core.model import Candidate, Edit, Verdict
-from heal_bot.testrun.judge_protocol import Order
-from heal_bot.testrun.time_limits import Pace
+from heal_bot.testrun.judge_protocol import JudgeRequest
+from heal_bot.testrun.time_limits import CandidatePace
 
 
 @dataclass(slots=True, eq=False)
@@ -26,23 +26,23 @@ class Work:
     sieved: bool = False
     promising: bool = False
 
-    def order(self, pace: Pace, guards: tuple[str, ...]) -> Order:
+    def order(self, pace: CandidatePace, guards: tuple[str, ...]) -> JudgeRequest:
         """What a zygote is asked about it alone."""
         limit = self.limit or pace.limit
         # To collect takes longer than most tests: other files wait until one of the first passes.
         alone = self.files is not None and not self.promising
-        return Order(
+        return JudgeRequest(
             first=pace.first,
             rest=() if alone else pace.rest,
             guards=() if alone else guards,
-            edits=() if self.files is not None else tuple(map(on_wire, self.candidate.edits)),
+            edits=() if self.files is not None else tuple(map(encode_edit, self.candidate.edits)),
             files=self.files,
             limit=limit + (pace.fresh if self.files is not None else 0.0),
             longer=max(pace.longer, limit),
         )
 
 
-def on_wire(edit: Edit) -> dict[str, Any]:
+def encode_edit(edit: Edit) -> dict[str, Any]:
     """An edit as the zygote reads it."""
     target = edit.target
     return {

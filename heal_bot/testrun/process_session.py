@@ -12,10 +12,10 @@ from typing import Self
 from heal_bot.core.events import Run
 from heal_bot.core.model import Calls, Candidate, Failure, PatchedFile, SuiteRun, Verdict
 from heal_bot.ports import Tree
-from heal_bot.source.edit import EditError, patched
+from heal_bot.source.edit import EditError, patch_files
 from heal_bot.source.guard import SourceRejected
 from heal_bot.testrun import verdict
-from heal_bot.testrun.judge_protocol import Answer
+from heal_bot.testrun.judge_protocol import JudgeResponse
 from heal_bot.testrun.verdict import Expectation
 
 _LANES = 2
@@ -54,7 +54,7 @@ class ColdSession:
         if self._run.over():
             return verdict.UNTRIED
         try:
-            files = patched(self._tree, candidate)
+            files = patch_files(self._tree, candidate)
         except (EditError, SourceRejected) as error:
             return Verdict("rejected", detail=str(error))
         suite = self._judge_files(files)
@@ -62,7 +62,7 @@ class ColdSession:
         if suite.ended != "finished" and self._run.over():
             return verdict.UNTRIED
         results = {result.test: result for result in suite.results}
-        return verdict.of(Answer(how, suite.detail, results), self._expected)
+        return verdict.make_verdict(JudgeResponse(how, suite.detail, results), self._expected)
 
     def __enter__(self) -> Self:
         return self

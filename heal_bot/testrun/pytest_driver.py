@@ -17,7 +17,7 @@ from heal_bot.testrun import scratch_dirs
 from heal_bot.testrun.driver_protocol import Tests, Untrusted
 from heal_bot.testrun.oracle import Desk
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
-from heal_bot.testrun.record_reader import FIRST_CAP, Hearing
+from heal_bot.testrun.record_reader import FIRST_CAP, RecordReader
 
 # The sandbox ends a process in time; one that was started ahead of its order is ended here.
 _PATIENCE = 5.0
@@ -48,14 +48,14 @@ class Driver:
         with contextlib.ExitStack() as stack:
             self.files = stack.enter_context(scratch_dirs.driver_files(sandbox.scratch, more))
             slot = stack.enter_context(sandbox.slot())
-            scratch_dirs.fill(slot, root)
+            scratch_dirs.fill_slot(slot, root)
             self.repo = str(slot.repo)
             self._channel = Channel(FIRST_CAP)
             stack.callback(self._channel.close)
             self.desk = stack.enter_context(contextlib.closing(Desk())) if asks else None
             job = Job(
                 argv=(env.python, str(self.files / "_heal_driver.py")),
-                env=scratch_dirs.environment(slot, env, passes),
+                env=scratch_dirs.make_environment(slot, env, passes),
                 cwd=slot.repo / below,
                 read=(self.files, *map(Path, env.roots)),
                 channels=(*self._channel.theirs, *(self.desk.asking if self.desk else ())),
@@ -73,7 +73,7 @@ class Driver:
         self,
         run: Run,
         order: Mapping[str, Any],
-        hearing: Hearing,
+        hearing: RecordReader,
         seconds: float,
         show: Callable[[Tests], None],
     ) -> tuple[Ended, str]:
@@ -90,7 +90,7 @@ class Driver:
         return ended, problem
 
     def _listen(
-        self, run: Run, hearing: Hearing, latest: float, show: Callable[[Tests], None]
+        self, run: Run, hearing: RecordReader, latest: float, show: Callable[[Tests], None]
     ) -> str:
         """Take records until the channel closes; the reason when they are not to be believed."""
         channel, running = self._channel, self._running

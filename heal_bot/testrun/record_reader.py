@@ -26,7 +26,7 @@ _CONFTEST = re.compile(r"^ImportError while loading conftest '([^'\n]{1,1000})'"
 
 
 @dataclass(slots=True)
-class Hearing:
+class RecordReader:
     """What a run's records said so far."""
 
     nonce: str
@@ -50,26 +50,31 @@ class Hearing:
         if kind in {"start", "phase", "end"}:
             self._test(kind, record)
         elif kind == "tests":
-            self.tests.add(driver_protocol.rows(record.get("v")))
+            self.tests.add(driver_protocol.expect_rows(record.get("v")))
         elif kind == "errors":
             self.errors += [
-                driver_protocol.pair(row) for row in driver_protocol.rows(record.get("v"))
+                driver_protocol.expect_pair(row)
+                for row in driver_protocol.expect_rows(record.get("v"))
             ]
         elif kind == "missing":
-            lost = [driver_protocol.text(name) for name in driver_protocol.rows(record.get("v"))]
+            lost = [
+                driver_protocol.expect_text(name)
+                for name in driver_protocol.expect_rows(record.get("v"))
+            ]
             self.errors += [(name, "not found: pytest collects no such test") for name in lost]
         elif kind == "unsteady":
             self.unsteady += [
-                driver_protocol.text(name) for name in driver_protocol.rows(record.get("v"))
+                driver_protocol.expect_text(name)
+                for name in driver_protocol.expect_rows(record.get("v"))
             ]
         elif kind == "collected":
             self.tests.close(record.get("c"))
-            names = driver_protocol.rows(record.get("neutralised"))
-            self.neutralised = tuple(driver_protocol.text(name, 100) for name in names)
+            names = driver_protocol.expect_rows(record.get("neutralised"))
+            self.neutralised = tuple(driver_protocol.expect_text(name, 100) for name in names)
             self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
         elif kind == "unknown":
-            keys = driver_protocol.rows(record.get("v"))
-            self.unknown = tuple(driver_protocol.text(key, 100) for key in keys)
+            keys = driver_protocol.expect_rows(record.get("v"))
+            self.unknown = tuple(driver_protocol.expect_text(key, 100) for key in keys)
         elif kind == "lines":
             self.spectrum.lines(record)
         elif kind == "hits":
@@ -77,7 +82,7 @@ class Hearing:
         elif kind == "gap":
             self.spectrum.gap(record)
         elif kind == "finish":
-            self.finished = driver_protocol.number(record.get("rc"), 256)
+            self.finished = driver_protocol.expect_number(record.get("rc"), 256)
         else:
             raise Untrusted("a record of an unknown type")
 
@@ -87,7 +92,7 @@ class Hearing:
         elif kind == "end":
             self.tests.end(record.get("i"))
         else:
-            self.tests.phase(record.get("i"), driver_protocol.phase(record))
+            self.tests.phase(record.get("i"), driver_protocol.expect_phase(record))
 
     def sealed(self, code: int) -> None:
         """Untrusted unless exit code, finish record, canaries and results say the same."""
@@ -106,7 +111,7 @@ class Hearing:
             raise Untrusted("a test failed, and pytest ended with 0")
 
 
-def new_hearing(canaries: int, order: dict[str, Any]) -> Hearing:
+def new_hearing(canaries: int, order: dict[str, Any]) -> RecordReader:
     """A hearing, its nonce and canaries put into the order; only we know which must pass."""
     rng = random.SystemRandom()
     expected = [True, False, *(rng.random() < 0.5 for _ in range(canaries - 2))][:canaries]
@@ -118,7 +123,7 @@ def new_hearing(canaries: int, order: dict[str, Any]) -> Hearing:
     nonce = secrets.token_hex(16)
     order.update(nonce=nonce, canaries=triples)
     per_test = _CAP_PER_BITMAP if order.get("spectrum") else _CAP_PER_TEST
-    return Hearing(
+    return RecordReader(
         nonce,
         FIRST_CAP,
         per_test,
@@ -127,7 +132,7 @@ def new_hearing(canaries: int, order: dict[str, Any]) -> Hearing:
     )
 
 
-def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
+def conclude(ended: Ended, problem: str, hearing: RecordReader) -> tuple[str, str]:
     """(ended, detail) of a SuiteRun."""
     if problem:
         return "untrusted", problem
@@ -156,7 +161,7 @@ def conclude(ended: Ended, problem: str, hearing: Hearing) -> tuple[str, str]:
     return "finished", f"{ended.survivors} processes were left behind" if ended.survivors else ""
 
 
-def unloaded(output: bytes, hearing: Hearing, repo: str) -> tuple[tuple[str, str], ...]:
+def find_unloaded(output: bytes, hearing: RecordReader, repo: str) -> tuple[tuple[str, str], ...]:
     """The conftest that pytest ended at before it collected anything, and what it said."""
     text = output.decode(errors="replace").replace(f"{repo}/", "")
     found = _CONFTEST.search(text)

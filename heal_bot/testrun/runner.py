@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heal_bot.core.errors import ProvisionError, SandboxError, uncollected
+from heal_bot.core.errors import ProvisionError, SandboxError, explain_uncollected
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.ports import Ask, Observed, Tree
@@ -28,10 +28,10 @@ from heal_bot.testrun.driver_protocol import Tests
 from heal_bot.testrun.environment_monitor import Vigil
 from heal_bot.testrun.forkserver import Zygote
 from heal_bot.testrun.forkserver_pool import Lanes
-from heal_bot.testrun.oracle import answering
+from heal_bot.testrun.oracle import start_oracle
 from heal_bot.testrun.pytest_driver import Driver
-from heal_bot.testrun.record_reader import conclude, new_hearing, unloaded
-from heal_bot.testrun.snippet_runner import observe
+from heal_bot.testrun.record_reader import conclude, find_unloaded, new_hearing
+from heal_bot.testrun.snippet_runner import run_snippet
 from heal_bot.testrun.warm_session import WarmSession
 
 DEFAULT_SECONDS = 1800.0
@@ -92,7 +92,7 @@ class SuiteRunner:
         self.make_room()
         done = self._cold(run, env, Ask(tree, collect=True))
         if done.ended != "finished":
-            raise uncollected(done.ended, done.detail)
+            raise explain_uncollected(done.ended, done.detail)
         return Collection(done.collected, done.errors)
 
     def run(
@@ -166,7 +166,7 @@ class SuiteRunner:
         """What a few lines of Python print in a fresh copy of the tree."""
         self.make_room()
         with self.vigil.during(env):
-            return observe(
+            return run_snippet(
                 self._sandbox, tree, env, code,
                 passes=self._passes, profile=self.profile,
                 seconds=max(1.0, min(seconds, run.left())), below=self._below,
@@ -180,7 +180,7 @@ class SuiteRunner:
         self, slot: Slot, env: Environment, passes: Mapping[str, str] = {}
     ) -> dict[str, str]:
         """The environment variables of a run in a slot."""
-        return scratch_dirs.environment(slot, env, {**self._passes, **passes})
+        return scratch_dirs.make_environment(slot, env, {**self._passes, **passes})
 
     def make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
         """Have sessions let slots go until `room` are free; the one that wants one comes last."""
@@ -228,14 +228,14 @@ class SuiteRunner:
             driver = stack.enter_context(contextlib.closing(self._driver(run, env, ask, seconds)))
             if ask.oracle is not None and driver.desk is not None:
                 stack.enter_context(
-                    answering(
+                    start_oracle(
                         self._sandbox, driver.files, driver.desk, ask.oracle, env, self._passes,
                         seconds,
                     )
                 )  # fmt: skip
             ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
         how, detail = conclude(ended, problem, hearing)
-        if how == "crashed" and (broken := unloaded(ended.output, hearing, driver.repo)):
+        if how == "crashed" and (broken := find_unloaded(ended.output, hearing, driver.repo)):
             # A suite of which no file can be collected, told as the errors of files are.
             hearing.errors.extend(broken)
             how, detail = "finished", ""

@@ -16,7 +16,7 @@ _OUTPUT = 1 << 20
 _SHOWN = 6_000
 
 
-def observe(
+def run_snippet(
     sandbox: Sandbox,
     tree: Tree,
     env: Environment,
@@ -31,10 +31,10 @@ def observe(
     # An argument can hold neither; what a model wrote may.
     code = code.replace("\0", "").encode("utf-8", "replace").decode()
     with sandbox.slot() as slot:
-        scratch_dirs.fill(slot, tree.root)
+        scratch_dirs.fill_slot(slot, tree.root)
         job = Job(
             argv=(env.python, "-c", code),
-            env=scratch_dirs.environment(slot, env, passes),
+            env=scratch_dirs.make_environment(slot, env, passes),
             cwd=slot.repo / below,
             read=tuple(map(Path, env.roots)),
             limits=Limits(

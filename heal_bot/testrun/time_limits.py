@@ -22,7 +22,7 @@ _QUICK = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class CandidatePace:
     """`first` are run for each candidate, `rest` once one of them passes; then the guards.
 
     Seconds: `limit` for the first, `longer` for what follows, `fresh` on top for a candidate that
@@ -41,13 +41,13 @@ class Pace:
         """The limit of the second try of a promising candidate."""
         return min(max(LONGEST, self.limit), max(2.0, 16 * self.limit))
 
-    def knowing(self, fixed: Mapping[str, CaseResult]) -> Pace:
+    def knowing(self, fixed: Mapping[str, CaseResult]) -> CandidatePace:
         """The pace once a change made all tests pass: they take no longer than that by far."""
         spent = sum(_seconds(name, fixed) for name in self.first)
         return replace(self, limit=min(self.limit, _allowed(spent, SHORT)), known=True)
 
 
-def pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> Pace:
+def measure_pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> CandidatePace:
     """From how the tests ran unchanged; `start_seconds` is what a zygote takes to start."""
     guards = before.guards
     taken = {name: _seconds(name, before.failing) for name in names if name not in before.hung}
@@ -59,7 +59,7 @@ def pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> Pace:
     limit = _allowed(sum(taken.get(name, 0.0) for name in first), least)
     later = sum(taken.get(name, 0.0) for name in rest) + sum(guard.seconds for guard in guards)
     longer = limit + _allowed(later, SHORT + unknown * len(before.hung))
-    return Pace(first, rest, limit, longer, _FRESH + 5 * start_seconds)
+    return CandidatePace(first, rest, limit, longer, _FRESH + 5 * start_seconds)
 
 
 def _first(names: Sequence[str], taken: Mapping[str, float]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.model import CaseResult, Cause, Failure, Verdict
-from heal_bot.testrun.judge_protocol import Answer
+from heal_bot.testrun.judge_protocol import JudgeResponse
 
 # There was no time left, or nobody waits for it.
 UNTRIED = Verdict("error", detail="the run was ended", cause=Cause.BUDGET)
@@ -28,13 +28,13 @@ class Expectation:
         return (*(failure.test for failure in self.failing), *self.guards)
 
 
-def failure(result: CaseResult) -> Failure:
+def make_failure(result: CaseResult) -> Failure:
     """A result that is no pass as a failure with its new message."""
     reason = "" if result.outcome in {"failed", "error"} else f"the test is {result.outcome}"
     return Failure(result.test, result.kind, result.message, result.frames, reason)
 
 
-def of(answer: Answer, expected: Expectation) -> Verdict:
+def make_verdict(answer: JudgeResponse, expected: Expectation) -> Verdict:
     """The verdict; whatever did not add up is an error, never a pass."""
     if answer.how in {"rejected", "timeout"}:
         status = answer.how
@@ -65,7 +65,7 @@ def _sampling(expected: Expectation) -> str:
 
 
 def _failing(
-    answer: Answer, failing: Sequence[Failure]
+    answer: JudgeResponse, failing: Sequence[Failure]
 ) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
     """Which of the failing tests pass now, and the others with their new message."""
     fixed, still = [], []
@@ -76,7 +76,7 @@ def _failing(
         if error is not None:
             still.append(Failure(before.test, "CollectionError", error))
         elif bad is not None:
-            still.append(replace(failure(bad), test=before.test))
+            still.append(replace(make_failure(bad), test=before.test))
         elif any(result.outcome == "passed" for result in found):
             fixed.append(before.test)
         else:
@@ -112,5 +112,5 @@ def _broken(
         if error is not None:
             broken.append(Failure(guard, "CollectionError", error))
         elif result is not None and result.outcome not in _GOOD:
-            broken.append(failure(result))
+            broken.append(make_failure(result))
     return broken

@@ -14,13 +14,13 @@ from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Calls, Candidate, Edit, Failure, Verdict
 from heal_bot.ports import Tree
-from heal_bot.source.edit import EditError, patched
+from heal_bot.source.edit import EditError, patch_files
 from heal_bot.testrun import baseline_calibration, verdict
-from heal_bot.testrun.batch_prefilter import Batch, Sieve, works
+from heal_bot.testrun.batch_prefilter import Batch, Sieve, list_works
 from heal_bot.testrun.forkserver import Zygote
-from heal_bot.testrun.judge_protocol import CALL_SECONDS, Answer, Order
-from heal_bot.testrun.pending_candidates import Work, on_wire
-from heal_bot.testrun.time_limits import Pace, pace
+from heal_bot.testrun.judge_protocol import CALL_SECONDS, JudgeRequest, JudgeResponse
+from heal_bot.testrun.pending_candidates import Work, encode_edit
+from heal_bot.testrun.time_limits import CandidatePace, measure_pace
 from heal_bot.testrun.verdict import Expectation
 
 _AHEAD = 3
@@ -52,7 +52,7 @@ class WarmSession:
         self._lanes: list[Zygote] = []
         self._queue: deque[Work] = deque()
         self._based = False
-        self._pace = Pace()
+        self._pace = CandidatePace()
         self._sieve = Sieve()
         self._restarts = 0
         self._late: set[tuple[Edit, ...]] = set()
@@ -120,12 +120,12 @@ class WarmSession:
         if not self._based or len(changed) < len(candidates) or not candidates:
             return Calls()
         seconds = self._pace.longer + CALL_SECONDS * (1 + len(candidates))
-        order = Order(
+        order = JudgeRequest(
             first=self._pace.first,
             rest=self._pace.rest,
             guards=self._expected.guards,
             limit=seconds,
-            candidates=tuple(tuple(map(on_wire, c.edits)) for c in candidates),
+            candidates=tuple(tuple(map(encode_edit, c.edits)) for c in candidates),
             seed=seed,
             # The other lanes wait for this one.
             width=min(self._most, os.cpu_count() or 1),
@@ -147,7 +147,7 @@ class WarmSession:
         return work
 
     def _files(self, candidate: Candidate) -> dict[str, str]:
-        return {file.path: file.content for file in patched(self._tree, candidate)}
+        return {file.path: file.content for file in patch_files(self._tree, candidate)}
 
     def _measure(self) -> None:
         """Run failing tests and guards unchanged: time limits, and what cannot be judged warm."""
@@ -157,10 +157,10 @@ class WarmSession:
         if lost := len(self._expected.guards) - len(good):
             self._note(f"{lost} passing tests do not pass in a warm process in time; not used here")
         slowest = max((lane.start_seconds for lane in self._lanes), default=0.0)
-        self._pace = pace(names, found, slowest)
+        self._pace = measure_pace(names, found, slowest)
         if names[0] not in self._pace.first:
-            found = baseline_calibration.by_themselves(self._ask, found, self._pace.first)
-            self._pace = pace(names, found, slowest)
+            found = baseline_calibration.measure_alone(self._ask, found, self._pace.first)
+            self._pace = measure_pace(names, found, slowest)
         sampled = len(self._pace.first)
         self._expected = Expectation(
             self._expected.failing, good, sampled if sampled < len(names) else 0
@@ -168,7 +168,7 @@ class WarmSession:
         self._sieve.start(self._pace.first, found.failing)
         self._based = True
 
-    def _ask(self, order: Order) -> Answer:
+    def _ask(self, order: JudgeRequest) -> JudgeResponse:
         """One order on the first lane, to its answer."""
         while not self._run.over():
             self._open(1)
@@ -182,8 +182,8 @@ class WarmSession:
             words = lane.ended
             self._lost(lane)
             if words:
-                return Answer("lost", words)
-        return Answer("lost", "the run was ended")
+                return JudgeResponse("lost", words)
+        return JudgeResponse("lost", "the run was ended")
 
     def _advance(self, wanted: int) -> None:
         """Hand out what waits, then take what arrives."""
@@ -211,7 +211,7 @@ class WarmSession:
             if lane.ended:
                 self._lost(lane)
 
-    def _take(self, tag: object, answer: Answer) -> None:
+    def _take(self, tag: object, answer: JudgeResponse) -> None:
         """An answer about one candidate, or about many."""
         if isinstance(tag, Work):
             self._settle(tag, answer)
@@ -221,10 +221,10 @@ class WarmSession:
                 if came == "open" and work.verdict is None:
                     again.append(work)
                 else:
-                    self._settle(work, Answer("judged" if came == "failed" else "timeout"))
+                    self._settle(work, JudgeResponse("judged" if came == "failed" else "timeout"))
             self._queue.extendleft(reversed(again))
 
-    def _settle(self, work: Work, answer: Answer) -> None:
+    def _settle(self, work: Work, answer: JudgeResponse) -> None:
         """A verdict, or the next way to get one: from changed files, or with more time."""
         if work.verdict is not None:
             return
@@ -236,7 +236,7 @@ class WarmSession:
                 return
             self._queue.append(work)
             return
-        found = verdict.of(answer, self._expected)
+        found = verdict.make_verdict(answer, self._expected)
         if work.files is not None and found.fixed and not work.promising:
             work.promising = True
             self._queue.appendleft(work)
@@ -260,7 +260,7 @@ class WarmSession:
     def _drop(self, lane: Zygote) -> None:
         """Close a lane and put its orders back to the front of the queue."""
         self._lanes.remove(lane)
-        left = [work for tag in lane.unanswered() for work in works(tag)]
+        left = [work for tag in lane.unanswered() for work in list_works(tag)]
         self._queue.extendleft(reversed(left))
         lane.close()
 

@@ -47,7 +47,7 @@ class SandboxBuilder:
             job = Job(
                 argv=(env.python, "-I", str(driver / "_heal_build.py"), str(archive), str(out),
                       backend, *backend_path),
-                env=scratch_dirs.environment(slot, env, {}),
+                env=scratch_dirs.make_environment(slot, env, {}),
                 cwd=slot.repo,
                 read=(driver, *map(Path, env.roots)),
                 limits=Limits(wall=wall, cpu=int(wall) + 1),

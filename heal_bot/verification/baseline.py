@@ -25,8 +25,8 @@ from heal_bot.verification import (
     stored_expectations,
     unfinished_code,
 )
-from heal_bot.verification.flaky_reruns import NOTHING, Beside, by_themselves, repeated
-from heal_bot.verification.matrix_results import on_legs
+from heal_bot.verification.flaky_reruns import NOTHING, Beside, rerun_tests, run_alone
+from heal_bot.verification.matrix_results import mark_legs
 from heal_bot.verification.run_kinds import Trial
 
 _RED = frozenset({"failed", "error"})
@@ -39,28 +39,28 @@ _JOINED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BaselineRuns:
     """The suite as it ran once, and the failing tests as they ran again beside it."""
 
     suite: SuiteRun
     beside: Beside = NOTHING
 
 
-def observe(
+def observe_suite(
     run: Run,
     tree: Tree,
     env: Environment,
     runner: Runner,
     tests: tuple[str, ...] | None = None,
     failing: tuple[str, ...] = (),
-) -> Seen:
+) -> BaselineRuns:
     """The suite, or the tests chosen of it, once and cold, with its spectrum.
 
     Beside it, on the core that waits, the tests that are known to fail run by themselves.
     """
     seconds = max(60.0, _SHARE * run.left())
     asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
-    asks += by_themselves(tree, failing, seconds) if failing else []
+    asks += run_alone(tree, failing, seconds) if failing else []
     suite, *beside = runner.run_many(run, env, asks)
     run.emit(
         SuiteFinished(
@@ -72,7 +72,7 @@ def observe(
             ended=suite.ended,
         )
     )
-    return Seen(suite, Beside(failing, tuple(beside)))
+    return BaselineRuns(suite, Beside(failing, tuple(beside)))
 
 
 def reproduce(
@@ -81,7 +81,7 @@ def reproduce(
     tree: Tree,
     env: Environment,
     runner: Runner,
-    seen: Seen | None = None,
+    seen: BaselineRuns | None = None,
     selected: tuple[str, ...] | None = None,
     first: Sequence[Failure] = (),
 ) -> Baseline:
@@ -95,19 +95,19 @@ def reproduce(
     is the red tests beneath it.
     """
     failing = tuple(f.test for f in (*(failures or ()), *first) if "::" in f.test)
-    seen = seen or observe(run, tree, env, runner, selected, failing)
+    seen = seen or observe_suite(run, tree, env, runner, selected, failing)
     suite = _reached(seen)
     results = {result.test: result for result in suite.results}
-    uncollected = collection_failures.uncollected(suite, tree)
+    uncollected = collection_failures.find_uncollected(suite, tree)
     if failures is None:
         red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
         failures = (*uncollected.values(), *red)
     here = (replace(f, test=test_identity.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
-    trials = repeated(run, tree, env, runner, suite, known, selected, seen.beside)
+    trials = rerun_tests(run, tree, env, runner, suite, known, selected, seen.beside)
     reproduced = tuple(
-        on_legs(
+        mark_legs(
             f,
             _uncollected(f, file, suite, tree, env)
             if (file := uncollected.get(f.test.partition("::")[0])) and f.test not in results
@@ -116,10 +116,10 @@ def reproduce(
         )
         for f in failures
     )
-    reproduced = stored_expectations.told(reproduced, suite, tree)
+    reproduced = stored_expectations.mark_stale(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
-    for remark in on_ids(unsteady):
+    for remark in remark_on_ids(unsteady):
         run.emit(Noted(stage="verify", message=remark, level="warning"))
     if suite.spectrum is not None and trials.spectrum is not None:
         # A memo that an earlier test filled keeps a test of the suite out of a function.
@@ -128,7 +128,7 @@ def reproduce(
     return Baseline(reproduced, suite, 1 + trials.runs, selected, unsteady)
 
 
-def on_ids(functions: Sequence[str]) -> tuple[str, ...]:
+def remark_on_ids(functions: Sequence[str]) -> tuple[str, ...]:
     """The remark on functions whose ids change from run to run; none where there are none."""
     if not functions:
         return ()
@@ -137,7 +137,7 @@ def on_ids(functions: Sequence[str]) -> tuple[str, ...]:
     return (f"test ids that change from run to run, compared by function and position: {named}",)
 
 
-def _reached(seen: Seen) -> SuiteRun:
+def _reached(seen: BaselineRuns) -> SuiteRun:
     """The suite; where its time was over, with what the tests beside it showed."""
     suite, alone = seen.suite, next(iter(seen.beside.runs), None)
     if suite.ended != "timeout" or alone is None:
@@ -189,38 +189,46 @@ def _classified(
     if all(trial.all):
         return _firm(failure, seen, tree, env)
     if not any(trial.all):
-        if reason := non_code_causes.elsewhere(failure, tree, env):
+        if reason := non_code_causes.explain_elsewhere(failure, tree, env):
             return Reproduced(replace(failure, reason=f"{reason}; it passes here"), "explained")
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
-        parts = (failure.reason, here, environment_differences.of(failure.test, suite, tree, env))
+        parts = (
+            failure.reason,
+            here,
+            environment_differences.explain_differences(failure.test, suite, tree, env),
+        )
         reason = "; ".join(filter(None, parts))
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
-    if reason := run_kinds.by_order(trial):
+    if reason := run_kinds.explain_by_order(trial):
         return Reproduced(replace(failure, reason=reason), "order_dependent")
-    if reason := run_kinds.by_observation(trial):
+    if reason := run_kinds.explain_by_observation(trial):
         # The runs without it are those that count.
         status = "not_reproduced" if trial.suite else "confirmed"
         return Reproduced(replace(failure, reason=reason), status)
-    if reason := run_kinds.by_load(trial):
+    if reason := run_kinds.explain_by_load(trial):
         return Reproduced(replace(failure, reason=reason), "not_reproduced")
-    return Reproduced(replace(failure, reason=run_kinds.by_chance(trial)), "flaky", trial.rate)
+    return Reproduced(
+        replace(failure, reason=run_kinds.explain_by_chance(trial)), "flaky", trial.rate
+    )
 
 
 def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> Reproduced:
     """A test that is red whenever it runs."""
     found = failure_of(seen, failure.reason)
-    if reason := non_code_causes.environment(seen, failure, tree, env):
-        status = "explained" if non_code_causes.known(seen, failure, tree, env) else "environment"
+    if reason := non_code_causes.explain_environment(seen, failure, tree, env):
+        status = (
+            "explained" if non_code_causes.is_known(seen, failure, tree, env) else "environment"
+        )
         return Reproduced(replace(found, reason=reason), status)
     if not non_code_causes.is_alike(failure, seen) and (
-        reason := non_code_causes.elsewhere(failure, tree, env)
+        reason := non_code_causes.explain_elsewhere(failure, tree, env)
     ):
         said = f"{seen.kind}: {seen.message.strip()}".partition("\n")[0]
         reason = f"{reason}; here it fails otherwise ({said})"
         return Reproduced(replace(failure, reason=reason), "explained")
-    if reason := non_code_causes.stale(seen):
+    if reason := non_code_causes.explain_stale(seen):
         return Reproduced(replace(found, reason=reason), "stale_test")
-    if reason := unfinished_code.of(seen, tree):
+    if reason := unfinished_code.explain_unfinished(seen, tree):
         return Reproduced(replace(found, reason=reason), "explained")
     return Reproduced(found, "confirmed")
 
@@ -246,9 +254,9 @@ def _uncollected(
     What the report said of it, the same in other words, is left out.
     """
     found = replace(file, test=failure.test, legs=failure.legs)
-    result = replace(non_code_causes.case(found), outcome="error")
-    if reason := non_code_causes.environment(result, failure, tree, env):
-        known = non_code_causes.known(result, failure, tree, env)
+    result = replace(non_code_causes.make_failure(found), outcome="error")
+    if reason := non_code_causes.explain_environment(result, failure, tree, env):
+        known = non_code_causes.is_known(result, failure, tree, env)
         status = "explained" if known else "environment"
         return Reproduced(replace(found, reason=reason, broken=None), status)
     if found.broken is not None and collection_failures.is_of_tests(found.broken, suite, tree):

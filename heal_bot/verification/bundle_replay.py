@@ -46,7 +46,7 @@ class Row:
         return self.claimed == self.found
 
 
-def replay(
+def replay_bundle(
     run: Run, record: OutcomeRecord, workspace: Workspace, runner: Runner, env: Environment,
     tree: Tree,
 ) -> tuple[Row, ...]:  # fmt: skip
@@ -59,7 +59,7 @@ def replay(
     if patch is None or claimed is None:
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
-    reason = patch_policy.check(replace(candidate, undoes=claimed.undoes), tree)
+    reason = patch_policy.check_candidate(replace(candidate, undoes=claimed.undoes), tree)
     if not reason and len(candidate.edits) > patch_policy.MAX_EDITS:
         reason = _check_reversal(run, candidate.edits, claimed.undoes, workspace, tree)
     if reason:
@@ -104,7 +104,7 @@ def _check_reversal(
     if not known or undoes not in {tree.sha, *(commit.parent for commit in since[:1])}:
         return f"commit {undoes} is not in the history"
     files = workspace.changes(run, known[-1].parent, undoes)
-    return reversal.refusal(edits, files, undoes)
+    return reversal.explain_refusal(edits, files, undoes)
 
 
 def _digest(text: str) -> str:
@@ -129,7 +129,7 @@ def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
         before = edit.text_of(tree, file.path)
         if tree.blob(file.path) != file.base_blob:
             raise UsageError(f"the patch no longer applies: {file.path} is another file there")
-        return recheck.edits(file.path, before, file.content, named)
+        return recheck.recover_edits(file.path, before, file.content, named)
     except (edit.EditError, SourceRejected, recheck.RecheckError, KeyError) as error:
         raise UsageError(f"the patch no longer applies: {error}") from error
 

@@ -15,7 +15,7 @@ _RED = frozenset({"failed", "error"})
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class CertificateFindings:
     """What stands in a certificate beside the runs.
 
     `method` says how the assertions ran (oracle, in-process), `gates` are (name, result),
@@ -47,7 +47,7 @@ def protected_paths(
     tree: Tree, collected: Sequence[str], base: Tree | None = None
 ) -> tuple[str, ...]:
     """The files that a patch may never touch."""
-    never = paths.machinery(base or tree) | paths.test_files(collected)
+    never = paths.find_machinery(base or tree) | paths.test_files(collected)
     return tuple(
         path for path in tree.paths()
         if patch_policy.is_protected(path) or patch_policy.is_test(path) or path in never
@@ -60,7 +60,7 @@ def certify(
     env: Environment,
     baseline: Baseline,
     suites: Sequence[SuiteRun],
-    found: Findings,
+    found: CertificateFindings,
 ) -> Certificate:
     """The certificate of a patch that held in `suites`; the last one gives the totals."""
     last = suites[-1]
@@ -83,7 +83,7 @@ def certify(
         baseline_runs=baseline.runs,
         verify_runs=len(suites),
         before_after=changed,
-        full_suite=totals(last, whole=baseline.whole),
+        full_suite=count_totals(last, whole=baseline.whole),
         tests_unchanged=True,
         methods=tuple(
             dict.fromkeys(
@@ -93,12 +93,12 @@ def certify(
         ),
         gates=((whole, held), *found.gates),
         doubts=found.doubts,
-        suite_before=totals(baseline.suite, whole=baseline.whole),
+        suite_before=count_totals(baseline.suite, whole=baseline.whole),
         undoes=found.undoes,
     )
 
 
-def totals(suite: SuiteRun, *, whole: bool) -> SuiteTotals:
+def count_totals(suite: SuiteRun, *, whole: bool) -> SuiteTotals:
     """A run in numbers; `whole` when nothing was left out of it on purpose."""
     outcomes = [result.outcome for result in suite.results]
     return SuiteTotals(

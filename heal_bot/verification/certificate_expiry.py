@@ -21,7 +21,7 @@ _VALIDITY = re.compile(_MOMENT + _MOMENT)
 _MEANT = timedelta(days=1)
 
 
-def of(seen: CaseResult, tree: Tree, now: datetime) -> str:
+def explain_expired(seen: CaseResult, tree: Tree, now: datetime) -> str:
     """The certificate that a test names and whose time is over, with the cure; '' without one."""
     if not _SECURED.search(f"{seen.kind}: {seen.message}"):
         return ""

@@ -22,7 +22,7 @@ _NO = ("", "")
 _TESTS = re.compile(rb"^\s*(?:async\s+)?def test|^class Test", re.MULTILINE)
 
 
-def uncollected(suite: SuiteRun, tree: Tree) -> dict[str, Failure]:
+def find_uncollected(suite: SuiteRun, tree: Tree) -> dict[str, Failure]:
     """Each test file that pytest cannot collect, as a failure with the source that is behind it.
 
     A conftest that cannot be loaded stands for the test files of its folder.
@@ -86,7 +86,7 @@ def _brought(failure: Failure, broken: Broken, tree: Tree) -> tuple[str, str]:
         lines = tree.changed_lines().get(broken.path)
         return tree.blamed(broken.path, min(lines)) if lines and _parsed(broken.path, tree) else _NO
     circular = _CIRCULAR in failure.message
-    if not circular and (found := module_names.removal(failure.message, tree)) is not None:
+    if not circular and (found := module_names.find_removal(failure.message, tree)) is not None:
         return found.sha, found.title
     return tree.blamed(broken.path, broken.line)
 
@@ -121,7 +121,7 @@ def _located(path: str, known: Collection[str]) -> str:
 
 def _cycle(message: str, places: Sequence[str], known: Collection[str]) -> str:
     """The modules that import each other, in a circle."""
-    module, _ = module_names.missing(message)
-    chain = [module_names.dotted(path, known) for path in dict.fromkeys(places)]
+    module, _ = module_names.find_missing(message)
+    chain = [module_names.dotted_name(path, known) for path in dict.fromkeys(places)]
     start = chain.index(module) if module in chain else -1
     return " -> ".join([*chain[start:], module]) if start >= 0 else ""

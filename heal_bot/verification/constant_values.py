@@ -110,7 +110,7 @@ def _small(value: object) -> object:
     return value
 
 
-def keys(node: ast.AST | None) -> set[str]:
+def find_constants(node: ast.AST | None) -> set[str]:
     """The telling constants below a node, written the same way whatever way they are spelt."""
     found: set[str] = set()
     for child in ast.walk(node) if node is not None else ():
@@ -146,12 +146,12 @@ def _key(value: float | str | bytes) -> str:
     return repr(value)
 
 
-def names(node: ast.AST) -> set[str]:
+def find_names(node: ast.AST) -> set[str]:
     """The names below a node."""
     return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
-def of_tests(tests: Iterable[str], tree: Tree) -> frozenset[str]:
+def find_test_constants(tests: Iterable[str], tree: Tree) -> frozenset[str]:
     """The constants of tests: of their functions, decorators, and names of their files.
 
     Those are constants, fixtures and helpers beside a test, one step away. The cases of a test are
@@ -164,7 +164,7 @@ def of_tests(tests: Iterable[str], tree: Tree) -> frozenset[str]:
     held: set[str] = set()
     for path, names_of in wanted.items():
         with contextlib.suppress(KeyError, guard.SourceRejected):
-            module = guard.parse(guard.check(tree.read(path)))
+            module = guard.parse(guard.check_text(tree.read(path)))
             held.update(*(_of_test(module, name.split("::")) for name in names_of))
     return frozenset(held)
 
@@ -173,11 +173,13 @@ def _of_test(module: ast.Module, parts: list[str]) -> frozenset[str]:
     found = _function(module, parts)
     if found is None:
         return frozenset()
-    used = names(found) | {child.arg for child in ast.walk(found) if isinstance(child, ast.arg)}
-    held = keys(found)
+    used = find_names(found) | {
+        child.arg for child in ast.walk(found) if isinstance(child, ast.arg)
+    }
+    held = find_constants(found)
     for statement in module.body:
         if statement is not found and _binds(statement) & used:
-            held |= keys(statement)
+            held |= find_constants(statement)
     return frozenset(held)
 
 

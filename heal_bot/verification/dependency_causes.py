@@ -32,7 +32,7 @@ _PLACE = re.compile(r"^(/\S+\.py):(\d+): ", re.M)
 _SITE = re.compile(r"/(?:site|dist)-packages/([\w-]+)")
 
 
-def of(seen: CaseResult, tree: Tree, env: Environment) -> str:
+def explain_dependency(seen: CaseResult, tree: Tree, env: Environment) -> str:
     """Which package it is, and what cures it; '' where the code is to blame."""
     return _absent(seen, tree, env) or _warned(seen, env) or _changed(seen, tree, env)
 
@@ -40,12 +40,12 @@ def of(seen: CaseResult, tree: Tree, env: Environment) -> str:
 def _absent(seen: CaseResult, tree: Tree, env: Environment) -> str:
     if seen.kind not in _MISSING and "No module named" not in seen.message:
         return ""
-    module, name = module_names.missing(seen.message)
+    module, name = module_names.find_missing(seen.message)
     top = module.partition(".")[0]
     if not module or _is_ours(top, tree):
         return ""
     if not name:
-        if _is_misspelt(top, tree, env) or module_names.removal(seen.message, tree):
+        if _is_misspelt(top, tree, env) or module_names.find_removal(seen.message, tree):
             return ""
         return (
             f"the package that holds {module} is missing: declare it, or install it in the test"
@@ -70,7 +70,7 @@ def _warned(seen: CaseResult, env: Environment) -> str:
     if frames[-1].origin is not Origin.LIBRARY:
         return ""
     site = _SITE.search(frames[-1].path)
-    whose = installed(site[1], env) if site else f"Python {env.version}"
+    whose = describe_installed(site[1], env) if site else f"Python {env.version}"
     words = one_line(said.removeprefix(f"{kind}: "), 160)
     start = re.sub(r"[:\\].*", "", words)[:60].strip()
     return (
@@ -86,7 +86,7 @@ def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:
     last = seen.frames[-1]
     if last.line in tree.changed_lines().get(last.path, ()):
         return ""
-    module, name = module_names.missing(seen.message)
+    module, name = module_names.find_missing(seen.message)
     if seen.kind == "AttributeError" and name:
         top, source = module.partition(".")[0], _source(module, env)
         if source is None or _is_ours(top, tree) or _is_close(name, source):
@@ -110,13 +110,13 @@ def is_installed(top: str, tree: Tree, env: Environment) -> bool:
 def _other(what: str, top: str, env: Environment) -> str:
     return (
         f"{what}: another version of {top} is installed than the code expects"
-        f" ({installed(top, env)}): pin the former one, with setup or where it is declared"
+        f" ({describe_installed(top, env)}): pin the former one, with setup or where it is declared"
     )
 
 
 def _whose(callee: str, frame: Frame, tree: Tree) -> str:
     """The package that a called name is imported from in the file of the frame; '' if unknown."""
-    line = raise_location.line(tree, frame)
+    line = raise_location.read_line(tree, frame)
     called = re.search(rf"(\w+)(?:\.\w+)*\.{callee}\(|\b({callee})\(", line)
     if called is None and callee.startswith("__"):
         # A class's constructor is called by the name of the class.
@@ -177,7 +177,7 @@ def _source(module: str, env: Environment) -> Path | None:
     return None
 
 
-def installed(top: str, env: Environment) -> str:
+def describe_installed(top: str, env: Environment) -> str:
     """The package by its name and version, as far as it is known."""
     plain = top.replace("-", "_").lower()
     for site in _sites(env):
@@ -211,7 +211,7 @@ def _is_misspelt(top: str, tree: Tree, env: Environment) -> bool:
     """Whether the name is close to one that exists: then the code is wrong, not the machine."""
     paths = frozenset(tree.paths())
     sources = (path for path in paths if path.endswith(".py"))
-    known = {module_names.dotted(path, paths).partition(".")[0] for path in sources}
+    known = {module_names.dotted_name(path, paths).partition(".")[0] for path in sources}
     known |= sys.stdlib_module_names | _tops(_sites(env))
     return bool(difflib.get_close_matches(top, known - {top}, n=1, cutoff=0.85))
 

@@ -17,11 +17,11 @@ _LOCAL = re.compile(
 )
 
 
-def of(test: str, suite: SuiteRun, tree: Tree, env: Environment) -> str:
+def explain_differences(test: str, suite: SuiteRun, tree: Tree, env: Environment) -> str:
     """What to look at in the failing run: its time zone, a package that the code does without."""
     for path, lines in sorted(_executed(test, suite).items()):
         try:
-            text = guard.check(tree.read(path))
+            text = guard.check_text(tree.read(path))
         except (guard.SourceRejected, KeyError):
             continue
         shown = text.splitlines()

@@ -61,7 +61,7 @@ def NAME(value, depth=2):
 """
 
 
-def probed(edits: Sequence[Edit]) -> Candidate | None:
+def probe_change(edits: Sequence[Edit]) -> Candidate | None:
     """The same change with what its functions return, yield and are given probed; None without any.
 
     A value that is equal to two different ones makes every test pass that compares it. A function
@@ -75,13 +75,13 @@ def probed(edits: Sequence[Edit]) -> Candidate | None:
     return Candidate((*changed, *kept), "heal-bot", "probe")
 
 
-def fooled(run: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
+def find_fooled(run: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
     """The tests among `tests` that met such a value in a run of the probed change."""
     met = {result.test for result in run.results if _SAID in result.message}
     return tuple(test for test in tests if test in met)
 
 
-def told(run: SuiteRun, tests: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def describe_probe(run: SuiteRun, tests: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """What the gate says of a run that fooled no test, and a doubt where it shows nothing."""
     green = {result.test for result in run.results if result.outcome == "passed"}
     lost = [test for test in tests if test not in green]
@@ -92,7 +92,7 @@ def told(run: SuiteRun, tests: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _probing(source: str) -> str:
-    function = tamper_evidence.parsed(source)
+    function = tamper_evidence.parse_function(source)
     # A name that the function cannot hold, so that nothing in it takes the place of the probe.
     name = f"_heal_bot_{hashlib.sha256(source.encode('utf-8', 'surrogateescape')).hexdigest()}"
     probe = ast.parse(_PROBE.replace("NAME", name).replace("SAID", repr(_SAID))).body
@@ -110,7 +110,7 @@ def _probing(source: str) -> str:
             *first, *probe, ast.Try(body=body, handlers=[], orelse=[], finalbody=[look])
         ]  # fmt: skip
     text = ast.unparse(ast.fix_missing_locations(function))
-    return textwrap.indent(text, functions.indentation(source)) + "\n"
+    return textwrap.indent(text, functions.find_indentation(source)) + "\n"
 
 
 def _unbound(function: ast.AST) -> set[str]:

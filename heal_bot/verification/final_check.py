@@ -22,12 +22,17 @@ from heal_bot.ports import Ask, Runner, Tree, Workspace
 from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification import measured_change, stale_test_history, suite_time_budget
-from heal_bot.verification.baseline import failure_of, on_ids
-from heal_bot.verification.certificate import Findings, certify, protected_hash, protected_paths
+from heal_bot.verification.baseline import failure_of, remark_on_ids
+from heal_bot.verification.certificate import (
+    CertificateFindings,
+    certify,
+    protected_hash,
+    protected_paths,
+)
 from heal_bot.verification.flaky_reruns import is_unsteady
-from heal_bot.verification.load_reruns import settled
+from heal_bot.verification.load_reruns import settle_load
 from heal_bot.verification.regression_or_flaky import broken_tests
-from heal_bot.verification.supplementary_runs import Proof, slower
+from heal_bot.verification.supplementary_runs import Proof, doubt_slower
 
 _GREEN = frozenset({"passed", "xfailed", "xpassed"})
 # The seeds of string hashes: what depends on the order of a set passes under some alone. They
@@ -38,7 +43,7 @@ _MORE = (2, 3, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _FinalCase:
     """A proposal on its way to a verdict: the edits, their files, and both trees.
 
     `doubts` are those of its winners, `undoes` the commit that one of them takes back, as
@@ -86,14 +91,14 @@ def confirm(
     """
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
-        files = edit.patched(tree, candidate)
+        files = edit.patch_files(tree, candidate)
     except (edit.EditError, SourceRejected) as error:
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
     fresh = workspace.patched(run, tree, files)
     rivals = tuple(doubt for winner in proposal.winners for doubt in winner.doubts)
     known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
     undoes = max(known, default=None)
-    case = _Case(candidate, undoes, rivals, files, tree, fresh, env, runner, baseline)
+    case = _FinalCase(candidate, undoes, rivals, files, tree, fresh, env, runner, baseline)
     collected = baseline.suite.collected
     if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
         kept = {file.path for file in files}.intersection(protected_paths(tree, collected))
@@ -102,22 +107,22 @@ def confirm(
     proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
     outside = proof.outside(run, runner, env)
     proof = proof.beside(run, workspace, outside)
-    case = replace(case, baseline=suite_time_budget.narrowed(run, baseline, proposal.edits))
+    case = replace(case, baseline=suite_time_budget.narrow_baseline(run, baseline, proposal.edits))
     runs = _ran(run, case, proof, outside)
-    unusable = measured_change.unusable(run, runs.suites, runs.again, case.baseline)
+    unusable = measured_change.explain_unusable(run, runs.suites, runs.again, case.baseline)
     if unusable is not None:
         return unusable
     renamed = _renamed(case.baseline, runs.suites)
     if steady := _steady(run, case, renamed):
         return Verdict("unconfirmed", detail=f"the patch changes the ids of {steady[0]}")
-    runs = replace(runs, doubts=(*runs.doubts, *on_ids(renamed)))
+    runs = replace(runs, doubts=(*runs.doubts, *remark_on_ids(renamed)))
     found = _judged(run, case, proof, runs)
     if isinstance(found, Confirmed) and workspace.changed(env):
         return measured_change.TAMPERED
     return found
 
 
-def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs:
+def _ran(run: Run, case: _FinalCase, proof: Proof, outside: SuiteRun | None) -> _Runs:
     """Every run there is of a proposal, side by side."""
     baseline, runner, env = case.baseline, case.runner, case.env
     asks = [Ask(case.fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
@@ -130,7 +135,7 @@ def _ran(run: Run, case: _Case, proof: Proof, outside: SuiteRun | None) -> _Runs
         _tell(run, f"{purpose} {number} of {end}", suite)
     wanted = [*asks, *again]
     listed = {failure.test for failure in baseline.confirmed}
-    judged, unsure = settled(run, runner, env, wanted, done[:end], listed)
+    judged, unsure = settle_load(run, runner, env, wanted, done[:end], listed)
     suites = judged[:begin]
     doubts = list(unsure)
     if unsteady and not again:
@@ -144,7 +149,7 @@ def _renamed(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
     return tuple(sorted(found.difference(baseline.unsteady)))
 
 
-def _steady(run: Run, case: _Case, functions: Sequence[str]) -> list[str]:
+def _steady(run: Run, case: _FinalCase, functions: Sequence[str]) -> list[str]:
     """Those whose ids stay the same without the patch: in other folders, later, by other seeds."""
     if not functions:
         return []
@@ -154,7 +159,7 @@ def _steady(run: Run, case: _Case, functions: Sequence[str]) -> list[str]:
     return [name for name in functions if name not in moving]
 
 
-def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
+def _judged(run: Run, case: _FinalCase, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
     """What the runs come to."""
     suites, baseline = runs.suites, case.baseline
     broken = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline, suites)
@@ -164,7 +169,7 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
             "unconfirmed",
             newly_failing=tuple(failure_of(result) for result in broken.results),
             detail=f"{told} {broken.results[0].test}",
-            cause=measured_change.breaker(broken, case.candidate.edits, baseline),
+            cause=measured_change.find_breaker(broken, case.candidate.edits, baseline),
         )
     fixed = _fixed((*suites, *runs.again), baseline)
     if not fixed:
@@ -174,11 +179,11 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
         return Verdict("unconfirmed", detail=shown.veto)
     undoes = case.undoes
     if undoes is None:
-        undoes = stale_test_history.undone(case.candidate.edits, case.tree)
+        undoes = stale_test_history.find_undone(case.candidate.edits, case.tree)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
-    objections = (*patch_policy.doubts(case.candidate, case.tree), *shown.doubts)
+    objections = (*patch_policy.list_doubts(case.candidate, case.tree), *shown.doubts)
     doubts = (
-        *label, *objections, *case.doubts, *broken.doubts, *slower(baseline, suites),
+        *label, *objections, *case.doubts, *broken.doubts, *doubt_slower(baseline, suites),
         *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(
@@ -189,7 +194,7 @@ def _judged(run: Run, case: _Case, proof: Proof, runs: _Runs) -> Confirmed | Ver
         fixed=fixed,
         still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
     )
-    found = Findings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
+    found = CertificateFindings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
     certificate = certify(patch, case.tree, case.env, baseline, suites, found)
     return Confirmed(patch, certificate, objections)
 
@@ -204,7 +209,7 @@ def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict
             "nothing passes in each cold run, which differ in the seed of string hashes: does the"
             " change depend on the order of a set?"
         )
-    cause = measured_change.missing(suite, baseline)
+    cause = measured_change.find_missing(suite, baseline)
     return Verdict("unconfirmed", still_failing=left, detail=detail, cause=cause)
 
 

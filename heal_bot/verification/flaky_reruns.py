@@ -58,7 +58,7 @@ class Trials:
     unsteady: set[str] = field(default_factory=set)
 
 
-def by_themselves(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
+def run_alone(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
     """The tests alone: in their order, with the lines they execute, and in a random one."""
     return [
         Ask(tree, tuple(tests), spectrum=seed is None, seconds=seconds, shuffle=seed)
@@ -66,7 +66,7 @@ def by_themselves(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]
     ]
 
 
-def repeated(
+def rerun_tests(
     run: Run,
     tree: Tree,
     env: Environment,
@@ -130,7 +130,7 @@ class _Bench:
         purpose = "failing tests again"
         if beside.runs and set(tests) <= set(beside.tests):
             return self._told(beside.runs, purpose, set(tests))
-        return self._run(by_themselves(self.tree, tests, self._seconds(tests)), purpose, tests)
+        return self._run(run_alone(self.tree, tests, self._seconds(tests)), purpose, tests)
 
     def _run(
         self, asks: Sequence[Ask], purpose: str, tests: Sequence[str], *, apart: bool = False

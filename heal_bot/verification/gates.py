@@ -9,31 +9,31 @@ from heal_bot.core.model import Edit, Spectrum
 from heal_bot.ports import Tree
 from heal_bot.source import guard
 from heal_bot.verification import constant_values, hardcoded_answers
-from heal_bot.verification.hardcoded_answers import Change, Finding
-from heal_bot.verification.tamper_evidence import Function, parsed
+from heal_bot.verification.hardcoded_answers import ChangedFunction, Finding
+from heal_bot.verification.tamper_evidence import Function, parse_function
 
 _JUMP = 5
 
 
-def findings(edits: Sequence[Edit], tests: Sequence[str], tree: Tree) -> tuple[Finding, ...]:
+def list_findings(edits: Sequence[Edit], tests: Sequence[str], tree: Tree) -> tuple[Finding, ...]:
     """What the changed functions show when they are read against the tests they fix."""
-    known = constant_values.of_tests(tests, tree)
+    known = constant_values.find_test_constants(tests, tree)
     found: list[Finding] = []
     for edit in edits:
         if edit.target.kind != "function":
             continue
         try:
-            old, new = parsed(edit.target.source), parsed(edit.new_source)
+            old, new = parse_function(edit.target.source), parse_function(edit.new_source)
         except (guard.SourceRejected, SyntaxError):
             continue
-        change = Change(edit.target.qualname, old, new, known)
-        found.extend(hardcoded_answers.findings(change))
+        change = ChangedFunction(edit.target.qualname, old, new, known)
+        found.extend(hardcoded_answers.find_hardcoded(change))
         for gate in (_swallowed, _validation, _returns, _complexity):
             found.extend(gate(change))
     return tuple(dict.fromkeys(found))
 
 
-def _swallowed(change: Change) -> Iterator[Finding]:
+def _swallowed(change: ChangedFunction) -> Iterator[Finding]:
     """A new handler that ends an exception in silence."""
     before, after = _silent(change.old), _silent(change.new)
     if after > before:
@@ -53,7 +53,7 @@ def _says_nothing(node: ast.stmt) -> bool:
     return plain or isinstance(node, ast.Pass | ast.Continue | ast.Break)
 
 
-def _validation(change: Change) -> Iterator[Finding]:
+def _validation(change: ChangedFunction) -> Iterator[Finding]:
     """Fewer raises or asserts than before."""
     before, after = _checks(change.old), _checks(change.new)
     if after < before:
@@ -64,7 +64,7 @@ def _checks(function: Function) -> int:
     return sum(isinstance(node, ast.Raise | ast.Assert) for node in ast.walk(function))
 
 
-def _returns(change: Change) -> Iterator[Finding]:
+def _returns(change: ChangedFunction) -> Iterator[Finding]:
     """A type of result that the function did not return before, as far as its text shows."""
     before, after = _kinds(change.old), _kinds(change.new)
     if before and (fresh := after - before):
@@ -90,7 +90,7 @@ def _kinds(function: Function) -> set[str]:
     return found
 
 
-def _complexity(change: Change) -> Iterator[Finding]:
+def _complexity(change: ChangedFunction) -> Iterator[Finding]:
     """Five or more new branches, and half as many again as there were."""
     before, after = _branches(change.old), _branches(change.new)
     if after - before >= _JUMP and after > 1.5 * before:
@@ -104,7 +104,7 @@ def _branches(function: Function) -> int:
     return 1 + plain + joined
 
 
-def uncovered(
+def find_uncovered(
     before: str, after: str, path: str, tests: Sequence[str], seen: Spectrum
 ) -> tuple[int, ...]:
     """New lines of `after` that hold code which none of the tests executed."""

@@ -28,7 +28,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedFunction:
     """A function before and after, with the constants of the tests it is to satisfy."""
 
     name: str
@@ -37,14 +37,14 @@ class Change:
     known: frozenset[str]
 
 
-def findings(change: Change) -> Iterator[Finding]:
+def find_hardcoded(change: ChangedFunction) -> Iterator[Finding]:
     """What of the tests' values the function holds now and did not before."""
     yield from _special_cases(change)
     yield from _tables(change)
     yield from _constants(change)
 
 
-def _special_cases(change: Change) -> Iterator[Finding]:
+def _special_cases(change: ChangedFunction) -> Iterator[Finding]:
     """A value of the tests newly told apart, and an answer of the tests newly written down.
 
     A function that told such values apart before may need one more of them: that is a doubt.
@@ -72,7 +72,7 @@ def _selectors(function: Function) -> Iterator[tuple[ast.AST, set[str]]]:
         if isinstance(node, ast.Compare):
             asked = _compared(node, inputs)
         elif isinstance(node, ast.match_case):
-            asked = constant_values.keys(node.pattern)
+            asked = constant_values.find_constants(node.pattern)
         elif isinstance(node, ast.BinOp) and id(node) in truths:
             asked = _subtracted(node, inputs)
         if asked:
@@ -154,15 +154,15 @@ def _counted(function: Function, questions: list[ast.AST]) -> bool:
     return False
 
 
-def _answers(change: Change) -> bool:
+def _answers(change: ChangedFunction) -> bool:
     """Whether the function newly gives a constant of the tests, or one that nothing can read."""
-    old = constant_values.keys(change.old)
+    old = constant_values.find_constants(change.old)
     before = {ast.dump(node) for node in _given(change.old)}
     for node in _given(change.new):
         keys = constant_values.keys_of_value(node)
         if keys - old and keys <= change.known:
             return True
-        hidden = not keys and _is_fixed(node) and bool(constant_values.keys(node))
+        hidden = not keys and _is_fixed(node) and bool(constant_values.find_constants(node))
         if hidden and ast.dump(node) not in before:
             return True
     return False
@@ -182,7 +182,7 @@ def _given(function: Function) -> Iterator[ast.expr]:
 
 def _is_fixed(node: ast.expr) -> bool:
     """Whether an expression depends on nothing but what is written down."""
-    return constant_values.names(node) <= _BUILTINS
+    return constant_values.find_names(node) <= _BUILTINS
 
 
 def _told_apart(function: Function) -> bool:
@@ -200,38 +200,43 @@ def _told_apart(function: Function) -> bool:
         if (
             asked is not None
             and only
-            and constant_values.keys(asked)
-            and constant_values.keys(body[0])
+            and constant_values.find_constants(asked)
+            and constant_values.find_constants(body[0])
         ):
             return True
     return False
 
 
-def _tables(change: Change) -> Iterator[Finding]:
+def _tables(change: ChangedFunction) -> Iterator[Finding]:
     """Values of the tests in a new table, in a function that had none and looks them up there."""
     if any(isinstance(node, ast.Dict) and node.keys for node in ast.walk(change.old)):
         return
-    old = constant_values.keys(change.old)
+    old = constant_values.find_constants(change.old)
     for node in ast.walk(change.new):
         held: set[str] = set()
         if isinstance(node, ast.Dict) and node.keys:
-            pairs = [(constant_values.keys(k), constant_values.keys(v)) for k, v in
-                     zip(node.keys, node.values, strict=True) if k is not None]  # fmt: skip
+            find = constant_values.find_constants
+            items = zip(node.keys, node.values, strict=True)
+            pairs = [(find(k), find(v)) for k, v in items if k is not None]
             whole = all(k & change.known and v & change.known for k, v in pairs)
             held = set().union(*(k | v for k, v in pairs)) if whole else set()
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.List | ast.Tuple):
             held = constant_values.keys_of_value(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             held = (
-                constant_values.keys(node) if node.func.id == "dict" and _is_fixed(node) else set()
+                constant_values.find_constants(node)
+                if node.func.id == "dict" and _is_fixed(node)
+                else set()
             )
         if held and held <= change.known and held - old:
             yield Finding(f"{change.name} looks the answers of the tests up in a table", veto=True)
 
 
-def _constants(change: Change) -> Iterator[Finding]:
+def _constants(change: ChangedFunction) -> Iterator[Finding]:
     """A new constant that the tests hold; a veto where nothing is computed any more."""
-    gained = (constant_values.keys(change.new) - constant_values.keys(change.old)) & change.known
+    gained = (
+        constant_values.find_constants(change.new) - constant_values.find_constants(change.old)
+    ) & change.known
     fixed = _fixed_answers(change.new) and not _fixed_answers(change.old)
     if fixed and gained:
         yield Finding(f"{change.name} returns nothing but constants of the tests", veto=True)
@@ -251,4 +256,4 @@ def _fixed_answers(function: Function) -> bool:
 def _reads(function: Function) -> bool:
     """Whether the function looks at one of its parameters."""
     inputs = {child.arg for child in ast.walk(function.args) if isinstance(child, ast.arg)}
-    return any(constant_values.names(statement) & inputs for statement in function.body)
+    return any(constant_values.find_names(statement) & inputs for statement in function.body)

@@ -65,7 +65,7 @@ _FLAKE8 = Tool("flake8", ())
 _MYPY = Tool("mypy", ("--no-color-output", "--no-error-summary", "--hide-error-context"))
 
 
-def configured(tree: Tree) -> tuple[Tool, ...]:
+def find_configured(tree: Tree) -> tuple[Tool, ...]:
     """The tools that the repository's configuration names."""
     tables = _tables(tree)
     present = set(tree.paths())
@@ -83,7 +83,7 @@ def configured(tree: Tree) -> tuple[Tool, ...]:
     return tuple(found)
 
 
-def asked(
+def run_linters(
     run: Run, runner: Runner, tree: Tree, fresh: Tree, env: Environment,
     files: Sequence[PatchedFile],
 ) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:  # fmt: skip
@@ -91,7 +91,7 @@ def asked(
 
     A tool that is configured and not installed is named; findings elsewhere are not the patch's.
     """
-    tools = configured(tree)
+    tools = find_configured(tree)
     if not tools:
         return (), ()
     names = [file.path for file in files]

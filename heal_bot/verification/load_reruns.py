@@ -24,7 +24,7 @@ def one_by_one(
     return tuple(done for ask in asks for done in runner.run_many(run, env, [ask]))
 
 
-def settled(
+def settle_load(
     run: Run,
     runner: Runner,
     env: Environment,

@@ -11,7 +11,7 @@ _ELSEWHERE = frozenset({"windows", "macos"})
 _SHOWN = {"confirmed": "failing too", "flaky": "failing sometimes", "environment": "failing too"}
 
 
-def on_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced:
+def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced:
     """The same in the light of the legs the failure was reported in.
 
     What failed on other systems alone is not reproduced, even if it is red here: no run here
@@ -31,7 +31,7 @@ def on_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced
     return replace(found, failure=seen)
 
 
-def unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
+def list_unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
     """What could not be confirmed for want of another Python: one remark per Linux leg."""
     missing: dict[Leg, list[str]] = {}
     for failure in baseline.confirmed:

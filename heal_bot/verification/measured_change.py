@@ -8,7 +8,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Baseline, Cause, Edit, SuiteRun, Verdict, test_identity
 from heal_bot.core.text import count
 from heal_bot.verification import warm_trial
-from heal_bot.verification.regression_or_flaky import Broken
+from heal_bot.verification.regression_or_flaky import BrokenTests
 
 TAMPERED = Verdict(
     "unconfirmed",
@@ -17,7 +17,7 @@ TAMPERED = Verdict(
 )
 
 
-def unusable(
+def explain_unusable(
     run: Run, suites: Sequence[SuiteRun], again: Sequence[SuiteRun], baseline: Baseline
 ) -> Verdict | None:
     """The verdict where the runs of the suite, or those under more hash seeds, prove nothing."""
@@ -68,7 +68,7 @@ def _renamed(tests: Collection[str], others: Collection[str]) -> Cause:
     return Cause.IDS if same else Cause.CHANGE
 
 
-def missing(suite: SuiteRun, baseline: Baseline) -> Cause:
+def find_missing(suite: SuiteRun, baseline: Baseline) -> Cause:
     """The ids, where no failing test ran under the name that it had; else the change."""
     ran = {result.test for result in suite.results} | {path for path, _ in suite.errors}
     ran |= {test.partition("::")[0] for test in ran if "::" in test}
@@ -76,12 +76,12 @@ def missing(suite: SuiteRun, baseline: Baseline) -> Cause:
     return Cause.IDS if asked.isdisjoint(ran) else Cause.CHANGE
 
 
-def breaker(broken: Broken, edits: Sequence[Edit], baseline: Baseline) -> Cause:
+def find_breaker(broken: BrokenTests, edits: Sequence[Edit], baseline: Baseline) -> Cause:
     """The change, unless the tests fail at times only and execute nothing of what it changes."""
     spectrum = baseline.suite.spectrum
     if spectrum is None:
         return Cause.CHANGE
-    far = spectrum.hits.keys() - warm_trial.covering(
+    far = spectrum.hits.keys() - warm_trial.find_covering(
         baseline.suite, [edit.target for edit in edits]
     )
     others = {result.test for result in broken.results} <= broken.at_times & far

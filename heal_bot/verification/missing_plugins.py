@@ -110,7 +110,7 @@ _RUNNERS = (
 )
 
 
-def missing(report: Report, suite: SuiteRun, tree: Tree, env: Environment) -> tuple[str, ...]:
+def find_missing(report: Report, suite: SuiteRun, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages that the suite lacks here and that the failing run had, as its report tells.
 
     What the report complains about as well was missing there too. Without a case that tells,
@@ -118,37 +118,37 @@ def missing(report: Report, suite: SuiteRun, tree: Tree, env: Environment) -> tu
     pytest does not know counts only where more tests fail than the report names.
     """
     if not report.cases:
-        return stopping(report, suite.detail, tree, env) if suite.ended == "crashed" else ()
+        return find_stopping(report, suite.detail, tree, env) if suite.ended == "crashed" else ()
     here: dict[str, None] = {}
     for result in suite.results:
         # Older versions of pytest skip a test that no plugin can await.
         if result.outcome in _RED or _ASYNC.search(result.message):
-            here.update(dict.fromkeys(of(result, tree, env)))
+            here.update(dict.fromkeys(find_complained(result, tree, env)))
     said = [message for _, message in suite.errors]
     if suite.ended == "crashed":
         said.append(suite.detail)
-    here.update((name, None) for text in said for name in named(text))
+    here.update((name, None) for text in said for name in find_named(text))
     red = sum(result.outcome in _RED for result in suite.results)
     if red > sum(case.outcome in _RED for case in report.cases):
         here.update((_KEYS[key], None) for key in suite.unknown if key in _KEYS)
     if not here:
         return ()
-    there = {name for case in report.cases for name in named(f"{case.message}\n{case.text}")}
+    there = {name for case in report.cases for name in find_named(f"{case.message}\n{case.text}")}
     return tuple(name for name in here if name not in there and _lacks(name, tree, env))
 
 
-def stopping(report: Report, text: str, tree: Tree, env: Environment) -> tuple[str, ...]:
+def find_stopping(report: Report, text: str, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages without which pytest does not start, as it says in `text`."""
-    found = named(text) if report.cases else dict.fromkeys(_unstarted(text))
+    found = find_named(text) if report.cases else dict.fromkeys(_unstarted(text))
     return tuple(name for name in found if _lacks(name, tree, env))
 
 
-def listed(names: Iterable[str]) -> tuple[str, ...]:
+def select_known(names: Iterable[str]) -> tuple[str, ...]:
     """Of the names those of the packages known here, which is a closed list."""
     return tuple(dict.fromkeys(name for name in names if name in _PACKAGES))
 
 
-def of(result: CaseResult, tree: Tree, env: Environment) -> tuple[str, ...]:
+def find_complained(result: CaseResult, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages that a result complains about; not what the test itself quotes of pytest."""
     source = ""
     awaits = _ASYNC.match(result.message.removeprefix("Skipped: "))
@@ -158,10 +158,10 @@ def of(result: CaseResult, tree: Tree, env: Environment) -> tuple[str, ...]:
     if awaits:
         with contextlib.suppress(KeyError):
             source = tree.read(result.test.partition("::")[0]).decode(errors="replace")
-    return tuple(n for n in named(result.message, source) if _lacks(n, tree, env))
+    return tuple(n for n in find_named(result.message, source) if _lacks(n, tree, env))
 
 
-def named(text: str, source: str = "") -> tuple[str, ...]:
+def find_named(text: str, source: str = "") -> tuple[str, ...]:
     """The packages whose absence a message of pytest shows; `source` is that of the test."""
     found = [known[word] for said, known in _SAID for word in said.findall(text) if word in known]
     found += _unstarted(text)
@@ -183,7 +183,7 @@ def _unstarted(text: str) -> Iterator[str]:
     for words in _ARGUMENTS.findall(text):
         yield from (package for word in words.split() for package in _of_option(word))
     for words in _REQUIRED.findall(text):
-        yield from listed(_NAME.findall(words.lower()))
+        yield from select_known(_NAME.findall(words.lower()))
     yield from (_MODULES[name] for name in _LOADED.findall(text) if name in _MODULES)
 
 

@@ -101,7 +101,7 @@ _REFUSED = re.compile(
 )
 
 
-def environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> str:
+def explain_environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> str:
     """What the environment lacks, with the remedy; '' when the failure is not its fault."""
     return (
         _not_started(seen)
@@ -113,12 +113,12 @@ def environment(seen: CaseResult, reported: Failure, tree: Tree, env: Environmen
         or _coverage(seen)
         or _plugin(seen, tree, env)
         or _nose(seen, tree, env)
-        or certificate_expiry.of(seen, tree, datetime.now(UTC))
-        or dependency_causes.of(seen, tree, env)
+        or certificate_expiry.explain_expired(seen, tree, datetime.now(UTC))
+        or dependency_causes.explain_dependency(seen, tree, env)
     )
 
 
-def known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> bool:
+def is_known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> bool:
     """Whether the failing run lacked it too, as its report tells; without one it is taken so.
 
     A test that starts a server of its own may be refused here for want of a network alone.
@@ -128,7 +128,9 @@ def known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) -> 
         map(_SERVES.search, (_test_file(seen, tree), *fixtures))
     ):
         return False
-    return is_alike(reported, seen) or bool(environment(case(reported), reported, tree, env))
+    return is_alike(reported, seen) or bool(
+        explain_environment(make_failure(reported), reported, tree, env)
+    )
 
 
 def is_alike(reported: Failure, seen: CaseResult) -> bool:
@@ -136,24 +138,28 @@ def is_alike(reported: Failure, seen: CaseResult) -> bool:
     return reported.kind.rpartition(".")[2] in {"", seen.kind.rpartition(".")[2]}
 
 
-def of_versions(baseline: Baseline, tree: Tree, env: Environment) -> tuple[Failure, ...]:
+def select_versions(baseline: Baseline, tree: Tree, env: Environment) -> tuple[Failure, ...]:
     """The failures that are explained by words about a package's version, which can be proved."""
     told = (item.failure for item in baseline.reproduced if item.status == "explained")
-    return tuple(failure for failure in told if dependency_causes.of(case(failure), tree, env))
+    return tuple(
+        failure
+        for failure in told
+        if dependency_causes.explain_dependency(make_failure(failure), tree, env)
+    )
 
 
-def case(failure: Failure) -> CaseResult:
+def make_failure(failure: Failure) -> CaseResult:
     """A reported failure as if it had been seen here."""
     return CaseResult(failure.test, "failed", kind=failure.kind, message=failure.message,
                       frames=failure.frames)  # fmt: skip
 
 
-def elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
+def explain_elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
     """What the failing run lacked and this machine has, by the report of a test that passes here.
 
     As root no mode of a file refuses anything; the sandbox runs as another user.
     """
-    closes = _CLOSES.search(raise_location.test(tree, reported.test))
+    closes = _CLOSES.search(raise_location.find_test(tree, reported.test))
     if _AS_ROOT.search(reported.message) or (closes and _UNMET.match(_said(reported))):
         return (
             "it ran as root there, whom the mode of a file does not stop, and passes here as"
@@ -165,7 +171,7 @@ def elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
             f"the locale there had the encoding {codec[1]}, and UTF-8 here: set PYTHONUTF8=1 or"
             " LC_ALL=C.UTF-8 in the job, or name an encoding where files are opened"
         )
-    return environment(case(reported), reported, tree, env) if reported.kind else ""
+    return explain_environment(make_failure(reported), reported, tree, env) if reported.kind else ""
 
 
 def _not_started(seen: CaseResult) -> str:
@@ -178,7 +184,7 @@ def _not_started(seen: CaseResult) -> str:
     )
 
 
-def stale(seen: CaseResult) -> str:
+def explain_stale(seen: CaseResult) -> str:
     """Why the test itself says that it is out of date; '' when it does not."""
     if seen.kind in _STRICT or seen.message.startswith(_STRICT):
         return "it passes where it is marked to fail: the mark, not the code, is out of date"
@@ -205,7 +211,7 @@ def _lacking(seen: CaseResult, reported: Failure) -> str:
 
 def _service(seen: CaseResult, reported: Failure, tree: Tree) -> str:
     said, told = _said(seen), _said(reported)
-    if raise_location.claimed(tree, seen):
+    if raise_location.is_own_raise(tree, seen):
         return ""
     if _WITHHELD.search(said) and told.strip(": ") and not _WITHHELD.search(told):
         return (
@@ -228,7 +234,7 @@ def _program(seen: CaseResult, tree: Tree) -> str:
         # What a test says of its own rows and names is no word of a shell.
         if found is None or seen.kind.rpartition(".")[2] in {"AssertionError", "Failed"}:
             return ""
-        if raise_location.claimed(tree, seen) and not _looked_for(seen, tree):
+        if raise_location.is_own_raise(tree, seen) and not _looked_for(seen, tree):
             return ""
     ours = any(path.rpartition("/")[2] == found[1] for path in tree.paths())
     if ours or _is_there(found[1]) or _is_folder(found[1], seen, tree):
@@ -242,13 +248,13 @@ def _program(seen: CaseResult, tree: Tree) -> str:
 def _is_folder(name: str, seen: CaseResult, tree: Tree) -> bool:
     """Whether what is not there may be the folder that a process was to start in."""
     own = [frame for frame in seen.frames if frame.origin is not Origin.LIBRARY]
-    call = raise_location.statement(tree, own[-1]) if own else ""
+    call = raise_location.find_statement(tree, own[-1]) if own else ""
     return "cwd=" in call and not re.search(rf"(?<!cwd=)[\"']{re.escape(name)}\b", call)
 
 
 def _looked_for(seen: CaseResult, tree: Tree) -> bool:
     """Whether the function that raised it asked the machine for a program."""
-    last = raise_location.function(tree, seen.frames[-1])
+    last = raise_location.find_function(tree, seen.frames[-1])
     return last is not None and "which(" in last.source
 
 
@@ -265,7 +271,7 @@ def _variable(seen: CaseResult, tree: Tree) -> str:
     said = seen.message
     if seen.kind == "KeyError":
         project = [frame for frame in seen.frames if frame.origin is not Origin.LIBRARY]
-        line = raise_location.line(tree, project[-1]) if project else ""
+        line = raise_location.read_line(tree, project[-1]) if project else ""
         asks = "environ" in line or any(
             f.path.endswith(("/os.py", "<frozen os>")) and f.function == "__getitem__"
             for f in seen.frames[-1:]
@@ -334,7 +340,7 @@ def _library(seen: CaseResult) -> str:
 
 def _plugin(seen: CaseResult, tree: Tree, env: Environment) -> str:
     """A plugin of pytest that gives what the test asks for."""
-    lacking = missing_plugins.of(seen, tree, env)
+    lacking = missing_plugins.find_complained(seen, tree, env)
     if not lacking:
         return ""
     return (
@@ -349,8 +355,8 @@ def _nose(seen: CaseResult, tree: Tree, env: Environment) -> str:
     found = _UNSET.search(seen.message)
     if seen.kind != "AttributeError" or found is None or found[1] != owner:
         return ""
-    setup = raise_location.test(tree, f"{path}::{owner}::setup")
-    package = dependency_causes.installed("pytest", env)
+    setup = raise_location.find_test(tree, f"{path}::{owner}::setup")
+    package = dependency_causes.describe_installed("pytest", env)
     version = re.search(r" (\d+)\.", package)
     if not re.search(rf"\bself\.{found[2]}\b", setup) or not version:
         return ""

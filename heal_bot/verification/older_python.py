@@ -15,7 +15,7 @@ from heal_bot.verification import stale_test_history
 _SHARE = 0.1
 
 
-def compared(
+def compare_pythons(
     run: Run,
     baseline: Baseline,
     tree: Tree,

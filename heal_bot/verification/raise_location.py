@@ -13,7 +13,7 @@ _DOUBLES = ("/unittest/mock.py", "/mock/mock.py", "/responses/", "/requests_mock
             "/pytest_httpx/", "/httpretty/", "/aioresponses/", "/pyfakefs/")  # fmt: skip
 
 
-def line(tree: Tree, frame: Frame) -> str:
+def read_line(tree: Tree, frame: Frame) -> str:
     """The line of a frame in the commit, without its indentation; '' for a library's."""
     if frame.origin is Origin.LIBRARY:
         return ""
@@ -24,10 +24,10 @@ def line(tree: Tree, frame: Frame) -> str:
     return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
 
-def function(tree: Tree, frame: Frame) -> Target | None:
+def find_function(tree: Tree, frame: Frame) -> Target | None:
     """The function around a frame of the commit."""
     try:
-        known = functions.index(frame.path, guard.check(tree.read(frame.path)))
+        known = functions.index_targets(frame.path, guard.check_text(tree.read(frame.path)))
     except (guard.SourceRejected, KeyError):
         return None
     around = (t for t in known if t.kind == "function")
@@ -35,21 +35,21 @@ def function(tree: Tree, frame: Frame) -> Target | None:
     return max(inside, key=lambda t: t.first_line, default=None)
 
 
-def test(tree: Tree, node: str) -> str:
+def find_test(tree: Tree, node: str) -> str:
     """The source of a test function; '' where it is not found."""
     path, _, rest = node.partition("::")
     try:
-        known = functions.index(path, guard.check(tree.read(path)))
+        known = functions.index_targets(path, guard.check_text(tree.read(path)))
     except (guard.SourceRejected, KeyError):
         return ""
-    found = functions.find(known, rest.partition("[")[0].replace("::", "."))
+    found = functions.find_target(known, rest.partition("[")[0].replace("::", "."))
     return found.source if found is not None else ""
 
 
-def statement(tree: Tree, frame: Frame) -> str:
+def find_statement(tree: Tree, frame: Frame) -> str:
     """The innermost statement that a frame of the commit stands in, whatever lines it takes."""
     try:
-        text = guard.check(tree.read(frame.path))
+        text = guard.check_text(tree.read(frame.path))
         nodes = [n for n in ast.walk(guard.parse(text)) if isinstance(n, ast.stmt)]
     except (guard.SourceRejected, KeyError):
         return ""
@@ -58,11 +58,11 @@ def statement(tree: Tree, frame: Frame) -> str:
     return (ast.get_source_segment(text, last) or "") if last is not None else ""
 
 
-def claimed(tree: Tree, seen: CaseResult) -> bool:
+def is_own_raise(tree: Tree, seen: CaseResult) -> bool:
     """Whether the repository's own `raise`, or a double of its tests, is what raised it."""
     if not seen.frames:
         return False
     last = seen.frames[-1]
     if last.origin is Origin.LIBRARY:
         return any(part in last.path for part in _DOUBLES)
-    return line(tree, last).startswith(("raise ", "raise(", "assert "))
+    return read_line(tree, last).startswith(("raise ", "raise(", "assert "))

@@ -22,7 +22,7 @@ _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenTests:
     """The results of tests that a patch broke, and doubts on those that are merely flaky.
 
     Tests that are broken `at_times` passed with the patch as well.
@@ -41,7 +41,7 @@ def broken_tests(
     fresh: Tree,
     baseline: Baseline,
     suites: Sequence[SuiteRun],
-) -> Broken:
+) -> BrokenTests:
     """What became of the tests that passed before.
 
     A test that failed in a run of the suite is run alone, three times with the patch and three
@@ -57,10 +57,10 @@ def broken_tests(
     asked = tuple(sorted(set(failing) - flaky))
     doubts = [_known(test) for test in sorted(set(failing) & flaky)]
     if not asked:
-        return Broken((), tuple(doubts))
+        return BrokenTests((), tuple(doubts))
     if len(asked) > _MOST:
         lost, told = _many(run, runner, env, tree, held, asked, red)
-        return Broken(lost, (*doubts, *told))
+        return BrokenTests(lost, (*doubts, *told))
     # Under the seeds of string hashes that the confirmations had, and more.
     asks = [Ask(one, asked, hashes=seed) for one in (tree, fresh) for seed in range(_AGAIN)]
     runs = one_by_one(run, runner, env, asks)
@@ -84,7 +84,7 @@ def broken_tests(
                 at_times.add(test)
         else:
             doubts.append(f"{test} passed before, and with the patch {LOADED.format(_AGAIN)}")
-    return Broken(tuple(broken), tuple(doubts), frozenset(at_times))
+    return BrokenTests(tuple(broken), tuple(doubts), frozenset(at_times))
 
 
 def _many(

@@ -40,7 +40,7 @@ class Trial:
         return (*self.alone[1:], *self.shuffled[1:]) if self.apart else ()
 
 
-def by_order(trial: Trial) -> str:
+def explain_by_order(trial: Trial) -> str:
     """Why the order of tests decides; '' when chance does."""
     apart = set(trial.alone + trial.shuffled)
     if trial.reordered:
@@ -54,7 +54,7 @@ def by_order(trial: Trial) -> str:
     return ""
 
 
-def by_observation(trial: Trial) -> str:
+def explain_by_observation(trial: Trial) -> str:
     """Why observing lines decides; '' when it does not."""
     again = () if trial.again is None else (trial.again,)
     others = {*trial.alone[1:], *trial.shuffled, *again}
@@ -69,7 +69,7 @@ def by_observation(trial: Trial) -> str:
     )
 
 
-def by_load(trial: Trial) -> str:
+def explain_by_load(trial: Trial) -> str:
     """Why our own other runs decide; '' when they do not."""
     beside = (trial.suite, *trial.alone[:1])
     # What is red in the first random order alone may be so for that order, or its hash seed.
@@ -81,7 +81,7 @@ def by_load(trial: Trial) -> str:
     )
 
 
-def by_chance(trial: Trial) -> str:
+def explain_by_chance(trial: Trial) -> str:
     """What is known where nothing but chance, or the seed of string hashes, decides."""
     shown = f"it failed in {sum(trial.all)} of {len(trial.all)} runs"
     if len({trial.suite, *trial.alone}) == 1 and trial.suite not in trial.shuffled:

@@ -25,7 +25,7 @@ class SandboxLab:
         """What `code` prints; EditError when the edits do not go together."""
         tree = self.tree
         if edits:
-            files = edit.patched(tree, Candidate(tuple(edits), "heal-bot", "look"))
+            files = edit.patch_files(tree, Candidate(tuple(edits), "heal-bot", "look"))
             tree = self.workspace.patched(self.run, tree, files)
         return self.runner.snippet(self.run, tree, self.env, code)
 

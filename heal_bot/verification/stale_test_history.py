@@ -67,7 +67,7 @@ def _of_interfaces(
     for failure in broken:
         name = failure.test.partition("[")[0]
         path, _, inner = name.partition("::")
-        test = functions.find(_targets(tree, path), inner.replace("::", "."))
+        test = functions.find_target(_targets(tree, path), inner.replace("::", "."))
         if test is None or name in brought:
             continue
         if used := interface_changes.find_left_behind(failure, test, regression.files):
@@ -163,7 +163,7 @@ def _changed(file: ChangedFile) -> Iterator[tuple[Target | None, Target]]:
         return
     known = functions.read(file.path, file.before)
     for target in functions.read(file.path, file.after):
-        before = functions.find(known, target.qualname, target.kind, target.nth)
+        before = functions.find_target(known, target.qualname, target.kind, target.nth)
         if before is None or before.source != target.source:
             yield before, target
 
@@ -175,13 +175,13 @@ def is_touched(test: str, tree: Tree) -> bool:
     if not lines:
         return False
     name = rest.partition("[")[0].replace("::", ".")
-    target = functions.find(_targets(tree, path), name)
+    target = functions.find_target(_targets(tree, path), name)
     if target is None:
         return True
     return any(target.first_line <= line <= target.last_line for line in lines)
 
 
-def undone(edits: Sequence[Edit], tree: Tree) -> str:
+def find_undone(edits: Sequence[Edit], tree: Tree) -> str:
     """The commit under test whose changes the edits take back, at least in one function; or ''.
 
     An edit takes a change back when what it removes was added by the commits under test and what
@@ -252,7 +252,7 @@ def _former(tree: Tree, target: Target) -> Target | None:
     if data is None:
         return None
     known = functions.read(target.path, data)
-    return functions.find(known, target.qualname, target.kind, target.nth)
+    return functions.find_target(known, target.qualname, target.kind, target.nth)
 
 
 def _docstring(source: str) -> str:
@@ -280,7 +280,7 @@ def _statements(source: str) -> list[str]:
 
 def _lines(source: str) -> list[str]:
     """The source line by line in one layout, without comments."""
-    indented = bool(functions.indentation(source))
+    indented = bool(functions.find_indentation(source))
     try:
         tree = guard.parse_part(source)
     except guard.SourceRejected:

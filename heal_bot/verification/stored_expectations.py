@@ -56,7 +56,9 @@ _KINDS = (
 )  # fmt: skip
 
 
-def told(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> tuple[Reproduced, ...]:
+def mark_stale(
+    reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree
+) -> tuple[Reproduced, ...]:
     """The same, with stored expectations that a change left behind marked `stale_test`.
 
     Another kind of test that fails as well speaks for a fault of the code, as does a commit that
@@ -82,7 +84,7 @@ def _left_behind(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
     path = failure.test.partition("::")[0]
     text = _text(tree, path)
     own = [frame for frame in failure.frames if frame.path == path]
-    stated = raise_location.statement(tree, own[-1]) if own else ""
+    stated = raise_location.find_statement(tree, own[-1]) if own else ""
     kind = next((k for k in _KINDS if k.said.search(stated if k.source else said)), None)
     if kind is None or (kind.source and not re.search(rf"\b{kind.source}\b", text)):
         return _golden(failure, path, text, suite, tree)
@@ -148,7 +150,7 @@ def _compares_stored(target: Target, text: str) -> bool:
 
 def _doctest(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
     """An example whose output is only written otherwise, or which a change left behind."""
-    want, got = doctest_output.output(failure.message)
+    want, got = doctest_output.find_output(failure.message)
     path, _, name = failure.test.partition("::")
     if doctest_output.is_alike(want, got):
         why = "the output of the example is the same, written otherwise"
@@ -222,7 +224,7 @@ def _is_new(failure: Failure, stored: Sequence[str], suite: SuiteRun, tree: Tree
 
 def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
     try:
-        return functions.index(path, guard.check(tree.read(path)))
+        return functions.index_targets(path, guard.check_text(tree.read(path)))
     except (guard.SourceRejected, KeyError):
         return ()
 

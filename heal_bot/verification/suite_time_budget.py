@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.errors import uncollected
+from heal_bot.core.errors import explain_uncollected
 from heal_bot.core.events import Noted, Planned, Run
 from heal_bot.core.model import Baseline, Collection, Edit, Environment, Failure, Report
 from heal_bot.ports import Runner, Tree
 from heal_bot.verification import warm_trial
-from heal_bot.verification.baseline import Seen, observe
+from heal_bot.verification.baseline import BaselineRuns, observe_suite
 
 _CONFIRMATIONS = 2
 # A baseline with a spectrum, and two confirmations side by side, in runs of the plain suite.
@@ -38,22 +38,22 @@ def plan(run: Run, report: Report) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SuitePlan:
     """What is known of the suite before the failures are: its tests, and its run if it had one."""
 
     collection: Collection
-    seen: Seen | None = None
+    seen: BaselineRuns | None = None
     fits: bool = True
 
 
-def look(
+def plan_suite(
     run: Run,
     report: Report,
     tree: Tree,
     env: Environment,
     runner: Runner,
     failing: tuple[str, ...] = (),
-) -> Look:
+) -> SuitePlan:
     """Tell the plan, then collect the tests; a short suite is run at once, which collects as well.
 
     A long one is collected first: a report that does not fit the repository should not cost its
@@ -62,15 +62,15 @@ def look(
     """
     fits = plan(run, report)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
-        return Look(runner.collect(run, tree, env), None, fits)
-    seen = observe(run, tree, env, runner, None, failing)
+        return SuitePlan(runner.collect(run, tree, env), None, fits)
+    seen = observe_suite(run, tree, env, runner, None, failing)
     suite = seen.suite
     if suite.ended != "finished" and not suite.collected:
-        raise uncollected(suite.ended, suite.detail)
-    return Look(Collection(suite.collected, suite.errors), seen)
+        raise explain_uncollected(suite.ended, suite.detail)
+    return SuitePlan(Collection(suite.collected, suite.errors), seen)
 
 
-def chosen(
+def choose_tests(
     run: Run, report: Report, collection: Collection, failures: Sequence[Failure]
 ) -> tuple[str, ...]:
     """The tests that run where not all fit: failing ones, those of their files, then the rest.
@@ -87,13 +87,13 @@ def chosen(
     return tuple(ordered[: max(room, len(red))])
 
 
-def narrowed(run: Run, baseline: Baseline, edits: Sequence[Edit]) -> Baseline:
+def narrow_baseline(run: Run, baseline: Baseline, edits: Sequence[Edit]) -> Baseline:
     """The baseline, reduced to the impacted tests when another whole run does not fit any more."""
     suite = baseline.suite
     if suite.ended == "finished" and 1.1 * suite.seconds + 5 < run.left():
         return baseline
     targets = [edit.target for edit in edits]
-    impacted = warm_trial.covering(suite, targets) | {f.test for f in baseline.confirmed}
+    impacted = warm_trial.find_covering(suite, targets) | {f.test for f in baseline.confirmed}
     finished = {result.test for result in suite.results}
     files = {test.partition("::")[0] for test in (f.test for f in baseline.confirmed)}
     keep = tuple(

@@ -32,7 +32,7 @@ _MEMORY = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRuns:
     """How the assertions ran, what the gates said, and why the change is refused, if it is."""
 
     method: str
@@ -82,8 +82,8 @@ class Proof:
         seconds = _SECONDS + 10 * _time(tests, baseline)
         asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds, aside=True)}
         try:
-            if (poison := tamper_evidence.poisoned(candidate.edits)) is not None:
-                spoilt = workspace.patched(run, tree, edit.patched(tree, poison))
+            if (poison := tamper_evidence.poison_change(candidate.edits)) is not None:
+                spoilt = workspace.patched(run, tree, edit.patch_files(tree, poison))
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds, aside=True)
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
@@ -115,13 +115,13 @@ class Proof:
         if (
             asked is None
             or self.former
-            or (outside and not tamper_evidence.outside(outside, asked.tests or ()))
+            or (outside and not tamper_evidence.explain_outside(outside, asked.tests or ()))
         ):
             return self
         try:
-            if (probed := equality_probe.probed(self.candidate.edits)) is None:
+            if (probed := equality_probe.probe_change(self.candidate.edits)) is None:
                 return self
-            tree = workspace.patched(run, self.tree, edit.patched(self.tree, probed))
+            tree = workspace.patched(run, self.tree, edit.patch_files(self.tree, probed))
         except (edit.EditError, SourceRejected) as error:
             run.emit(Noted(stage="verify", message=f"no probe rerun: {error}", level="warning"))
             return self
@@ -136,7 +136,7 @@ class Proof:
         fixed: Sequence[str],
         runs: Sequence[SuiteRun],
         outside: SuiteRun | None,
-    ) -> Shown:
+    ) -> ShownRuns:
         """What the runs show for the tests that are fixed."""
         done = dict(zip(self.names, runs, strict=True))
         asked_for = {test for ask in self.asks for test in ask.tests or ()}
@@ -146,32 +146,34 @@ class Proof:
         if "poison" in done:
             if passing := tamper_evidence.still_passing(done["poison"], fixed):
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
-                return Shown("in-process", (), (), f"{veto} is not the change")
+                return ShownRuns("in-process", (), (), f"{veto} is not the change")
             rows.append(("poison rerun", f"{len(fixed)} of {len(fixed)} fail again"))
         if "probe" in done:
-            if met := equality_probe.fooled(done["probe"], fixed):
+            if met := equality_probe.find_fooled(done["probe"], fixed):
                 veto = f"{met[0]} compares a value of the changed function that is equal to values"
-                return Shown("in-process", (), (), f"{veto} which differ")
-            told, lost = equality_probe.told(done["probe"], fixed)
+                return ShownRuns("in-process", (), (), f"{veto} which differ")
+            told, lost = equality_probe.describe_probe(done["probe"], fixed)
             rows.append(("probe rerun", told))
             doubts += lost
-        inside = tamper_evidence.outside(outside, fixed) if outside else self.inside
+        inside = tamper_evidence.explain_outside(outside, fixed) if outside else self.inside
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
-        red = tamper_evidence.contradicting(outside, fixed) if outside else ()
+        red = tamper_evidence.find_contradicting(outside, fixed) if outside else ()
         if red and (heard := self._heard(run, runner, env, red)):
             veto = "it passes only where the change runs beside what the test expects"
-            return Shown("in-process", (), (), f"{tamper_evidence.told(heard[0])}: {veto}")
+            return ShownRuns(
+                "in-process", (), (), f"{tamper_evidence.describe_result(heard[0])}: {veto}"
+            )
         edits = () if self.former else self.candidate.edits
-        found = gates.findings(edits, fixed, self.tree)
+        found = gates.list_findings(edits, fixed, self.tree)
         if refused := [finding.text for finding in found if finding.veto]:
-            return Shown("in-process", (), (), refused[0])
+            return ShownRuns("in-process", (), (), refused[0])
         doubts += [finding.text for finding in found]
         covered, missed = self._covered(fixed, done.get("coverage"))
         rows.append(("changed lines executed", covered))
         doubts += missed
-        said, asked = linters.asked(run, runner, self.tree, self.fresh, env, self.files)
+        said, asked = linters.run_linters(run, runner, self.tree, self.fresh, env, self.files)
         method = "in-process" if inside else "oracle"
-        return Shown(method, (*rows, *said), (*doubts, *asked))
+        return ShownRuns(method, (*rows, *said), (*doubts, *asked))
 
     def _heard(
         self, run: Run, runner: Runner, env: Environment, red: Sequence[CaseResult]
@@ -186,8 +188,8 @@ class Proof:
         oracle = replace(self.oracle.oracle, tree=self.tree)
         tests = tuple(result.test for result in red)
         (done,) = runner.run_many(run, env, [replace(self.oracle, tests=tests, oracle=oracle)])
-        here = {r.test: tamper_evidence.said(r) for r in self.baseline.suite.results}
-        there = {r.test: tamper_evidence.said(r) for r in done.results}
+        here = {r.test: tamper_evidence.describe_failure(r) for r in self.baseline.suite.results}
+        there = {r.test: tamper_evidence.describe_failure(r) for r in done.results}
         return tuple(r for r in red if r.test in there and there[r.test] == here.get(r.test))
 
     def _covered(self, fixed: Sequence[str], run: SuiteRun | None) -> tuple[str, list[str]]:
@@ -200,7 +202,7 @@ class Proof:
         found = []
         for file in self.files:
             before = edit.text_of(self.tree, file.path)
-            if lines := gates.uncovered(before, file.content, file.path, fixed, seen):
+            if lines := gates.find_uncovered(before, file.content, file.path, fixed, seen):
                 shown = ", ".join(map(str, lines[:5]))
                 found.append(f"no fixed test executes line {shown} of {file.path}")
         return "not all" if found else "all, by fixed tests", found
@@ -216,7 +218,7 @@ def _beside(tests: Sequence[str], hidden: frozenset[str]) -> str:
     return ""
 
 
-def slower(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
+def doubt_slower(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
     """Doubts on what the suite takes now; runs side by side are a little slower by themselves."""
     passed = baseline.passed
     before = {r.test: r.seconds for r in baseline.suite.results if r.test in passed}

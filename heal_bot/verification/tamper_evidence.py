@@ -14,7 +14,7 @@ _POISON = "raise BaseException('poisoned by heal-bot')"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def poisoned(edits: Sequence[Edit]) -> Candidate | None:
+def poison_change(edits: Sequence[Edit]) -> Candidate | None:
     """The same change with every function made to raise after its body; None without a function.
 
     The body is kept, so that a body which forges results does so here as well. A generator
@@ -30,7 +30,7 @@ def _is_function(edit: Edit) -> bool:
 
 
 def _raising(source: str) -> str:
-    function = parsed(source)
+    function = parse_function(source)
     poison = ast.parse(_POISON).body
     if is_generator(function):
         function.body = [*poison, *function.body]
@@ -39,12 +39,12 @@ def _raising(source: str) -> str:
         rest = [node for node in function.body if node not in kept] or [ast.Pass()]
         function.body = [*kept, ast.Try(body=rest, handlers=[], orelse=[], finalbody=poison)]
     text = ast.unparse(ast.fix_missing_locations(function))
-    return textwrap.indent(text, functions.indentation(source)) + "\n"
+    return textwrap.indent(text, functions.find_indentation(source)) + "\n"
 
 
-def parsed(source: str) -> Function:
+def parse_function(source: str) -> Function:
     """A function's source, indented or not, as a tree of its own; SourceRejected if it is none."""
-    indented = bool(functions.indentation(source))
+    indented = bool(functions.find_indentation(source))
     # The caps are checked by guard, but its trees are shared and these are changed.
     guard.parse(f"if 1:\n{source}" if indented else source)
     node: ast.AST = ast.parse(f"if 1:\n{source}" if indented else source).body[0]
@@ -76,10 +76,10 @@ def not_outside(edits: Sequence[Edit]) -> str:
         target = edit.target
         if target.kind != "function":
             return f"{target.qualname} is no function"
-        if "." in target.qualname or target.nth or functions.indentation(target.source):
+        if "." in target.qualname or target.nth or functions.find_indentation(target.source):
             return f"{target.qualname} is no module-level function"
         try:
-            function = parsed(edit.new_source)
+            function = parse_function(edit.new_source)
         except guard.SourceRejected as error:
             return str(error)
         if isinstance(function, ast.AsyncFunctionDef) or is_generator(function):
@@ -95,7 +95,7 @@ def still_passing(poison: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
     return tuple(test for test in tests if test in green)
 
 
-def outside(run: SuiteRun, tests: Sequence[str]) -> str:
+def explain_outside(run: SuiteRun, tests: Sequence[str]) -> str:
     """Why the oracle does not speak for the tests; '' when all of them pass in its run."""
     results = {result.test: result for result in run.results}
     for test in tests:
@@ -103,22 +103,22 @@ def outside(run: SuiteRun, tests: Sequence[str]) -> str:
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
         if result.outcome != "passed":
-            return told(result)
+            return describe_result(result)
     return "" if tests else "no test to judge by"
 
 
-def told(result: CaseResult) -> str:
+def describe_result(result: CaseResult) -> str:
     """How a test ended in the oracle's run, in words."""
-    outcome, kind, message = said(result)
+    outcome, kind, message = describe_failure(result)
     return f"{result.test} {outcome} outside: {kind}: {message}"
 
 
-def contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:
+def find_contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:
     """Those of the tests that fail in the oracle's run, where the oracle had an answer."""
     red = (r for r in run.results if r.test in tests and r.outcome == "failed")
     return tuple(r for r in red if "Refused" not in r.kind)
 
 
-def said(result: CaseResult) -> tuple[str, str, str]:
+def describe_failure(result: CaseResult) -> tuple[str, str, str]:
     """How a test ended, and with which words."""
     return result.outcome, result.kind, (result.message.strip().splitlines() or [""])[0]

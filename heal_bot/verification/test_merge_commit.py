@@ -32,7 +32,7 @@ GATE = "merge commit"
 _RED = frozenset({"failed", "error"})
 
 
-def held(
+def check_merge_commit(
     run: Run,
     found: Confirmed | Verdict,
     tested_sha: str,
@@ -92,12 +92,12 @@ def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:
     placed = []
     for change in edits:
         target = change.target
-        known = functions.index(target.path, edit.text_of(merged, target.path))
-        there = functions.find(known, target.qualname, target.kind, target.nth)
+        known = functions.index_targets(target.path, edit.text_of(merged, target.path))
+        there = functions.find_target(known, target.qualname, target.kind, target.nth)
         if there is None or there.source != target.source:
             raise LookupError(f"{target.path}::{target.qualname} is another there")
         placed.append(replace(change, target=there))
-    return edit.patched(merged, Candidate(tuple(placed), "heal-bot", "proposal"))
+    return edit.patch_files(merged, Candidate(tuple(placed), "heal-bot", "proposal"))
 
 
 def _passed(found: Confirmed, result: str) -> Confirmed:

@@ -18,14 +18,14 @@ _FAILS = re.compile(r"raise\s+AssertionError|assert\s+(?:False|0)\b|pytest\.fail
 _SAYS = frozenset({"NotImplementedError", "Failed", "AssertionError"})
 
 
-def of(seen: CaseResult, tree: Tree) -> str:
+def explain_unfinished(seen: CaseResult, tree: Tree) -> str:
     """What is not written yet; '' where code that is there is to blame."""
     own = [frame for frame in seen.frames if frame.origin is not Origin.LIBRARY]
     if not own or seen.kind not in _SAYS:
         return ""
     last = own[-1]
-    line = raise_location.line(tree, last)
-    target = raise_location.function(tree, last)
+    line = raise_location.read_line(tree, last)
+    target = raise_location.find_function(tree, last)
     name = f"{last.path}::{target.qualname if target else last.function}"
     if seen.kind != "NotImplementedError":
         if not (_FAILS.match(line) and _LATER.search(f"{seen.message} {line}")):

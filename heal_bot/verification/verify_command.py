@@ -15,7 +15,7 @@ _SECONDS = 600.0
 _PROGRAM = "import subprocess, sys; sys.exit(subprocess.run(['/bin/sh', '-c', {0!r}]).returncode)"
 
 
-def held(
+def run_commands(
     run: Run,
     found: Confirmed | Verdict,
     request: HealRequest,

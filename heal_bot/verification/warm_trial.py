@@ -37,15 +37,15 @@ def open_session(
     base: tuple[Edit, ...],
 ) -> Session:
     """A session that judges candidates for a cluster, each on top of the `base` edits."""
-    session = runner.warm(run, tree, env, cluster.failures, guards(baseline, cluster))
+    session = runner.warm(run, tree, env, cluster.failures, choose_guards(baseline, cluster))
     return _Based(session, base) if base else session
 
 
-def guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
+def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     """Passing tests that execute the suspects or share a file with a failure, fastest first."""
     red = {failure.test for failure in cluster.failures}
     targets = [suspect.target for suspect in cluster.suspects[:_SUSPECTS]]
-    near = covering(baseline.suite, targets) | _neighbours(baseline, red)
+    near = find_covering(baseline.suite, targets) | _neighbours(baseline, red)
     timed = sorted(
         (result.seconds, result.test)
         for result in baseline.suite.results
@@ -61,7 +61,7 @@ def guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def covering(suite: SuiteRun, targets: Sequence[Target]) -> set[str]:
+def find_covering(suite: SuiteRun, targets: Sequence[Target]) -> set[str]:
     """Tests whose spectrum touches one of the targets; none without a spectrum."""
     spectrum = suite.spectrum
     if spectrum is None:

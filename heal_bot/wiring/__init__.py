@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from heal_bot.checkout.bare_repository import Repository
-from heal_bot.checkout.checkout_tree import committed, dirty
+from heal_bot.checkout.checkout_tree import list_committed, list_dirty
 from heal_bot.core import bundle
 from heal_bot.core import request_file as requests
-from heal_bot.core.errors import UsageError, within
+from heal_bot.core.errors import UsageError, limit_errors
 from heal_bot.core.events import Event, Noted, Run, Underway
 from heal_bot.core.model import HealRequest, Memory, Outcome, Trust
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.core.settings import Settings, closed
+from heal_bot.core.settings import Settings, close_untrusted
 from heal_bot.core.text import Secret, redact
 from heal_bot.environments import apt_packages, nox_sessions
 from heal_bot.environments.environment_request import Access, Wanted
@@ -29,15 +29,15 @@ from heal_bot.ports import Critic, Proposer, Runner
 from heal_bot.repair.search import attempt_history
 from heal_bot.report import console, html, markdown
 from heal_bot.report.outcome_record import flatten
-from heal_bot.sandbox.client_pool import Launch, Sandbox, launched
+from heal_bot.sandbox.client_pool import Launch, Sandbox, launch_sandbox
 from heal_bot.testrun.command_runner import CommandRunner
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.wheel_builder import SandboxBuilder
-from heal_bot.wiring.proposers import NOTHING, Own, tiers
+from heal_bot.wiring.proposers import NOTHING, Own, make_tiers
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class HealJob:
     """What the command line asks of `heal`, beside the settings."""
 
     repo: Path
@@ -69,7 +69,7 @@ class BundleStore:
             "events.jsonl": _lines(console.json_line(event) for event in self.events),
             "memory.json": attempt_history.dump(outcome.memory),
             "pull_request.md": markdown.pull_request(record)[1],
-            "report.html": html.page(record),
+            "report.html": html.render_page(record),
         }
         diffs = {"patch.diff": record.patch, "suggestion.diff": record.suggestion}
         texts |= {name: found.diff for name, found in diffs.items() if found is not None}
@@ -93,8 +93,8 @@ class Connected:
 
 
 @contextmanager
-def connected(
-    job: Job,
+def connect(
+    job: HealJob,
     settings: Settings,
     sink: Callable[[Event], None],
     stopped: Callable[[], bool],
@@ -108,16 +108,19 @@ def connected(
     """
     place = settings.scratch_dir or None
     with (
-        (launch or launched(settings)).ready() as sandbox,
+        (launch or launch_sandbox(settings)).ready() as sandbox,
         tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
     ):
         store = BundleStore(job.out, settings.secrets)
         run = _run(settings, store, sink, stopped)
-        with within(run.left):
+        with limit_errors(run.left):
             repository = Repository.of(run, job.repo, Path(scratch))
             request = _request(run, job, settings, repository, Path(scratch))
             apt_packages.install(
-                run, apt_packages.named(settings.system_packages), apt_packages.PATH, os.environ
+                run,
+                apt_packages.parse_names(settings.system_packages),
+                apt_packages.PATH,
+                os.environ,
             )
         request = replace(
             request,
@@ -125,7 +128,7 @@ def connected(
             verify_command=request.verify_command or settings.verify_command,
             test_command=settings.test_command,
         )
-        chosen = tiers(settings, repository.source, job.replies, own)
+        chosen = make_tiers(settings, repository.source, job.replies, own)
         places = repository, Path(scratch), job.python
         workspace = _workspace(run, settings, request.trust, sandbox, *places)
         yield Connected(
@@ -137,12 +140,12 @@ def connected(
             proposers=chosen.proposers,
             critics=chosen.critics,
             store=store,
-            remembered=attempt_history.joined(attempt_history.load(job.memory), own.before),
+            remembered=attempt_history.join_memories(attempt_history.load(job.memory), own.before),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class VerifyBench:
     """What a bundle is verified with: no proposer, no store, no key."""
 
     run: Run
@@ -151,13 +154,13 @@ class Bench:
 
 
 @contextmanager
-def bench(
+def open_bench(
     repo: Path, python: Path | None, settings: Settings, sink: Callable[[Event], None]
-) -> Iterator[Bench]:
+) -> Iterator[VerifyBench]:
     """The edges to verify with, as long as the context lasts."""
     place = settings.scratch_dir or None
     with (
-        launched(settings).ready() as sandbox,
+        launch_sandbox(settings).ready() as sandbox,
         tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
     ):
         run = Run(sink)
@@ -165,7 +168,7 @@ def bench(
         repository = Repository.of(run, repo, Path(scratch))
         places = repository, Path(scratch), python
         workspace = _workspace(run, settings, Trust.KEYLESS, sandbox, *places)
-        yield Bench(run, workspace, _runner(settings, sandbox, workspace))
+        yield VerifyBench(run, workspace, _runner(settings, sandbox, workspace))
 
 
 def _runner(settings: Settings, sandbox: Sandbox, workspace: LocalWorkspace) -> Runner:
@@ -175,7 +178,9 @@ def _runner(settings: Settings, sandbox: Sandbox, workspace: LocalWorkspace) -> 
         changed=workspace.changed,
     )  # fmt: skip
     command = settings.test_command
-    return CommandRunner(sandbox, suite, command, command_results.results) if command else suite
+    return (
+        CommandRunner(sandbox, suite, command, command_results.read_results) if command else suite
+    )
 
 
 def _paths(patterns: tuple[str, ...], command: str) -> tuple[str, ...]:
@@ -194,7 +199,7 @@ def _workspace(
     python: Path | None,
 ) -> LocalWorkspace:
     """Where tests run; code of an untrusted head meets neither credentials nor a host."""
-    settings, lost = (settings, ()) if trust is Trust.TRUSTED else closed(settings)
+    settings, lost = (settings, ()) if trust is Trust.TRUSTED else close_untrusted(settings)
     for name in lost:
         message = f"{name} is not used: what is verified, or of an untrusted head, never meets it"
         run.emit(Noted(stage="workspace", message=message, level="warning"))
@@ -234,12 +239,14 @@ def _redacted(event: Event, secrets: Sequence[Secret]) -> Event:
 
 
 def _request(
-    run: Run, job: Job, settings: Settings, repository: Repository, scratch: Path
+    run: Run, job: HealJob, settings: Settings, repository: Repository, scratch: Path
 ) -> HealRequest:
     """The request in the file, or one for the HEAD of the repository, which must be clean."""
     if job.request_file is not None:
         return requests.load(job.request_file)
-    if changed := dirty(repository.source, committed(run, repository, repository.head, scratch)):
+    if changed := list_dirty(
+        repository.source, list_committed(run, repository, repository.head, scratch)
+    ):
         raise UsageError(
             f"{changed[0]} differs from the commit {repository.head[:12]}"
             f" ({len(changed)} files do); commit or stash first, a patch needs a fixed base"
@@ -249,7 +256,7 @@ def _request(
         base_sha=repository.head,
         base_ref=repository.branch,
         tested_sha=repository.head,
-        reports=tuple(located(given, job.repo) for given in job.junit),
+        reports=tuple(locate_pattern(given, job.repo) for given in job.junit),
         only=job.only,
         good=repository.resolve(run, job.good) if job.good else "",
         targets=job.targets,
@@ -257,7 +264,7 @@ def _request(
     )
 
 
-def located(pattern: str, repo: Path) -> str:
+def locate_pattern(pattern: str, repo: Path) -> str:
     """A pattern as an absolute one: relative to here when that matches, else to the repository."""
     if Path(pattern).is_absolute():
         return pattern
@@ -283,10 +290,10 @@ def _wanted(run: Run, settings: Settings, source: Path) -> Wanted:
     return Wanted(
         python=settings.python_version,
         setup=settings.setup,
-        freeze=pip_freeze.chosen(run, settings.freeze, settings.setup),
+        freeze=pip_freeze.choose_freeze(run, settings.freeze, settings.setup),
         # Where the failing run may have left its environment: in the project, then at the top.
         folders=tuple(dict.fromkeys((top / settings.working_directory, top))),
-        programs=nox_sessions.programs(settings.test_command),
+        programs=nox_sessions.find_programs(settings.test_command),
         access=Access(settings.index_url, settings.ca_file, settings.proxy),
     )
 

@@ -45,7 +45,7 @@ class Tiers:
     critics: tuple[Critic, ...] = ()
 
 
-def tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -> Tiers:
+def make_tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -> Tiers:
     """The tiers for a repository; models that follow each other are one chain with one budget.
 
     Raises UsageError for a missing key, or an installed model that cannot be had.

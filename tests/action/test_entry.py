@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from heal_bot.action import secret_vault
-from heal_bot.action.action_context import INPUTS, Job
+from heal_bot.action.action_context import INPUTS, ActionContext
 from heal_bot.core.errors import UsageError
 from tests.github_server import records
 from tests.github_server.runner import TOKEN, Runner, inputs, variable
@@ -149,7 +149,7 @@ def test_a_refused_comment_loads_github_s_sdk_only_to_ask_it(
 ) -> None:
     path = comment(github, tmp_path, "mallory", sender=sender)
     reading, writing = os.pipe()
-    os.write(writing, secret_vault.packed({variable("github-token"): TOKEN}))
+    os.write(writing, secret_vault.pack_secrets({variable("github-token"): TOKEN}))
     os.close(writing)
     try:
         given = {
@@ -262,7 +262,7 @@ def test_the_action_file_names_the_inputs_the_program_reads() -> None:
 def test_unknown_inputs_are_told_with_the_name_that_was_meant(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Job.of(inputs({"max-usdd": "1", "xyz": "1", "mode": "pull-request"}))
+    ActionContext.of(inputs({"max-usdd": "1", "xyz": "1", "mode": "pull-request"}))
     first, second = capsys.readouterr().out.splitlines()
     assert "unknown input max-usdd is passed over; did you mean max-usd?" in first
     assert "unknown input xyz is passed over; docs/inputs.md lists them all" in second
@@ -282,7 +282,7 @@ def test_an_input_that_cannot_be_meant_names_itself_and_what_to_give(
     name: str, value: str, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        Job.of(inputs({name: value}))
+        ActionContext.of(inputs({name: value}))
 
 
 def test_an_event_that_asks_for_nothing_ends_in_its_first_process_without_click(

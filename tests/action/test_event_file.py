@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.action.event_file import idle, load
+from heal_bot.action.event_file import explain_idle, load
 from heal_bot.core.errors import UsageError
 
 SPOKEN = ("issue_comment", "pull_request_review_comment", "pull_request_review")
@@ -41,23 +41,23 @@ def test_a_comment_without_a_command_is_for_nobody(
     tmp_path: Path, name: str, body: object, nobody: bool
 ) -> None:
     part = "review" if name == "pull_request_review" else "comment"
-    assert bool(idle(name, written(tmp_path, body, part))) is nobody
+    assert bool(explain_idle(name, written(tmp_path, body, part))) is nobody
 
 
 @pytest.mark.parametrize("name", ["push", "schedule", "workflow_run", "repository_dispatch", ""])
 def test_what_is_no_comment_is_read_by_whoever_knows_it(tmp_path: Path, name: str) -> None:
-    assert not idle(name, written(tmp_path, "Thank you!"))
+    assert not explain_idle(name, written(tmp_path, "Thank you!"))
 
 
 @pytest.mark.parametrize("given", [{}, {"comment": None}, {"comment": {}}, {"comment": ["x"]}])
 def test_a_payload_of_another_form_is_not_passed_over(tmp_path: Path, given: Any) -> None:
     path = tmp_path / "event.json"
     path.write_text(json.dumps(given))
-    assert not idle("issue_comment", path)
+    assert not explain_idle("issue_comment", path)
 
 
 def test_a_broken_file_is_not_passed_over(tmp_path: Path) -> None:
-    assert not idle("issue_comment", tmp_path / "gone.json")
+    assert not explain_idle("issue_comment", tmp_path / "gone.json")
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"[" * 100_000, b"\xff"], ids=repr)
@@ -90,8 +90,8 @@ def test_a_run_that_neither_failed_nor_passed_asks_for_nothing(
 ) -> None:
     path = tmp_path / "event.json"
     path.write_text(json.dumps({"action": action, "workflow_run": {"conclusion": conclusion}}))
-    assert idle("workflow_run", path) == reason
+    assert explain_idle("workflow_run", path) == reason
 
 
 def test_what_runs_with_write_rights_on_foreign_code_is_not_served(tmp_path: Path) -> None:
-    assert "not served" in idle("pull_request_target", tmp_path / "gone.json")
+    assert "not served" in explain_idle("pull_request_target", tmp_path / "gone.json")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.action.local_event import completed
+from heal_bot.action.local_event import complete_environment
 
 SHA = "a" * 40
 
@@ -16,7 +16,10 @@ SHA = "a" * 40
 def test_each_example_of_github_s_own_is_known_by_its_keys() -> None:
     packed = Path(__file__).parents[1] / "github_server/webhooks.json.gz"
     examples = json.loads(gzip.decompress(packed.read_bytes()))
-    found = {name: completed({}, given)["GITHUB_EVENT_NAME"] for name, given in examples.items()}
+    found = {
+        name: complete_environment({}, given)["GITHUB_EVENT_NAME"]
+        for name, given in examples.items()
+    }
     assert len(found) > 5
     assert all(name == known for name, known in found.items()), found
 
@@ -33,10 +36,10 @@ def test_each_example_of_github_s_own_is_known_by_its_keys() -> None:
 def test_commit_and_branch_come_from_the_event(
     payload: dict[str, object], sha: str | None, ref: str | None
 ) -> None:
-    found = completed({}, payload)
+    found = complete_environment({}, payload)
     assert (found.get("GITHUB_SHA"), found.get("GITHUB_REF_NAME")) == (sha, ref)
 
 
 def test_what_the_environment_says_counts() -> None:
-    found = completed({"GITHUB_SHA": SHA}, {"after": "b" * 40, "ref": "refs/heads/main"})
+    found = complete_environment({"GITHUB_SHA": SHA}, {"after": "b" * 40, "ref": "refs/heads/main"})
     assert found["GITHUB_SHA"] == SHA

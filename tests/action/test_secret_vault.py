@@ -20,7 +20,7 @@ PROGRAM = """
 import ctypes, json, os
 from heal_bot.action import secret_vault
 before = ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)
-inside = secret_vault.sealed(dict(os.environ))
+inside = secret_vault.seal_process(dict(os.environ))
 after = ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)
 print(json.dumps({"inside": inside, "shown": dict(os.environ), "dumpable": [before, after]}))
 """
@@ -34,7 +34,7 @@ def test_what_is_kept_is_on_a_list() -> None:
     secret = {variable(name) for name in _SECRET}
     kept = {name: value for name, value in given.items() if name not in secret}
     assert kept[variable("mode")] == "push"
-    assert secret_vault.plain(environ) == {
+    assert secret_vault.keep_plain(environ) == {
         "PATH": "/bin", "GITHUB_REPOSITORY": "octo/shop", **kept,
     }  # fmt: skip
 
@@ -59,7 +59,7 @@ def test_a_process_started_with_secrets_replaces_itself(tmp_path: Path) -> None:
 
 def test_secrets_travel_through_a_pipe_and_no_further(tmp_path: Path) -> None:
     reading, writing = os.pipe()
-    os.write(writing, secret_vault.packed({"GITHUB_TOKEN": "ghs_hidden"}))
+    os.write(writing, secret_vault.pack_secrets({"GITHUB_TOKEN": "ghs_hidden"}))
     os.close(writing)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -81,9 +81,9 @@ def test_secrets_travel_through_a_pipe_and_no_further(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"A": 1}', b"\xff"], ids=repr)
 def test_what_is_no_secrets_is_one_line(data: bytes) -> None:
     with pytest.raises(UsageError):
-        secret_vault.unpacked(data)
+        secret_vault.unpack_secrets(data)
 
 
 def test_too_many_secrets_are_refused_before_a_pipe_blocks() -> None:
     with pytest.raises(UsageError, match="at most"):
-        secret_vault.packed({"GITHUB_TOKEN": "x" * 70_000})
+        secret_vault.pack_secrets({"GITHUB_TOKEN": "x" * 70_000})

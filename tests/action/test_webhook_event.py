@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from heal_bot.action.webhook_event import Asked, Facts, Ignored, Place, read
+from heal_bot.action.webhook_event import CommandRequest, EventFacts, EventPlace, Ignored, read
 from heal_bot.core.errors import UsageError
 
 REPO = "Codertocat/Hello-World"
 SHA, HEAD = "a" * 40, "b" * 40
-FACTS = Facts(REPO, SHA, "main", 42, ("/w/reports/*.xml",))
+FACTS = EventFacts(REPO, SHA, "main", 42, ("/w/reports/*.xml",))
 EXAMPLES = json.loads(
     gzip.decompress((Path(__file__).parents[1] / "github_server/webhooks.json.gz").read_bytes())
 )
@@ -133,59 +133,59 @@ ASKED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 def test_an_event_becomes_a_request(name: str) -> None:
     event, payload, expected = ASKED[name]
     asked = read(event, payload, FACTS)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, CommandRequest)
     assert {key: getattr(asked.request, key) for key in expected} == expected
     assert (asked.request.repo, asked.request.run_id) == (REPO, 42)
 
 
 def test_a_red_run_of_another_workflow_is_asked_for_by_its_id() -> None:
     asked = read("workflow_run", finished(pull_requests=[{"number": 5}]), FACTS)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, CommandRequest)
     assert (asked.artifacts, asked.green) == (True, False)
     assert (asked.request.run_id, asked.request.pull_number) == (77, 5)
     assert asked.request.base_ref == "main"
     green = read("workflow_run", finished("success"), FACTS)
-    assert isinstance(green, Asked)
+    assert isinstance(green, CommandRequest)
     assert green.green
 
 
 def test_a_dispatch_may_name_a_run_instead_of_a_commit() -> None:
     payload = dispatch() | {"client_payload": {"run_id": 88}}
     asked = read("repository_dispatch", payload, FACTS)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, CommandRequest)
     assert (asked.artifacts, asked.request.run_id, asked.request.reports) == (True, 88, ())
 
 
 @pytest.mark.parametrize(
     ("changes", "place"),
     [
-        ({}, Place("README.md", 7, HEAD)),
+        ({}, EventPlace("README.md", 7, HEAD)),
         ({"line": None}, None),
         ({"side": "LEFT"}, None),
     ],
 )
-def test_the_line_of_a_review_is_kept(changes: dict[str, Any], place: Place | None) -> None:
+def test_the_line_of_a_review_is_kept(changes: dict[str, Any], place: EventPlace | None) -> None:
     payload = line_comment("/heal", **changes)
     asked = read("pull_request_review_comment", payload, FACTS)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, CommandRequest)
     assert (asked.place, asked.review) == (place, True)
 
 
 def test_a_listed_bot_may_ask() -> None:
     payload = comment("/heal", sender={"login": "Codertocat", "type": "Bot"})
     facts = replace(FACTS, bots=("Codertocat",))
-    assert isinstance(read("issue_comment", payload, facts), Asked)
+    assert isinstance(read("issue_comment", payload, facts), CommandRequest)
 
 
 def test_a_dispatch_that_names_no_failure_is_for_nothing() -> None:
     ignored = read("repository_dispatch", dispatch(), replace(FACTS, junit=()))
     assert isinstance(ignored, Ignored)
-    assert isinstance(read("repository_dispatch", dispatch(), FACTS), Asked)
+    assert isinstance(read("repository_dispatch", dispatch(), FACTS), CommandRequest)
 
 
 def test_the_report_of_a_dispatch_comes_along() -> None:
     asked = read("repository_dispatch", dispatch(report="<testsuites/>"), FACTS)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, CommandRequest)
     assert asked.report == "<testsuites/>"
 
 
@@ -259,4 +259,4 @@ def test_a_payload_of_the_wrong_form_is_named(
 
 def test_a_job_without_a_full_commit_is_refused() -> None:
     with pytest.raises(UsageError, match="no full commit SHA"):
-        read("push", example("push"), Facts(REPO, "main", "main"))
+        read("push", example("push"), EventFacts(REPO, "main", "main"))

@@ -13,15 +13,15 @@ import pytest
 
 from heal_bot.action import action_context as job_module
 from heal_bot.action import worker_process
-from heal_bot.action.action_context import Job
+from heal_bot.action.action_context import ActionContext
 from heal_bot.core.errors import ProvisionError, UsageError
 from heal_bot.core.model import HealRequest, Memory
 from heal_bot.core.settings import Settings
 from tests.github_server import runner
 
 
-def job(workspace: Path, **inputs: str) -> Job:
-    return Job.of({"GITHUB_WORKSPACE": str(workspace), **runner.inputs(inputs)})
+def job(workspace: Path, **inputs: str) -> ActionContext:
+    return ActionContext.of({"GITHUB_WORKSPACE": str(workspace), **runner.inputs(inputs)})
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_versions_are_those_of_the_named_file_else_of_the_one_beside_the_reports
     told = {"GITHUB_WORKSPACE": str(tmp_path / "work"), **named}
     request = HealRequest(repo="", base_sha="0" * 40)
     task = worker_process.Task(request, Memory(), downloaded=(tmp_path / "a.zip",))
-    options = worker_process._frozen(Job.of(told), task, tmp_path)
+    options = worker_process._frozen(ActionContext.of(told), task, tmp_path)
     assert options == ([f"--freeze={tmp_path / expected}"] if expected else [])
 
 
@@ -122,7 +122,9 @@ def test_a_folder_that_only_root_can_enter_is_no_place_for_the_child_s_files(
 def test_an_error_is_on_the_run_s_page_though_the_runner_s_files_cannot_be_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job_module.broke({"GITHUB_OUTPUT": str(tmp_path)}, ProvisionError("the disk is full: free it"))
+    job_module.report_broken_run(
+        {"GITHUB_OUTPUT": str(tmp_path)}, ProvisionError("the disk is full: free it")
+    )
     assert capsys.readouterr().out == "::error title=heal-bot::the disk is full: free it\n"
 
 

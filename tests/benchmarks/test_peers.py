@@ -44,7 +44,7 @@ def test_the_answer_holds_the_changed_function_and_its_imports(task) -> None:
 
 def test_heal_bot_understands_the_answers() -> None:
     for task in (SECONDS, SPAN, read(FOLDER / "stateful" / "recent.md")):
-        targets = index.index(task.path, task.module)
+        targets = index.index_targets(task.path, task.module)
         reading = understood(answer(task, task.reference), targets, {task.path: task.module})
         assert {edit.target.qualname for edit in reading.edits} == set(
             changed(task, task.reference)

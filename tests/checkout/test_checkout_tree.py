@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.checkout.bare_repository import Repository
-from heal_bot.checkout.checkout_tree import checkout, committed, dirty
+from heal_bot.checkout.checkout_tree import checkout, list_committed, list_dirty
 from heal_bot.core.errors import BudgetError, ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.model import PatchedFile
@@ -134,7 +134,7 @@ def test_a_patch_for_another_file_is_refused(tree_of, source, run, tmp_path, pat
 class TestDirty:
     def test_a_clean_folder(self, tree_of, source):
         (source / "untracked.py").write_text("")
-        assert dirty(source, tree_of(source)) == ()
+        assert list_dirty(source, tree_of(source)) == ()
 
     def test_changed_missing_and_replaced_files(self, tree_of, source, tmp_path):
         tree = tree_of(source)
@@ -143,18 +143,18 @@ class TestDirty:
         (tmp_path / "same").write_bytes((source / "pkg/b.txt").read_bytes())
         (source / "pkg/b.txt").unlink()
         (source / "pkg/b.txt").symlink_to(tmp_path / "same")
-        assert set(dirty(source, tree)) == {"pkg/a.py", "pkg/b.txt", "run.sh"}
+        assert set(list_dirty(source, tree)) == {"pkg/a.py", "pkg/b.txt", "run.sh"}
 
     def test_line_endings_of_another_system_do_not_count(self, tree_of, source):
         (source / "pkg/a.py").write_bytes(b"one = 1\r\ntwo = 2\r\nthree = 3\r\n")
-        assert dirty(source, tree_of(source)) == ()
+        assert list_dirty(source, tree_of(source)) == ()
 
     def test_what_git_would_filter_is_judged_by_its_bytes(self, tree_of, source, git):
         tree = tree_of(source)
         git(source, "config", "filter.same.clean", "git show HEAD:pkg/a.py")
         (source / ".git/info/attributes").write_text("*.py filter=same\n")
         (source / "pkg/a.py").write_text("import os\n")
-        assert dirty(source, tree) == ("pkg/a.py",)
+        assert list_dirty(source, tree) == ("pkg/a.py",)
 
 
 def test_the_blob_id_is_the_hash_of_what_was_written(tree_of, source):
@@ -176,8 +176,8 @@ def test_a_path_that_cannot_be_written_ends_in_one_line(tree_of, source, git, pa
 def test_a_checkout_ends_with_the_budget(source, tmp_path):
     run = Run(lambda event: None)
     repository = Repository.of(run, source, tmp_path / "scratch")
-    tree = committed(run, repository, repository.head, tmp_path / "trees")
-    assert dirty(source, tree) == ()
+    tree = list_committed(run, repository, repository.head, tmp_path / "trees")
+    assert list_dirty(source, tree) == ()
     assert not (tmp_path / "trees").exists()
     with pytest.raises(BudgetError, match="raise max-minutes"):
         tree.with_files(replace(run, deadline=0.0), (), tmp_path / "trees")

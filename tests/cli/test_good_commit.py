@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.action.action_context import Job
+from heal_bot.action.action_context import ActionContext
 from heal_bot.action.dispatch import serve
 from heal_bot.action.worker_process import Task
 from heal_bot.core.model import HealRequest
@@ -62,14 +62,14 @@ def asked(
     """The request that the action heals for an event, and what its step said."""
     healed: list[HealRequest] = []
 
-    def heal(job: Job, task: Task) -> OutcomeRecord:
+    def heal(job: ActionContext, task: Task) -> OutcomeRecord:
         healed.append(task.request)
         return records.record(records.data(task.request.base_sha))
 
     sha = github.world.branch("main") or ""
     (folder / "event.json").write_text(json.dumps(payload))
     environ = Runner(github.url, folder, folder, sha).environ(name, {"mode": "dry-run", **inputs})
-    serve(Job.of(environ), name, folder / "event.json", heal)
+    serve(ActionContext.of(environ), name, folder / "event.json", heal)
     (request,) = healed
     return request, (folder / "summary").read_text()
 

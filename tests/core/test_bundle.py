@@ -63,7 +63,7 @@ def test_a_key_in_pieces_is_in_no_file_of_the_bundle(split: str) -> None:
     attempt = Attempt(1, "c1", Candidate((), "rules", "method", said), verdict, 0.1, said)
     outcome = Outcome(REQUEST, "not_healed", "done", said, Report(()), attempts=(attempt,))
     record = flatten(outcome, (Secret(key), Secret("s3cret-word")))
-    for text in (bundle.dump(record), html.page(record), markdown.pull_request(record)[1]):
+    for text in (bundle.dump(record), html.render_page(record), markdown.pull_request(record)[1]):
         assert "said ***" in text
         assert not re.search(r"A\W*(?:U[\W\d]+)?b|s\W*(?:U[\W\d]+)?3\W", text)
 

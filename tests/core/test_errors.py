@@ -17,9 +17,9 @@ from heal_bot.core.errors import (
     SandboxError,
     UsageError,
     WorkspaceError,
+    explain_uncollected,
+    limit_errors,
     no_room,
-    uncollected,
-    within,
 )
 
 
@@ -47,15 +47,18 @@ def test_any_other_failure_of_the_system_is_a_bug() -> None:
 
 @pytest.mark.parametrize("kind", [SandboxError, ProvisionError, WorkspaceError, ForgeError])
 def test_what_fails_when_no_time_is_left_fails_for_want_of_time(kind: type[HealBotError]) -> None:
-    with pytest.raises(BudgetError, match="over: git was killed; raise --max"), within(lambda: 0.0):
+    with (
+        pytest.raises(BudgetError, match="over: git was killed; raise --max"),
+        limit_errors(lambda: 0.0),
+    ):
         raise kind("git was killed")
-    with pytest.raises(kind, match=r"^git was killed$"), within(lambda: 0.1):
+    with pytest.raises(kind, match=r"^git was killed$"), limit_errors(lambda: 0.1):
         raise kind("git was killed")
 
 
 @pytest.mark.parametrize("kind", [UsageError, BudgetError])
 def test_what_was_asked_wrongly_stays_wrong_when_time_is_over(kind: type[HealBotError]) -> None:
-    with pytest.raises(kind, match=r"^no such report$"), within(lambda: 0.0):
+    with pytest.raises(kind, match=r"^no such report$"), limit_errors(lambda: 0.0):
         raise kind("no such report")
 
 
@@ -66,4 +69,4 @@ def test_what_was_asked_wrongly_stays_wrong_when_time_is_over(kind: type[HealBot
 def test_tests_that_were_not_collected_in_time_are_no_fault_of_the_sandbox(
     ended: str, kind: type[HealBotError]
 ) -> None:
-    assert type(uncollected(ended, "60 s")) is kind
+    assert type(explain_uncollected(ended, "60 s")) is kind

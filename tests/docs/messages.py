@@ -35,11 +35,11 @@ class Message:
 
 @functools.cache
 def error_classes() -> set[str]:
-    """The names of all subclasses of HealBotError, and its own."""
+    """The names of all subclasses of HealBotError, its own, and what a report is told by."""
     pairs = [
         p for text in _texts().values() for p in re.findall(r"^class (\w+)\((\w+)\)", text, re.M)
     ]
-    found = {"HealBotError"}
+    found = {"HealBotError", "ArchiveRefused"}
     while more := {name for name, base in pairs if base in found} - found:
         found |= more
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.errors import ProvisionError, UsageError
-from heal_bot.environments.apt_packages import install, named
+from heal_bot.environments.apt_packages import install, parse_names
 from tests.fakes import quiet_run
 
 RUNNER = {"GITHUB_ACTIONS": "true"}
@@ -23,7 +23,7 @@ def apt(folder: Path, script: str) -> str:
 
 
 def test_names_are_split_and_each_is_taken_once() -> None:
-    assert named("libpq5, tzdata\n libpq5 git=1:2.39.5-0+deb12u2") == (
+    assert parse_names("libpq5, tzdata\n libpq5 git=1:2.39.5-0+deb12u2") == (
         "libpq5", "tzdata", "git=1:2.39.5-0+deb12u2",
     )  # fmt: skip
 
@@ -31,7 +31,7 @@ def test_names_are_split_and_each_is_taken_once() -> None:
 @pytest.mark.parametrize("text", ["-o=APT::Update", "./evil.deb", "a;id", "$(id)", "x/../y", "é"])
 def test_what_is_no_name_of_a_package_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no name"):
-        named(text)
+        parse_names(text)
 
 
 def test_they_are_installed_after_an_update(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.model import RunHints
 from heal_bot.core.text import Secret
-from heal_bot.environments.environment_builder import as_of
+from heal_bot.environments.environment_builder import date_index
 from heal_bot.environments.environment_request import Access
-from heal_bot.environments.interpreters import installed
-from heal_bot.environments.nox_sessions import programs
+from heal_bot.environments.interpreters import list_installed
+from heal_bot.environments.nox_sessions import find_programs
 
 PROJECT = '[project]\nname = "mine"\nversion = "3.1"\n'
-NEWEST = {".".join(p.version.split(".")[:2]): p.version for p in reversed(installed())}
+NEWEST = {".".join(p.version.split(".")[:2]): p.version for p in reversed(list_installed())}
 
 
 def inside(env, code: str) -> str:
@@ -358,7 +358,7 @@ def test_an_absent_python_is_named_as_not_tested(assembled, events):
     ids=["known", "unknown", "in the future", "another index"],
 )
 def test_the_public_index_is_seen_as_the_failing_run_saw_it(access, started, until):
-    assert as_of(access, started).until == until
+    assert date_index(access, started).until == until
 
 
 @pytest.mark.slow
@@ -384,6 +384,6 @@ def test_what_the_test_command_and_the_sessions_of_the_noxfile_need_is_installed
         "@nox.session\ndef docs(session):\n    session.install('docs')\n"
     )
     env = assembled(
-        {"noxfile.py": noxfile, "ci.txt": "deeper\n"}, programs=programs("cd x && tox -e py")
+        {"noxfile.py": noxfile, "ci.txt": "deeper\n"}, programs=find_programs("cd x && tox -e py")
     )
     assert holds(env).keys() == {"tox", "tox_current_env", "dep", "deeper", "ran", "pytest"}

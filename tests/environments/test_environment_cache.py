@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.errors import ProvisionError
-from heal_bot.environments.environment_cache import KEPT, Store, _size, _stands, superfluous
+from heal_bot.environments.environment_cache import (
+    KEPT,
+    EnvironmentCache,
+    _size,
+    _stands,
+    choose_superfluous,
+)
 
 
 @pytest.fixture
@@ -25,14 +31,14 @@ def fill(work: Path, final: Path) -> dict[str, object]:
 
 
 def test_an_installation_is_built_once(folder):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
     assert store.get("one", fill) == {"made": 1}
     assert store.get("one", lambda work, final: {"made": 2}) == {"made": 1}
     assert (folder / "one/data").read_text() == str(folder / "one")
 
 
 def test_a_build_that_fails_leaves_nothing(folder):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
 
     def fail(work: Path, final: Path) -> dict[str, object]:
         (work / "data").write_text("half")
@@ -44,7 +50,7 @@ def test_a_build_that_fails_leaves_nothing(folder):
 
 
 def test_the_first_of_two_builders_wins(folder):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
 
     def slow(work: Path, final: Path) -> dict[str, object]:
         store.get("one", fill)
@@ -60,7 +66,7 @@ def test_a_folder_others_can_write_is_refused(folder):
     folder.mkdir()
     folder.chmod(0o777)
     with pytest.raises(ProvisionError, match="can be written by one"):
-        Store.at(folder)
+        EnvironmentCache.at(folder)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
@@ -68,24 +74,24 @@ def test_a_folder_of_another_user_is_refused(folder):
     folder.mkdir()
     os.chown(folder, 64001, 64001)
     with pytest.raises(ProvisionError, match="belongs to another user"):
-        Store.at(folder)
+        EnvironmentCache.at(folder)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="tests run as another user only under root")
 def test_a_folder_that_others_cannot_reach_is_refused(folder):
     folder.mkdir(mode=0o700)
     with pytest.raises(ProvisionError, match="cannot be reached by the user that tests run as"):
-        Store.at(folder / "inner")
+        EnvironmentCache.at(folder / "inner")
 
 
 def test_a_link_is_refused(folder, tmp_path):
     folder.symlink_to(tmp_path)
     with pytest.raises(ProvisionError, match="is a link"):
-        Store.at(folder)
+        EnvironmentCache.at(folder)
 
 
 def test_an_installation_that_was_planted_is_refused(folder):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
     (folder / "one").mkdir()
     (folder / "one").chmod(0o777)
     with pytest.raises(ProvisionError, match="can be written by one"):
@@ -108,7 +114,7 @@ GB = 1 << 30
 )
 def test_what_is_old_or_takes_too_much_of_the_disk_may_go(ages, size, free, gone):
     used = {Path(f"{n:02}"): 1e9 - age * 3600 - n for n, age in enumerate(ages)}
-    found = superfluous(used, dict.fromkeys(used, size * GB), free * GB)
+    found = choose_superfluous(used, dict.fromkeys(used, size * GB), free * GB)
     assert len(found) == gone
     assert found == sorted(used)[len(used) - gone :]
 
@@ -134,7 +140,7 @@ def test_the_ones_used_longest_ago_go_when_a_new_one_comes(folder):
 
 @pytest.mark.long
 def test_what_a_living_process_uses_stays(folder):
-    Store.at(folder).get("aged", fill)
+    EnvironmentCache.at(folder).get("aged", fill)
     _in_a_process_of_its_own(folder, *(f"other{n:02}" for n in range(KEPT + 1)))
     age(folder, 2)
     _in_a_process_of_its_own(folder, "new")
@@ -143,7 +149,7 @@ def test_what_a_living_process_uses_stays(folder):
 
 
 def test_what_a_killed_process_left_goes_after_a_while(folder):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
     for name, hours in ((".new-dead", 7), (".old-dead", 7), (".new-living", 0.5)):
         (folder / name / "site-packages").mkdir(parents=True)
         then = (folder / name).stat().st_mtime - hours * 3600
@@ -153,7 +159,7 @@ def test_what_a_killed_process_left_goes_after_a_while(folder):
 
 
 def test_one_that_was_removed_meanwhile_is_built_again(folder):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
     gone = []
 
     def build(work: Path, final: Path) -> dict[str, object]:
@@ -168,7 +174,7 @@ def test_one_that_was_removed_meanwhile_is_built_again(folder):
 
 @pytest.mark.parametrize("record", ["", "[]", '{"bytes": "many"}', "\udcff"])
 def test_a_damaged_record_of_another_installation_ends_no_run(folder, record):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
     (folder / "other/data").mkdir(parents=True)
     (folder / "other/heal-bot.json").write_bytes(record.encode(errors="surrogateescape"))
     assert store.get("one", fill) == {"made": 1}
@@ -177,7 +183,7 @@ def test_a_damaged_record_of_another_installation_ends_no_run(folder, record):
 
 @pytest.mark.parametrize("record", ["", "[]"])
 def test_a_damaged_record_of_its_own_is_named(folder, record):
-    store = Store.at(folder)
+    store = EnvironmentCache.at(folder)
     (folder / "one").mkdir()
     (folder / "one/heal-bot.json").write_text(record)
     with pytest.raises(ProvisionError, match=r"no sound heal-bot\.json: remove that folder"):
@@ -189,13 +195,13 @@ def test_what_is_removed_while_it_is_counted_has_no_bytes(folder):
 
 
 def test_a_record_that_was_made_anew_is_another(folder):
-    Store.at(folder).get("one", fill)
+    EnvironmentCache.at(folder).get("one", fill)
     record = folder / "one/heal-bot.json"
     with record.open("rb") as old:
         assert _stands(old.fileno(), record)
         shutil.rmtree(folder / "one")
         assert not _stands(old.fileno(), record)
-        Store.at(folder).get("one", fill)
+        EnvironmentCache.at(folder).get("one", fill)
         assert not _stands(old.fileno(), record)
 
 
@@ -203,13 +209,13 @@ def _in_a_process_of_its_own(folder: Path, *names: str) -> None:
     code = f"""
 import sys
 from pathlib import Path
-from heal_bot.environments.environment_cache import Store
+from heal_bot.environments.environment_cache import EnvironmentCache
 
 def fill(work, final):
     (work / "data").write_text(str(final))
     return {{"made": 1}}
 
-store = Store.at(Path({str(folder)!r}))
+store = EnvironmentCache.at(Path({str(folder)!r}))
 """
     for name in names:
         subprocess.run([sys.executable, "-c", f"{code}\nstore.get({name!r}, fill)"], check=True)

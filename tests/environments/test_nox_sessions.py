@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.environments.nox_sessions import installs
+from heal_bot.environments.nox_sessions import find_installs
 
 
 def _installs(body: str, name: str = "tests", mark: str = "@nox.session") -> list[list[str]]:
-    return list(installs(f"{mark}\ndef {name}(session):\n    {body}\n".encode()))
+    return list(find_installs(f"{mark}\ndef {name}(session):\n    {body}\n".encode()))
 
 
 @pytest.mark.parametrize(

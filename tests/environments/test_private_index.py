@@ -15,7 +15,7 @@ from heal_bot.core.model import Trust
 from heal_bot.core.settings import Settings
 from heal_bot.core.text import Secret
 from heal_bot.environments.environment_request import Access
-from heal_bot.environments.package_index import Index, _origin
+from heal_bot.environments.package_index import PackageIndex, _origin
 from tests.environments.test_environment_builder import BACKEND, SYSTEM
 from tests.environments.warehouse import Warehouse, certificate
 
@@ -128,7 +128,7 @@ def test_what_the_repository_says_of_indexes_and_passwords_is_not_believed(
 
 
 def test_an_index_without_a_password_is_given_none(warehouse, tmp_path):
-    index = Index.at(tmp_path / "index", "3.12", Access(Secret(warehouse.url)))
+    index = PackageIndex.at(tmp_path / "index", "3.12", Access(Secret(warehouse.url)))
     assert index._download(f"{warehouse.url}/pytest/index.html")
     assert warehouse.asked == [("/simple/pytest/index.html", "")]
 

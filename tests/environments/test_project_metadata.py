@@ -10,7 +10,7 @@ from heal_bot.checkout.bare_repository import Repository
 from heal_bot.checkout.checkout_tree import checkout
 from heal_bot.environments import project_install
 from heal_bot.environments.environment_builder import _locked, _Plan
-from heal_bot.environments.project_metadata import declared
+from heal_bot.environments.project_metadata import read_declared
 from heal_bot.environments.provision import _lock_hash
 from heal_bot.source import paths
 
@@ -191,12 +191,12 @@ features = ["speed"]
          "production alone", "in beside txt"],
 )  # fmt: skip
 def test_what_tests_need_is_found(files: dict[str, str], names: str) -> None:
-    found = declared(Files(files), "")  # type: ignore[arg-type]
+    found = read_declared(Files(files), "")  # type: ignore[arg-type]
     assert {r.name for r in found.lines.requirements} == set(names.split())
 
 
 def test_a_project_without_a_table_of_its_own_is_known_by_what_setuptools_reads() -> None:
-    found = declared(Files({"setup.cfg": CFG}), "")  # type: ignore[arg-type]
+    found = read_declared(Files({"setup.cfg": CFG}), "")  # type: ignore[arg-type]
     assert (found.project["name"], found.project["version"]) == ("mine", "3.1")
     assert found.requires == ">=3.10"
     assert found.project["scripts"] == {"mine": "mine.cli:main"}
@@ -204,19 +204,19 @@ def test_a_project_without_a_table_of_its_own_is_known_by_what_setuptools_reads(
 
 @pytest.mark.parametrize("text", ["setup(", "setup(*x, **y)", "setup(name=1, install_requires=2)"])
 def test_a_setup_py_that_computes_says_nothing(text: str) -> None:
-    found = declared(Files({"setup.py": text}), "")  # type: ignore[arg-type]
+    found = read_declared(Files({"setup.py": text}), "")  # type: ignore[arg-type]
     assert found.lines.requirements == []
 
 
 def test_setup_replaces_extras_and_groups_but_those_it_names() -> None:
     files = Files({"pyproject.toml": PROJECT + TOOLS, "tox.ini": TOX})
-    found = declared(files, ".[speed] --group lint")  # type: ignore[arg-type]
+    found = read_declared(files, ".[speed] --group lint")  # type: ignore[arg-type]
     assert {r.name for r in found.lines.requirements} == {"named", "other"}
 
 
 def test_a_project_of_poetry_keeps_its_name_beside_a_setup_cfg_of_other_tools() -> None:
     files = Files({"pyproject.toml": POETRY, "setup.cfg": FLAKE})
-    found = declared(files, "").project  # type: ignore[arg-type]
+    found = read_declared(files, "").project  # type: ignore[arg-type]
     assert (found["name"], found["version"]) == ("mine", "2.1")
     assert found["scripts"] == {"mine": "mine.cli:main", "old": "mine.cli:old"}
     assert found["entry-points"] == {"pytest11": {"mine": "mine.plugin"}}
@@ -230,7 +230,7 @@ def test_a_project_of_poetry_keeps_its_name_beside_a_setup_cfg_of_other_tools() 
 )  # fmt: skip
 def test_entry_points_of_a_setup_py_are_read_where_they_are_written_out(given: str) -> None:
     text = f"from setuptools import setup\nsetup(name='mine', entry_points={given})\n"
-    found = declared(Files({"setup.py": text}), "")  # type: ignore[arg-type]
+    found = read_declared(Files({"setup.py": text}), "")  # type: ignore[arg-type]
     if given.startswith("dict"):
         assert found.lines.refused == [COMPUTED.format("entry-points")]
     else:
@@ -239,7 +239,7 @@ def test_entry_points_of_a_setup_py_are_read_where_they_are_written_out(given: s
 
 
 def test_a_package_that_setup_names_is_asked_of_the_index_whatever_uv_takes_it_from() -> None:
-    found = declared(Files({"pyproject.toml": UV}), "far")  # type: ignore[arg-type]
+    found = read_declared(Files({"pyproject.toml": UV}), "far")  # type: ignore[arg-type]
     assert {r.name for r in found.lines.requirements} == {"far", "dep", "mirrored"}
 
 
@@ -263,7 +263,7 @@ COMPUTES = "setup(name='mine', install_requires=open('r').read().split(), extras
 def test_what_a_setup_py_computes_is_told_where_it_counts(
     files: dict[str, str], setup: str, keys: tuple[str, ...]
 ) -> None:
-    found = declared(Files(files), setup)  # type: ignore[arg-type]
+    found = read_declared(Files(files), setup)  # type: ignore[arg-type]
     assert sorted(found.lines.refused) == [COMPUTED.format(key) for key in keys]
 
 
@@ -278,7 +278,7 @@ def test_what_a_setup_py_computes_is_told_where_it_counts(
     ],
 )  # fmt: skip
 def test_what_is_passed_over_is_told(files: dict[str, str], remark: str) -> None:
-    found = declared(Files(files), "")  # type: ignore[arg-type]
+    found = read_declared(Files(files), "")  # type: ignore[arg-type]
     assert remark in (*found.lines.refused, *found.notes)
 
 
@@ -301,11 +301,11 @@ def test_a_link_among_what_declares_is_told_and_not_followed(
     git(source, "commit", "-qm", "Link")
     repository = Repository.of(run, source, tmp_path / "scratch")
     tree = checkout(run, repository, repository.head, tmp_path / "scratch")
-    found = declared(tree, "")
+    found = read_declared(tree, "")
     plan = _Plan()
-    assert (project_install.compiled(tree, ""), _locked(tree, plan)) == ("", {})
+    assert (project_install.explain_compiled(tree, ""), _locked(tree, plan)) == ("", {})
     assert _lock_hash(tree)
-    assert paths.machinery(tree) == frozenset()
+    assert paths.find_machinery(tree) == frozenset()
     assert [str(r) for r in found.lines.requirements] == ["plain"]
     silent = {"conftest.py", "mine/alias.py"}
     assert (f"{path} is a link and is not read" in (*found.notes, *plan.notes)) is (

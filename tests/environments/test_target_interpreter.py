@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.errors import ProvisionError
-from heal_bot.environments.elf_rpath import linkage, relinked
+from heal_bot.environments.elf_rpath import read_linkage, relink
 from heal_bot.environments.target_interpreter import find
 
 
@@ -82,29 +82,29 @@ def test_an_environment_whose_python_is_gone_is_said(venv):
 
 
 def test_the_linkage_of_a_program_names_the_c_library():
-    link = linkage(Path("/bin/true").read_bytes())
+    link = read_linkage(Path("/bin/true").read_bytes())
     assert link is not None
     assert any(name.startswith("libc.so") for name in link.needed)
 
 
 @pytest.mark.parametrize("cut", [0, 5, 63, 64, 200, 4000])
 def test_a_truncated_program_has_no_linkage_or_an_empty_one(cut):
-    link = linkage(Path("/bin/true").read_bytes()[:cut])
+    link = read_linkage(Path("/bin/true").read_bytes()[:cut])
     assert link is None or link.search == ""
 
 
 def test_a_search_path_is_rewritten_in_place(base_python):
     data = base_python.read_bytes()
-    link = linkage(data)
+    link = read_linkage(data)
     assert link is not None
     if not link.search:
         with pytest.raises(ValueError, match="has no room"):
-            relinked(data, "$ORIGIN")
+            relink(data, "$ORIGIN")
         return
-    changed = relinked(data, "$ORIGIN")
+    changed = relink(data, "$ORIGIN")
     assert len(changed) == len(data)
-    again = linkage(changed)
+    again = read_linkage(changed)
     assert again is not None
     assert again.search == "$ORIGIN"
     with pytest.raises(ValueError, match="has no room"):
-        relinked(data, "x" * 10_000)
+        relink(data, "x" * 10_000)

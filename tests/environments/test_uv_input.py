@@ -15,7 +15,7 @@ from heal_bot.core.model import RunHints
 from heal_bot.core.text import Secret
 from heal_bot.environments import locked_versions, pytest_plugins, uv_input
 from heal_bot.environments.environment_request import Access
-from heal_bot.environments.package_index import Index
+from heal_bot.environments.package_index import PackageIndex
 from heal_bot.environments.requirements import Lines
 from heal_bot.environments.uv_input import Locked, Package
 from tests.environments.test_environment_builder import PROJECT, said
@@ -54,7 +54,7 @@ def test_no_text_becomes_another_line_than_a_name_with_versions(name, extra, bou
 def test_a_name_that_is_none_is_left_out_of_a_lock(name: str) -> None:
     text = f'[[package]]\nname = {json.dumps(name)}\nversion = "1.0"\n'
     good = '[[package]]\nname = "Good_One"\nversion = "1.0"\n'
-    assert locked_versions.of_lock(text + good) == ({"good-one": "1.0"}, 1)
+    assert locked_versions.read_lock(text + good) == ({"good-one": "1.0"}, 1)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_name_that_is_none_is_left_out_of_a_lock(name: str) -> None:
 )
 def test_a_version_that_is_none_is_left_out_of_a_lock(version: str) -> None:
     text = f'[[package]]\nname = "dep"\nversion = {json.dumps(version)}\n'
-    found, odd = locked_versions.of_lock(text)
+    found, odd = locked_versions.read_lock(text)
     assert all(str(Package.exactly(*pair)) == "dep==1.0.post1" for pair in found.items())
     assert len(found) + odd == 1
 
@@ -104,7 +104,7 @@ def test_what_an_index_can_be_asked_is_written_as_it_is_meant(line: str, written
 
 def test_a_resolution_is_read_and_written_again() -> None:
     text = "dep==1.0 \\\n    --hash=sha256:ab \\\n    --hash=sha256:cd\nother==2\n"
-    found = uv_input.locked(text)
+    found = uv_input.parse_resolution(text)
     assert found[0] == Locked(Package("dep", (), ("==1.0",)), "1.0", ("sha256:ab", "sha256:cd"))
     assert "".join(f"{each}\n" for each in found) == text
 
@@ -112,21 +112,21 @@ def test_a_resolution_is_read_and_written_again() -> None:
 @pytest.mark.parametrize("line", ["-r x", "dep @ https://host/x.whl", "dep==1 ; x", "dep"])
 def test_a_resolution_of_anything_else_is_refused(line: str) -> None:
     with pytest.raises(ProvisionError, match="resolved to what is no version"):
-        uv_input.locked(f"good==1.0\n{line}\n")
+        uv_input.parse_resolution(f"good==1.0\n{line}\n")
 
 
 @pytest.mark.parametrize(
     "name", ["pytest-x\n-r y", "pytest-é", "pytest--x", "pytest-x;y", "pytest-"]
 )
 def test_a_plugin_of_a_report_has_a_name_that_an_index_knows(name: str) -> None:
-    assert pytest_plugins.reported([name]) == ()
+    assert pytest_plugins.find_reported([name]) == ()
 
 
 def test_uv_has_no_secret_in_its_environment(run, tmp_path) -> None:
     (tmp_path / "uv").write_text("#!/bin/sh\nenv; cat; ulimit -d\n")
     (tmp_path / "uv").chmod(0o755)
     access = Access(Secret(f"https://{SECRET}@host/simple"), "", "http://me:proxy-word@proxy:3128")
-    index = Index(tmp_path / "uv", tmp_path, "3.12", access)
+    index = PackageIndex(tmp_path / "uv", tmp_path, "3.12", access)
     environment, given = index._run(run, ["pip"]).decode().split("https-proxy")
     assert "pass-0123456789" in given
     assert "proxy-word" in given
@@ -150,7 +150,7 @@ def test_what_a_package_says_of_itself_expands_no_variable(run, tmp_path, wareho
             own.wheel(
                 "dep", requires=[f"evil @ {trap.plain}/x/${{{name}}}/evil-1.0-py3-none-any.whl"]
             )
-            index = Index.at(tmp_path / name, "3.12", Access(Secret(own.url)))
+            index = PackageIndex.at(tmp_path / name, "3.12", Access(Secret(own.url)))
             with pytest.raises(ProvisionError) as caught:
                 index.resolve(run, [Package("dep")])
             assert "pass-0123456789" not in str(caught.value)

@@ -12,7 +12,7 @@ def _group(
     failing: dict[str, set[int]], passing: list[set[int]], kinds=None, width: int = 64, sites=None
 ):
     hits = {test: bitmaps.bitmap(lines, width) for test, lines in failing.items()}
-    passed = spectrum.counts([bitmaps.bitmap(lines, width) for lines in passing], width)
+    passed = spectrum.count_bits([bitmaps.bitmap(lines, width) for lines in passing], width)
     union = 0
     for one in hits.values():
         union |= one
@@ -20,7 +20,7 @@ def _group(
     found = clusters.group(
         failures,
         hits,
-        clusters.levels(passed, union, len(passing)),
+        clusters.count_levels(passed, union, len(passing)),
         50,
         lambda failure: (sites or {}).get(failure.test, ""),
     )
@@ -103,15 +103,15 @@ def test_thousands_of_distinct_executions_are_grouped() -> None:
     ],
 )
 def test_messages_that_differ_in_values_are_equal_when_normalised(one: str, other: str) -> None:
-    assert failure_signatures.normalised(one) == failure_signatures.normalised(other)
+    assert failure_signatures.normalise_message(one) == failure_signatures.normalise_message(other)
 
 
 def test_messages_that_say_other_things_stay_apart() -> None:
-    assert failure_signatures.normalised("no key 'a'") != failure_signatures.normalised(
-        "no key 'b'"
-    )
+    assert failure_signatures.normalise_message(
+        "no key 'a'"
+    ) != failure_signatures.normalise_message("no key 'b'")
 
 
 def test_hostile_messages_are_normalised_in_no_time() -> None:
     for text in ("/" * 100_000, "a1" * 100_000, "1." * 100_000, "0x" * 100_000, "/tmp" * 90_000):
-        assert len(failure_signatures.normalised(text)) <= 200
+        assert len(failure_signatures.normalise_message(text)) <= 200

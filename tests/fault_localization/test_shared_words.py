@@ -9,7 +9,7 @@ import pytest
 from heal_bot.core.model import Failure
 from heal_bot.fault_localization import shared_words
 from heal_bot.fault_localization.target_index import Places
-from heal_bot.source.functions import find, index
+from heal_bot.source.functions import find_target, index_targets
 from tests.fakes import FolderTree
 
 SHOP = """\
@@ -37,8 +37,8 @@ def test_a_coupon_is_taken_off():
 def _match(tmp_path: Path, message: str = "") -> dict[str, shared_words.Match]:
     tree = FolderTree.of(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": TEST})
     failure = Failure("tests/test_shop.py::test_a_coupon_is_taken_off", "AssertionError", message)
-    targets = index("shop.py", SHOP)
-    found = shared_words.match(targets, shared_words.ask([failure], Places(tree)))
+    targets = index_targets("shop.py", SHOP)
+    found = shared_words.score_words(targets, shared_words.collect_words([failure], Places(tree)))
     return {target.qualname: match for target, match in found.items()}
 
 
@@ -55,10 +55,12 @@ def test_the_message_counts_as_well(tmp_path: Path) -> None:
 
 def test_a_function_alone_is_no_likelier_than_any_other(tmp_path: Path) -> None:
     tree = FolderTree.of(tmp_path, {"shop.py": SHOP})
-    target = find(index("shop.py", SHOP), "price")
+    target = find_target(index_targets("shop.py", SHOP), "price")
     assert target is not None
-    asked = shared_words.ask([Failure("tests/test_gone.py::test_price", "", "")], Places(tree))
-    assert shared_words.match([target], asked)[target].body == 0
+    asked = shared_words.collect_words(
+        [Failure("tests/test_gone.py::test_price", "", "")], Places(tree)
+    )
+    assert shared_words.score_words([target], asked)[target].body == 0
 
 
 @pytest.mark.parametrize(
@@ -71,4 +73,4 @@ def test_a_function_alone_is_no_likelier_than_any_other(tmp_path: Path) -> None:
     ],
 )
 def test_names_are_split_into_words(text: str, found: set[str]) -> None:
-    assert shared_words.split(text) == found
+    assert shared_words.split_words(text) == found

@@ -18,7 +18,7 @@ from heal_bot.fault_localization import spectrum
 @given(st.lists(st.integers(0, 2**20 - 1), max_size=40))
 def test_counts_are_those_of_counting_bit_by_bit(bitmaps: list[int]) -> None:
     plain = [sum(one >> at & 1 for one in bitmaps) for at in range(20)]
-    assert list(spectrum.counts(bitmaps, 20)) == plain
+    assert list(spectrum.count_bits(bitmaps, 20)) == plain
 
 
 @given(st.sets(st.integers(0, 200)))
@@ -61,6 +61,6 @@ def test_ten_thousand_tests_by_fifty_thousand_functions_are_counted_quickly() ->
     bitmaps = [rng.getrandbits(50_000) & rng.getrandbits(50_000) for _ in range(200)]
     tests = [bitmaps[n % 200] for n in range(10_000)]
     start = time.perf_counter()
-    total = spectrum.counts(tests, 50_000)
+    total = spectrum.count_bits(tests, 50_000)
     assert time.perf_counter() - start < 5
     assert total[7] == 50 * sum(one >> 7 & 1 for one in bitmaps)

@@ -10,7 +10,7 @@ from github import GithubException
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError
 from heal_bot.core.events import Run
-from heal_bot.github.client import create, speaking
+from heal_bot.github.client import create, translate_errors
 
 RUN = Run(lambda event: None)
 SECONDARY = "You have exceeded a secondary rate limit"
@@ -28,7 +28,7 @@ def failing(status: int, message: str, **headers: str) -> Callable[[], str]:
 
 def refusal(make: Callable[[], str], run: Run = RUN) -> ForgeError:
     """What becomes of it."""
-    with pytest.raises(ForgeError) as error, speaking("write"):
+    with pytest.raises(ForgeError) as error, translate_errors("write"):
         create(run, "write", lambda: None, make)
     return error.value
 

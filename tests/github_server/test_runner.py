@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from heal_bot.action import secret_vault
-from heal_bot.action.action_context import INPUTS, Job
+from heal_bot.action.action_context import INPUTS, ActionContext
 from heal_bot.core.settings import Settings
 from heal_bot.github import actions_runner
 from tests.github_server.runner import DEFAULTS, ROOT, TOKEN, Runner, evaluate, inputs, outputs
@@ -90,7 +90,7 @@ def test_what_a_shipped_workflow_gives_is_a_job_with_our_defaults(
     given: dict[str, str], tmp_path: Path
 ) -> None:
     environ = Runner("http://127.0.0.1:9", tmp_path, tmp_path, "5" * 40).environ("push", given)
-    job = Job.of(environ)
+    job = ActionContext.of(environ)
     job.facts()
     job.options()
     told = {name.replace("-", "_") for name, value in given.items() if value}
@@ -107,7 +107,7 @@ def test_the_settings_file_decides_what_a_shipped_workflow_does_not(
 ) -> None:
     file = {"max-minutes": 0.5, "max-usd": 0.25, "max-attempts": 3, "candidates": 2}
     environ = Runner("http://127.0.0.1:9", tmp_path, tmp_path).environ("push", given)
-    chosen = Job.of(environ).configured(yaml.safe_dump(file).encode()).settings
+    chosen = ActionContext.of(environ).configured(yaml.safe_dump(file).encode()).settings
     for name, value in file.items():
         expected = float(given[name]) if given.get(name) else value
         assert getattr(chosen, name.replace("-", "_")) == expected
@@ -139,5 +139,5 @@ def test_the_python_of_the_failing_job_is_the_one_that_setup_python_put_there(
     location: str, python: str, tmp_path: Path
 ) -> None:
     job = Runner("http://127.0.0.1:9", tmp_path, tmp_path, "5" * 40).environ("push")
-    kept = secret_vault.plain({**job, "pythonLocation": location})
-    assert Job.of(kept).facts().python == python
+    kept = secret_vault.keep_plain({**job, "pythonLocation": location})
+    assert ActionContext.of(kept).facts().python == python

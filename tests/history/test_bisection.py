@@ -26,7 +26,7 @@ from heal_bot.core.model import (
     SuiteRun,
 )
 from heal_bot.environments.local_workspace import LocalWorkspace
-from heal_bot.history.bisection import Bench, find_regressions
+from heal_bot.history.bisection import BisectionBench, find_regressions
 from heal_bot.history.changes import find_changes
 from heal_bot.ports import Ask, Tree
 from tests.fakes import ENVIRONMENT, ISOLATION, failed, quiet_run, suite
@@ -102,11 +102,11 @@ def _search(
 
 def _begin(
     tmp_path: Path, runner: Any, kind: type[LocalWorkspace] = LocalWorkspace
-) -> tuple[Run, Tree, Bench]:
+) -> tuple[Run, Tree, BisectionBench]:
     run, _ = quiet_run()
     repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
     workspace = kind(repository, tmp_path / "trees", tmp_path / "cache")
-    bench = Bench(workspace, runner, ENVIRONMENT, RunHints(), 1.0)
+    bench = BisectionBench(workspace, runner, ENVIRONMENT, RunHints(), 1.0)
     return run, workspace.checkout(run, repository.head), bench
 
 
@@ -372,7 +372,7 @@ def test_a_file_that_could_not_be_collected_before_for_the_same_reason_was_red(
     run, _ = quiet_run()
     repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
     workspace = LocalWorkspace(repository, tmp_path / "trees", tmp_path / "cache")
-    bench = Bench(workspace, CannotCollect(), ENVIRONMENT, RunHints(), 1.0)
+    bench = BisectionBench(workspace, CannotCollect(), ENVIRONMENT, RunHints(), 1.0)
     file = [Failure("tests/test_m.py", "ImportError", "no x")]
     tree = workspace.checkout(run, repository.head)
     commits = workspace.commits(run, "", tree.sha)

@@ -39,11 +39,11 @@ from heal_bot.core.text import Secret
 from heal_bot.environments.environment_request import Access, Wanted
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.history import package_bisection
-from heal_bot.history.bisection import Bench
+from heal_bot.history.bisection import BisectionBench
 from heal_bot.history.changes import find_changes
 from heal_bot.pipeline import Edges, heal
 from heal_bot.ports import Ask
-from heal_bot.repair.search.cluster_search import Limits
+from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.report.outcome_record import flatten
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.source import functions
@@ -148,7 +148,7 @@ def test_where_only_several_together_do_it_these_are_the_set(tmp_path: Path) -> 
     assert [bump.name for bump in change.bumps] == ["p0", "p1", "p2", "p3", "p4"]
     assert not change.single
     assert runs <= 6
-    assert "no single one alone" in package_bisection.sentence(change)
+    assert "no single one alone" in package_bisection.describe_change(change)
 
 
 @pytest.mark.parametrize("number", [2, 9, 40])
@@ -233,13 +233,15 @@ def test_no_more_than_a_quarter_of_the_time_left_is_taken(
 def test_the_sentence_names_the_package_the_tests_and_the_pin(
     change: PackageChange, said: str
 ) -> None:
-    assert said in package_bisection.sentence(change)
+    assert said in package_bisection.describe_change(change)
 
 
 def test_tests_that_a_package_broke_are_explained_and_no_others() -> None:
     items = tuple(Reproduced(Failure(t, "AssertionError", ""), "confirmed") for t in (T, U))
     baseline = Baseline(items, suite(failed(T), failed(U)), 3)
-    told = package_bisection.explained(baseline, [PackageChange((Bump("lib", "1", "2"),), (T,), 4)])
+    told = package_bisection.mark_explained(
+        baseline, [PackageChange((Bump("lib", "1", "2"),), (T,), 4)]
+    )
     assert [failure.test for failure in told.confirmed] == [U]
     assert (told.reproduced[0].status, "pin `lib<1.1`" in told.reproduced[0].failure.reason) == (
         "explained", True,
@@ -300,7 +302,7 @@ def test_where_the_very_commit_was_green_its_packages_of_then_are_asked(
     runner = Suites({T: lambda former: "p1" in former})
     edges = Edges(Dated(tmp_path), runner, (), Saved())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, good=good, green=1.7e9)
-    outcome = heal(run, request, edges, tmp_path, Memory(), Limits())
+    outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())
     assert outcome.status == status, outcome.reason
     assert ("pin `p1<1.1`" in outcome.reason) is (status == "explained")
 
@@ -324,7 +326,7 @@ def test_a_message_that_blames_a_version_has_packages_compared_where_older_commi
     failure = Failure(T, "AssertionError", "")
     baseline = Baseline((Reproduced(failure, "explained"),), suite(failed(T)), 1)
     runner = Suites({T: lambda former: "p1" in former})
-    bench = Bench(Older(bumps(2)), runner, ENVIRONMENT, RunHints(), 1.0)  # type: ignore[arg-type]
+    bench = BisectionBench(Older(bumps(2)), runner, ENVIRONMENT, RunHints(), 1.0)  # type: ignore[arg-type]
     versions = (failure,) if words else ()
     history = find_changes(
         run, "a" * 40, 0.0, FolderTree(tmp_path), baseline, bench, versions
@@ -427,11 +429,11 @@ def healed(
             wanted=Wanted(access=Access(Secret(index.url))),
         )  # fmt: skip
         runner = SuiteRunner(sandbox, changed=workspace.changed)
-        (target,) = functions.index("shop.py", shop)
+        (target,) = functions.index_targets("shop.py", shop)
         proposed = [Candidate((Edit(target, source),), "claude", "rewrite") for source in sources]
         edges = Edges(workspace, runner, (ListProposer(proposed, "claude"),), Saved())
         request = HealRequest("octo/shop", repository.head)
-        return heal(run, request, edges, repo, Memory(), Limits())
+        return heal(run, request, edges, repo, Memory(), SearchLimits())
 
     return make
 

@@ -58,7 +58,9 @@ def told(
     kept = FolderTree(tree.root)
     object.__setattr__(kept, "paths", lambda: tuple(sorted(FILES)))
     done = Observed("exited", code, output)
-    return {r.test: r for r in command_results.results(run, kept, tree.root, since, KNOWN, done)}
+    return {
+        r.test: r for r in command_results.read_results(run, kept, tree.root, since, KNOWN, done)
+    }
 
 
 def test_cases_are_joined_with_pytests_ids_or_the_sources_or_keep_their_names(

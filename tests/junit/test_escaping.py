@@ -14,7 +14,7 @@ from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Event
 from heal_bot.core.model import Baseline, Cluster, Collection, HealRequest, Outcome
 from heal_bot.junit import reader, reported_tests
-from heal_bot.repair.llm.prompt_context import Facts
+from heal_bot.repair.llm.prompt_context import ContextFacts
 from heal_bot.repair.llm.prompts_fitted import Prompter
 from heal_bot.repair.llm.test_context import Failing
 from heal_bot.report import console, markdown, step_summary
@@ -90,13 +90,13 @@ def assert_tame(body: str) -> None:
 def test_the_log_takes_no_orders(outcome: tuple[Outcome, list[Event]]) -> None:
     ended, events = outcome
     record = flatten(ended)
-    lines = console.closing(record, "out")
+    lines = console.render_closing(record, "out")
     assert len(lines) == len(ORDERS) + 3
     assert all("\n" not in line for line in lines)
     assert "pwned" in lines[1]
     assert_quiet("\n".join(lines))
     assert events != []
-    assert_quiet("\n".join(console.line(event) for event in events))
+    assert_quiet("\n".join(console.render_line(event) for event in events))
     assert_quiet("\n".join(console.json_line(event) for event in events))
 
 
@@ -104,8 +104,8 @@ def test_pull_request_and_step_summary_stay_plain_text(
     outcome: tuple[Outcome, list[Event]],
 ) -> None:
     record = flatten(outcome[0])
-    assert "octocat" in step_summary.step(record, "none", record.reason, "")
-    assert_tame(step_summary.step(record, "none", record.reason, ""))
+    assert "octocat" in step_summary.render_step(record, "none", record.reason, "")
+    assert_tame(step_summary.render_step(record, "none", record.reason, ""))
     title, body = markdown.pull_request(record)
     assert "\n" not in title
     assert_tame(body)
@@ -115,7 +115,7 @@ def test_a_prompt_holds_them_between_tags_only(outcome: tuple[Outcome, list[Even
     baseline = outcome[0].baseline
     assert isinstance(baseline, Baseline)
     failures = tuple(item.failure for item in baseline.reproduced)
-    facts = Facts((Failing(failures, 0, "", ()),), (), {}, (), (), (), (), "")
+    facts = ContextFacts((Failing(failures, 0, "", ()),), (), {}, (), (), (), (), "")
     prompt = Prompter(Cluster("c", failures, ()), facts, NONCE).prompt((), (), 40_000)
     text = "".join(message.text for message in prompt.messages)
     assert "octocat" in text
@@ -135,10 +135,10 @@ def test_a_test_that_is_not_here_is_told_in_one_quiet_line(tmp_path: Path) -> No
         said = reported_tests.resolve(run, report, collection, [], {}.__getitem__).nothing
         assert said.startswith("the report names ")
         assert "\n" not in said
-        shown = step_summary.failed(said)
+        shown = step_summary.render_failed(said)
         assert_tame(shown)
     assert len(events) == len(ORDERS)
-    assert_quiet("\n".join(console.line(event) for event in events))
+    assert_quiet("\n".join(console.render_line(event) for event in events))
     assert_quiet("\n".join(console.json_line(event) for event in events))
     assert [json.loads(console.json_line(event))["message"] for event in events] == [
         getattr(event, "message", "") for event in events

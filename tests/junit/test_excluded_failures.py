@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.model import HealRequest, Leg, Report, ReportedCase, RunHints
-from heal_bot.junit.excluded_failures import explained, set_aside, tool
-from heal_bot.junit.matrix_jobs import label
+from heal_bot.junit.excluded_failures import explain_doctests, name_tool, set_aside
+from heal_bot.junit.matrix_jobs import label_job
 from tests.fakes import SHA, FolderTree
 
 PUSH = HealRequest("octo/shop", SHA, trigger="step:push", job="test")
@@ -58,7 +58,7 @@ def red(classname: str, name: str, message: str = "", kind: str = "", leg: str =
     ],
 )
 def test_a_finding_of_a_tool_is_told_from_a_test(case: ReportedCase, named: str) -> None:
-    assert tool(case) == named
+    assert name_tool(case) == named
 
 
 def test_a_test_beside_findings_is_kept(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_findings_alone_are_explained_by_the_first_and_what_cures_it(tmp_path: P
 
 
 def leg(name: str, python: str = "", text: str = "") -> ReportedCase:
-    return red("tests.test_a", "test_one", leg=label(Leg(name, python)), text=text)
+    return red("tests.test_a", "test_one", leg=label_job(Leg(name, python)), text=text)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,6 @@ def test_a_report_of_doctests_that_are_only_written_otherwise_tells_that_alone(
 ) -> None:
     said = f"003 >>> f()\nExpected:\n    {want}\nGot:\n    {got}\n\n/x/a.py:4: DocTestFailure"
     shown = red("a", "a.f", said, "DocTestFailure", text=said)
-    assert bool(explained(Report((shown,)))) is alike
-    assert explained(Report((shown, red("tests.test_a", "test_one", "assert 1 == 2")))) == ""
-    assert explained(Report(())) == ""
+    assert bool(explain_doctests(Report((shown,)))) is alike
+    assert explain_doctests(Report((shown, red("tests.test_a", "test_one", "assert 1 == 2")))) == ""
+    assert explain_doctests(Report(())) == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.events import Event, Run
-from heal_bot.junit.pip_freeze import chosen, frozen
+from heal_bot.junit.pip_freeze import choose_freeze, find_frozen
 
 
 def packed(path: Path, **members: str) -> Path:
@@ -34,13 +34,13 @@ def test_the_versions_count_where_the_artifacts_agree(
         packed(tmp_path / f"{n}.zip", junit_xml="<x/>", **({"deep__freeze_txt": t} if t else {}))
         for n, t in enumerate((one, two))
     ]
-    assert frozen(paths) == expected
+    assert find_frozen(paths) == expected
 
 
 def test_what_is_no_archive_or_too_large_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "no.zip").write_bytes(b"PK\x03\x04broken")
     bomb = packed(tmp_path / "bomb.zip", freeze_txt="a" * (1 << 21))
-    assert frozen([tmp_path / "no.zip", bomb, tmp_path / "gone.zip"]) is None
+    assert find_frozen([tmp_path / "no.zip", bomb, tmp_path / "gone.zip"]) is None
 
 
 def laid_out(folder: Path, *texts: str) -> None:
@@ -69,7 +69,7 @@ def test_a_pattern_gives_the_versions_that_all_files_agree_on(
     laid_out(tmp_path, *texts)
     monkeypatch.chdir(tmp_path)
     said: list[Event] = []
-    path = chosen(Run(said.append), GLOB, setup)
+    path = choose_freeze(Run(said.append), GLOB, setup)
     assert (path is not None and path.read_text() == texts[0]) == found
     assert len(said) == (not found)
 
@@ -78,18 +78,18 @@ def test_a_name_that_looks_like_a_pattern_is_the_file_of_that_name(tmp_path: Pat
     (tmp_path / "py[312]").mkdir()
     (tmp_path / "py[312]/freeze.txt").write_text("a==1")
     named = tmp_path / "py[312]/freeze.txt"
-    assert chosen(Run(print), str(named), ".[test]") == named
+    assert choose_freeze(Run(print), str(named), ".[test]") == named
 
 
 def test_a_pattern_may_begin_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out(tmp_path, "a==1")
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
-    assert chosen(Run(print), f"../{GLOB}", "") is not None
+    assert choose_freeze(Run(print), f"../{GLOB}", "") is not None
 
 
 def test_a_plain_name_counts_though_it_is_not_there(tmp_path: Path) -> None:
     # Whoever needs it says that it cannot be read, and how to write one.
     named = str(tmp_path / "freeze.txt")
-    assert chosen(Run(print), named, ".[test]") == Path(named)
-    assert chosen(Run(print), "", "") is None
+    assert choose_freeze(Run(print), named, ".[test]") == Path(named)
+    assert choose_freeze(Run(print), "", "") is None

@@ -9,7 +9,7 @@ import pytest
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.text import printable
-from heal_bot.junit.report_files import Opened, Place, find, opened
+from heal_bot.junit.report_files import Opened, ReportPlace, find, open_report
 
 
 @pytest.fixture
@@ -71,18 +71,18 @@ def test_links_folders_pipes_and_second_names_are_not_read(root: Path) -> None:
     os.mkfifo(root / "pipe.xml")
     os.link(root / "a.xml", root / "second.xml")
     assert [p.name for p in find(root, ["[lp]*.xml"])] == ["link.xml", "pipe.xml"]
-    assert "without following links" in str(opened(Place(root, "link.xml")))
-    assert "without following links" in str(opened(Place(root, "folder/outside.xml")))
-    assert opened(Place(root, "pipe.xml")) == "is not a plain file"
-    assert opened(Place(root, "out")) == "is not a plain file"
-    assert "has 2 names" in str(opened(Place(root, "a.xml")))
+    assert "without following links" in str(open_report(ReportPlace(root, "link.xml")))
+    assert "without following links" in str(open_report(ReportPlace(root, "folder/outside.xml")))
+    assert open_report(ReportPlace(root, "pipe.xml")) == "is not a plain file"
+    assert open_report(ReportPlace(root, "out")) == "is not a plain file"
+    assert "has 2 names" in str(open_report(ReportPlace(root, "a.xml")))
     with pytest.raises(UsageError):
         find(root, ["folder/*.xml"])
 
 
 def test_what_is_opened_is_the_file_with_its_size(root: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
-    file = opened(Place(root, "out/deep/d.xml"))
+    file = open_report(ReportPlace(root, "out/deep/d.xml"))
     assert isinstance(file, Opened)
     assert os.read(file.descriptor, 100) == b"out/deep/d.xml"
     assert file.size == 14
@@ -93,4 +93,4 @@ def test_what_is_opened_is_the_file_with_its_size(root: Path) -> None:
 def test_a_file_beyond_the_cap_is_refused(root: Path) -> None:
     with (root / "big.xml").open("wb") as file:
         file.truncate((512 << 20) + 1)
-    assert "more than the 512 MiB" in str(opened(Place(root, "big.xml")))
+    assert "more than the 512 MiB" in str(open_report(ReportPlace(root, "big.xml")))

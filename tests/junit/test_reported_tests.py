@@ -161,7 +161,7 @@ def test_what_a_report_means_is_guessed_before_anything_runs(
     )
     report = Report((ReportedCase(classname, name, "failed"),))
     files = {"tests/test_m.py": source}
-    assert reported_tests.guessed(report, tuple(files), files.__getitem__) == guess
+    assert reported_tests.guess_tests(report, tuple(files), files.__getitem__) == guess
 
 
 LOADED = ReportedCase(
@@ -293,4 +293,4 @@ def test_the_files_of_examples_that_are_red_are_told(
     case: ReportedCase, files: tuple[str, ...]
 ) -> None:
     paths = ["docs/usage.rst", "src/shop/__init__.py", "src/shop/money.py", "tests/test_a.py"]
-    assert reported_tests.doctests(Report((case,)), paths) == files
+    assert reported_tests.find_doctests(Report((case,)), paths) == files

@@ -16,7 +16,7 @@ from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Baseline, Origin
 from heal_bot.junit import reader, reported_tests
 from heal_bot.junit.reported_tests import Resolved
-from heal_bot.junit.traceback import frames
+from heal_bot.junit.traceback import parse_frames
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.verification.baseline import reproduce
 
@@ -42,9 +42,9 @@ def in_sandbox(project: Project, mode: str) -> tuple[Resolved, Baseline]:
     who = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
     for command in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "all")):
         subprocess.run(["git", *command], cwd=project.root, check=True, capture_output=True)
-    job = wiring.Job(project.root, project.root.parent / "out", (str(moved),), Path(sys.prefix))
+    job = wiring.HealJob(project.root, project.root.parent / "out", (str(moved),), Path(sys.prefix))
     chosen = settings.load({}, options={"sandbox": mode, "proposers": ("rules",)})
-    with wiring.connected(job, chosen, lambda event: None, lambda: False) as made:
+    with wiring.connect(job, chosen, lambda event: None, lambda: False) as made:
         run, runner = made.run, made.runner
         tree = made.workspace.checkout(run, made.request.base_sha)
         read = reader.read(run, made.root, made.request.reports, absolute=True)
@@ -85,7 +85,7 @@ def test_frames_that_the_report_lacks_come_from_the_sandboxed_run(
     )
     project.pytest()
     (case,) = project.read().cases
-    assert frames(case.text, project.paths()) == ()
+    assert parse_frames(case.text, project.paths()) == ()
     resolved, baseline = in_sandbox(project, mode)
     assert resolved.failures[0].frames == ()
     (failure,) = baseline.confirmed

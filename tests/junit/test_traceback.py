@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heal_bot.core.model import Frame, Origin
-from heal_bot.junit.failure_message import explanation, kind_of, message_of
+from heal_bot.junit.failure_message import find_explanation, kind_of, message_of
 from heal_bot.junit.path_mapping import Layout
-from heal_bot.junit.traceback import frames, segments
+from heal_bot.junit.traceback import parse_frames, split_segments
 
 if TYPE_CHECKING:
     from tests.junit.conftest import Project
@@ -110,7 +110,7 @@ def test_the_last_project_frame_is_where_the_root_cause_was_raised(
 ) -> None:
     found = {}
     for case in traced.read(f"{style}.xml").cases:
-        ours = [f for f in frames(case.text, traced.paths()) if f.origin is Origin.PROJECT]
+        ours = [f for f in parse_frames(case.text, traced.paths()) if f.origin is Origin.PROJECT]
         found[case.name] = (ours[-1].path, ours[-1].line)
     assert found == INNERMOST
 
@@ -119,7 +119,7 @@ def test_the_last_project_frame_is_where_the_root_cause_was_raised(
 @pytest.mark.parametrize("style", STYLES)
 def test_frames_begin_at_the_test_and_leave_out_the_runner(traced: Project, style: str) -> None:
     (case,) = [c for c in traced.read(f"{style}.xml").cases if c.name == "test_direct"]
-    found = frames(case.text, traced.paths())
+    found = parse_frames(case.text, traced.paths())
     assert [(f.path, f.line, f.origin) for f in found] == [
         ("tests/test_t.py", 7, Origin.TEST),
         ("src/pkg/core.py", 15, Origin.PROJECT),
@@ -180,7 +180,7 @@ def test_the_folder_that_explains_most_frames_decides() -> None:
     ],
 )
 def test_one_line_gives_its_frame(line: str, expected: list[tuple[str, int, str]]) -> None:
-    found = [(r.path, r.line, r.function) for segment in segments(line) for r in segment]
+    found = [(r.path, r.line, r.function) for segment in split_segments(line) for r in segment]
     assert found == expected
 
 
@@ -205,7 +205,7 @@ def test_the_exception_type_is_found(declared: str, message: str, text: str, kin
 
 def test_the_message_is_what_pytest_explains_of_the_root_cause() -> None:
     text = ">   f()\nE   KeyError: 'a'\n\na.py:3: KeyError\n\nE   ValueError: b\n"
-    assert explanation(text) == "KeyError: 'a'"
+    assert find_explanation(text) == "KeyError: 'a'"
     assert message_of("test failure", text) == "KeyError: 'a'"
     assert message_of("ValueError: longer text", text) == "ValueError: longer text"
     assert len(message_of("x" * 9000, "")) <= 2000
@@ -229,9 +229,9 @@ LINES = [
 def test_no_line_takes_more_than_linear_time(line: str) -> None:
     text = (line + "\n") * (600_000 // len(line))
     begun = time.perf_counter()
-    frames(text, PATHS)
+    parse_frames(text, PATHS)
     kind_of("", "", text)
-    explanation(text)
+    find_explanation(text)
     assert time.perf_counter() - begun < 1.0
 
 
@@ -245,7 +245,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 def test_any_text_gives_frames_without_an_error(pieces: list[str]) -> None:
     text = "".join(pieces)
-    for frame in frames(text, PATHS):
+    for frame in parse_frames(text, PATHS):
         assert isinstance(frame, Frame)
         assert frame.line >= 0
     message_of(text, text)

@@ -15,8 +15,8 @@ from heal_bot.ports import Lab
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.model_proposer import ModelProposer
-from heal_bot.repair.search.attempt_log import Ledger
-from heal_bot.repair.search.scheduler import Limits, proposals
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.scheduler import SearchLimits, proposals
 from heal_bot.source import edit, functions
 
 MONEY = '''"""Money."""
@@ -93,7 +93,7 @@ class Judge:
 
     def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         for candidate in candidates:
-            files = edit.patched(self.tree, candidate)
+            files = edit.patch_files(self.tree, candidate)
             yield self._verdict(files[0].content)
 
     def _verdict(self, text: str) -> Verdict:
@@ -125,7 +125,7 @@ class Scene:
     def __init__(self, models: list[Model], tests: dict[str, str], **options: object) -> None:
         self.events: list[Event] = []
         self.tree = MemoryTree({"shop/money.py": MONEY, "tests/test_shop.py": TESTS})
-        targets = functions.index("shop/money.py", MONEY)
+        targets = functions.index_targets("shop/money.py", MONEY)
         wanted = [t for t in targets if t.kind == "function"]
         failures = tuple(Failure(test, "AssertionError", said) for test, said in tests.items())
         named = options.pop("suspects", [t.qualname for t in wanted])
@@ -136,7 +136,7 @@ class Scene:
         )
         self.cluster = Cluster("c1", failures, suspects)
         lab: Lab | None = options.pop("lab", None)  # type: ignore[assignment]
-        self.ledger = Ledger(self.tree, instruction="keep it short", lab=lab)
+        self.ledger = AttemptLog(self.tree, instruction="keep it short", lab=lab)
         self.ledger.spectrum = options.pop("spectrum", None)  # type: ignore[assignment]
         stands_on = options.pop("base", "")
         confirm = cast(
@@ -155,7 +155,7 @@ class Scene:
             return Judge(self.tree, cluster)
 
         found = proposals(
-            run, [self.cluster], [self.proposer], judge, self.ledger, Limits(attempts=8)
+            run, [self.cluster], [self.proposer], judge, self.ledger, SearchLimits(attempts=8)
         )
         self.proposal = None
         for self.proposal in found:

@@ -17,7 +17,7 @@ from heal_bot.core.text import Secret
 from heal_bot.llm_clients.claude_cloud import Bedrock, Vertex
 from heal_bot.llm_clients.retry import Patience
 from heal_bot.ports.language_model import Message, Model, Reply
-from heal_bot.wiring.proposers import NOTHING, tiers
+from heal_bot.wiring.proposers import NOTHING, make_tiers
 from tests.llm_clients.server import Answer, claude_says
 
 KEY = "cloud-token-1234567890"
@@ -174,7 +174,7 @@ def test_a_clouds_own_environment_has_no_influence(bench, clouds, cloud, monkeyp
 def test_what_bedrock_lacks_is_one_line(environ: dict[str, str], said: str) -> None:
     chosen = settings.load(environ, None, {"proposers": ("bedrock",)})
     with pytest.raises(UsageError, match=said):
-        tiers(chosen, Path(), None, NOTHING)
+        make_tiers(chosen, Path(), None, NOTHING)
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
@@ -187,6 +187,6 @@ def test_a_cloud_is_asked_only_where_it_is_named() -> None:
     environ = {"CLOUDSDK_AUTH_ACCESS_TOKEN": KEY, "GOOGLE_CLOUD_PROJECT": "proj-1"}
     assert settings.load(environ).tiers() == ("rules",)
     named = settings.load(environ, None, {"proposers": ("vertex",)})
-    (proposer,) = tiers(named, Path(), None, NOTHING).proposers
+    (proposer,) = make_tiers(named, Path(), None, NOTHING).proposers
     assert proposer.name == "vertex"
     assert KEY in {secret.reveal() for secret in named.secrets}

@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from heal_bot.llm_clients.provider_errors import broken, classify, failure, wait_seconds
+from heal_bot.llm_clients.provider_errors import classify, make_broken, make_failure, wait_seconds
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_a_date_says_when_to_come_back_too() -> None:
 
 
 def test_the_message_is_one_redacted_line_with_the_remedy() -> None:
-    error = failure("m", 401, "", "bad key\nsk-ant-aaaaaaaaaaaaaaaaaaaaaaaa")
+    error = make_failure("m", 401, "", "bad key\nsk-ant-aaaaaaaaaaaaaaaaaaaaaaaa")
     assert str(error) == "m: auth (401): bad key ***; check the key"
-    assert "***" in str(broken("m", "transient", ValueError("Bearer " + "a" * 30), None))
+    assert "***" in str(make_broken("m", "transient", ValueError("Bearer " + "a" * 30), None))

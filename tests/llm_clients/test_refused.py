@@ -50,7 +50,7 @@ def test_what_could_not_be_measured_twice_ends_the_tier_and_says_why(play, bench
 
 def test_what_was_not_measured_is_nothing_to_remember(play) -> None:
     scene = play(ROUND_RIGHT, confirm=refusing(Cause.FLAKY))
-    assert attempt_history.extended(Memory(), tuple(scene.ledger.attempts)) == Memory()
+    assert attempt_history.extend_memory(Memory(), tuple(scene.ledger.attempts)) == Memory()
 
 
 def test_what_the_change_itself_failed_is_not_judged_again(play, bench) -> None:
@@ -58,7 +58,7 @@ def test_what_the_change_itself_failed_is_not_judged_again(play, bench) -> None:
     assert scene.statuses[:2] == ["unconfirmed", "rejected"]
     assert "did not do" in sent(bench, 1)
     assert "may be right" not in sent(bench, 1)
-    tried = attempt_history.extended(Memory(), tuple(scene.ledger.attempts)).tried
+    tried = attempt_history.extend_memory(Memory(), tuple(scene.ledger.attempts)).tried
     assert "unconfirmed" in dict(tried).values() or "rejected" in dict(tried).values()
 
 

@@ -284,7 +284,7 @@ def test_a_changed_signature_may_run_and_is_a_doubt(play) -> None:
     scene = play(function(SAYING + "    return math.floor(value * 100 + 0.5) / 100", wider))
     assert scene.statuses == ["fixed"]
     candidate = scene.ledger.attempts[0].candidate
-    assert any("signature" in doubt for doubt in patch_policy.doubts(candidate, scene.tree))
+    assert any("signature" in doubt for doubt in patch_policy.list_doubts(candidate, scene.tree))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Cost
-from heal_bot.llm_clients.retry import Patience, persist
+from heal_bot.llm_clients.retry import Patience, ask_again
 from heal_bot.ports.language_model import Reply
 
 QUICK = Patience(attempts=3, first=0.02, longest=0.05)
@@ -27,7 +27,7 @@ def asked(error: LLMError, answers_at: int, run: Run, patience: Patience = QUICK
         return FINE
 
     with contextlib.suppress(LLMError):
-        assert persist(run, patience, "p", "m", once) is FINE
+        assert ask_again(run, patience, "p", "m", once) is FINE
     return count
 
 

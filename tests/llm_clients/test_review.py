@@ -14,9 +14,9 @@ from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Candidate, Certificate, Confirmed, Edit, Patch, SuiteTotals, Verdict
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.budget import Budget
-from heal_bot.repair.llm.local_variable_trace import watching
+from heal_bot.repair.llm.local_variable_trace import make_watcher
 from heal_bot.repair.llm.patch_review import ModelCritic
-from heal_bot.repair.llm.prompt_context import gather
+from heal_bot.repair.llm.prompt_context import gather_facts
 from heal_bot.source import edit, functions
 from heal_bot.verification.sandbox_lab import Panel, SandboxLab
 from tests.llm_clients.server import says
@@ -66,10 +66,10 @@ class Room:
 
     def confirmed(self) -> Confirmed:
         stage = self.stage
-        targets = functions.index(PATH, edit.text_of(stage.tree, PATH))
+        targets = functions.index_targets(PATH, edit.text_of(stage.tree, PATH))
         target = next(t for t in targets if t.qualname == "round_cents")
         edits = (Edit(target, OVERFITTED),)
-        files = edit.patched(stage.tree, Candidate(edits, "claude", "minimal"))
+        files = edit.patch_files(stage.tree, Candidate(edits, "claude", "minimal"))
         diff = edit.diff_all(stage.tree, files)
         patch = Patch(stage.tree.sha, files, diff, edits, ("t",), ())
         totals = SuiteTotals(True, 5, 0, 0, 0.1)
@@ -182,10 +182,10 @@ def test_values_at_a_line_are_those_of_the_failing_test(room: Room) -> None:
         .splitlines()
         .index("    return math.floor(value * 100) / 100  # cents")
     )
-    program = watching(PATH, line + 1, "tests/test_money.py::test_round[1.239-1.24]")
+    program = make_watcher(PATH, line + 1, "tests/test_money.py::test_round[1.239-1.24]")
     seen = room.lab.snippet(program)
     assert seen.output.startswith("time 1 : value = 1.239\n")
-    missed = room.lab.snippet(watching(PATH, 1, "tests/test_money.py::test_whole"))
+    missed = room.lab.snippet(make_watcher(PATH, 1, "tests/test_money.py::test_whole"))
     assert "not reached; pytest ended with 0" in missed.output
 
 
@@ -197,8 +197,8 @@ def test_a_look_stands_on_the_confirmed_edits(room: Room) -> None:
 
 def test_the_first_prompt_knows_the_values_where_the_failure_was_raised(room: Room) -> None:
     cluster = room.stage._cluster("test_round")
-    values = gather(Brief(cluster, room.stage.tree, lab=room.lab)).values
+    values = gather_facts(Brief(cluster, room.stage.tree, lab=room.lab)).values
     where = cluster.failures[0].frames[-1]
     assert values.startswith(f"{where.path}:{where.line} in {where.function}\ntime 1 : ")
     assert "value = " in values
-    assert gather(Brief(cluster, room.stage.tree)).values == ""
+    assert gather_facts(Brief(cluster, room.stage.tree)).values == ""

@@ -25,7 +25,7 @@ from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.ports import Brief, Recall
 from heal_bot.ports.language_model import Message, Reply
 from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.wiring.proposers import Own, tiers
+from heal_bot.wiring.proposers import Own, make_tiers
 from tests.llm_clients.server import Scripted, fails, says, served
 
 pytestmark = pytest.mark.slow
@@ -93,8 +93,8 @@ def _command(repo: Path, out: Path, mode: str, *more: str) -> list[str]:
             "--python", sys.executable, "--sandbox", mode, *more]  # fmt: skip
 
 
-def _job(repo: Path, out: Path) -> wiring.Job:
-    return wiring.Job(repo, out, python=Path(sys.executable))
+def _job(repo: Path, out: Path) -> wiring.HealJob:
+    return wiring.HealJob(repo, out, python=Path(sys.executable))
 
 
 def _environ(server: Scripted) -> dict[str, str]:
@@ -338,10 +338,12 @@ def test_an_installed_model_is_used_when_a_person_names_it(
 ) -> None:
     _installed(tmp_path / "site", monkeypatch)
     chosen = settings.load({}, options={"proposers": ("rules", "entry:mine")})
-    made = tiers(chosen, tmp_path / "repo", None, Own())
+    made = make_tiers(chosen, tmp_path / "repo", None, Own())
     assert [proposer.name for proposer in made.proposers] == ["rules", "own"]
     with pytest.raises(UsageError, match="known: mine"):
-        tiers(settings.load({}, options={"proposers": ("entry:other",)}), tmp_path, None, Own())
+        make_tiers(
+            settings.load({}, options={"proposers": ("entry:other",)}), tmp_path, None, Own()
+        )
 
 
 def test_a_model_that_lies_in_the_repository_is_never_imported(
@@ -351,7 +353,7 @@ def test_a_model_that_lies_in_the_repository_is_never_imported(
     _installed(tmp_path / "repo" / "src", monkeypatch)
     chosen = settings.load({}, options={"proposers": ("entry:mine",)})
     with pytest.raises(UsageError, match="never trusted"):
-        tiers(chosen, tmp_path / "repo", None, Own())
+        make_tiers(chosen, tmp_path / "repo", None, Own())
 
 
 def test_the_repositorys_file_can_name_no_installed_model() -> None:

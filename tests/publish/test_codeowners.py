@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.publish.codeowners import changed, of
+from heal_bot.publish.codeowners import find_owners, list_changed
 
 RULES = """
 # everything
@@ -33,12 +33,12 @@ src/no.py
     ],
 )
 def test_the_last_matching_rule_decides(path: str, owners: tuple[str, ...]) -> None:
-    assert of(RULES, path) == owners
+    assert find_owners(RULES, path) == owners
 
 
 @pytest.mark.parametrize("line", ["*" * 5_000 + " @a", "a" * 5_000 + " @a", "[ @a", "\\ @a", " "])
 def test_odd_rules_own_nothing(line: str) -> None:
-    assert of(line, "a" * 900 + "/b.py") == ()
+    assert find_owners(line, "a" * 900 + "/b.py") == ()
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_odd_rules_own_nothing(line: str) -> None:
 def test_the_old_lines_of_a_change_are_those_it_replaces_or_stands_between(
     after: str, lines: set[int]
 ) -> None:
-    assert changed("a\nb\nc\nd\n", after) == lines
+    assert list_changed("a\nb\nc\nd\n", after) == lines

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from heal_bot.report import sections
-from heal_bot.report.causes import causes, happened
+from heal_bot.report.causes import describe_attempt, list_causes
 from tests.github_server import records
 
 BASE = "5" * 40
 
 
 def _causes(data: dict[str, Any]) -> list[tuple[int, str, tuple[str, ...]]]:
-    return [(c.attempt.number, c.said, c.tests) for c in causes(records.record(data))]
+    return [(c.attempt.number, c.said, c.tests) for c in list_causes(records.record(data))]
 
 
 def test_an_attempt_in_the_patch_is_a_cause_with_the_tests_it_was_first_to_fix() -> None:
@@ -32,10 +32,10 @@ def test_what_is_not_in_the_patch_is_no_cause() -> None:
 
 def test_an_attempt_tells_what_it_changed_and_what_came_of_it() -> None:
     first, second = records.record(records.data(BASE)).attempts
-    assert happened(first) == "starts the slice at 0; no failing test passes"
-    assert happened(second) == "sums every price"
+    assert describe_attempt(first) == "starts the slice at 0; no failing test passes"
+    assert describe_attempt(second) == "sums every price"
     looked = second.model_copy(update={"rationale": "sums every price\n\nlook: run\nprint(1)"})
-    assert happened(looked) == "sums every price"
+    assert describe_attempt(looked) == "sums every price"
 
 
 def test_a_fix_that_was_not_taken_is_accounted_for() -> None:

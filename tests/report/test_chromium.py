@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from heal_bot.report.html import page
+from heal_bot.report.html import render_page
 from tests.github_server import records
 from tests.report.test_markdown import BASE
 
@@ -110,7 +110,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
 
     def opened(values: dict[str, Any], **how: Any) -> Seen:
         path = tmp_path / f"report-{len(shown)}.html"
-        path.write_text(page(records.record(values)))
+        path.write_text(render_page(records.record(values)))
         shown.append(Seen(browser, path, **how))
         return shown[-1]
 

@@ -26,7 +26,7 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.report.failure_status import fates
+from heal_bot.report.failure_status import list_fates
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, failed, suite
 
 T = "test_a.py::test_one"
@@ -43,7 +43,7 @@ def _reason(*verdicts: Verdict, stopped: str = "exhausted", tried: int = 7) -> t
         (Cluster("c", (F,), (Suspect(TARGET, 1.0),)),),
         (Search("rules", TARGET, "constant", tried, 0),) if tried else (), attempts,
     )  # fmt: skip
-    (fate,) = fates(outcome)
+    (fate,) = list_fates(outcome)
     return fate.status, fate.reason
 
 
@@ -85,7 +85,7 @@ def _fate(suggested: int | None, *attempts: Attempt) -> str:
         (Cluster("c", (F,), (Suspect(TARGET, 1.0),)),), attempts=attempts,
         suggestion=Suggestion(chosen[0], Confirmed(patch, certificate), ()) if chosen else None,
     )  # fmt: skip
-    return fates(outcome)[0].reason
+    return list_fates(outcome)[0].reason
 
 
 def test_a_suggestion_is_named_where_it_is_there_and_by_its_own_number() -> None:

@@ -32,7 +32,7 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.report.findings import findings
+from heal_bot.report.findings import list_findings
 from heal_bot.report.outcome_record import flatten
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, suite
 
@@ -90,7 +90,7 @@ def _outcome(**fields: object) -> Outcome:
          "one not confirmed", "none"],
 )  # fmt: skip
 def test_what_broke_the_tests_is_proved(history: History, said: list[str]) -> None:
-    assert list(findings(_outcome(history=history))["proved"]) == said
+    assert list(list_findings(_outcome(history=history))["proved"]) == said
 
 
 def test_why_no_commit_is_named_is_among_what_was_not_shown() -> None:
@@ -110,7 +110,7 @@ def test_of_a_patch_the_runs_are_proved_and_the_place_of_the_fault_is_inferred(
     proposer: str, fault: str
 ) -> None:
     attempt = Attempt(1, "c1", Candidate((EDIT,), proposer, "x"), Verdict("fixed", (A,)))
-    told = findings(_outcome(patch=PATCH, certificate=CERTIFICATE, attempts=(attempt,)))
+    told = list_findings(_outcome(patch=PATCH, certificate=CERTIFICATE, attempts=(attempt,)))
     assert told["proved"] == (
         "1 failing test passes with the patch in 2 cold runs of the suite, in which no other test"
         " breaks; it failed in 3 runs without it",
@@ -122,7 +122,7 @@ def test_of_a_patch_the_runs_are_proved_and_the_place_of_the_fault_is_inferred(
 def test_of_a_suggestion_the_runs_are_proved_and_the_fault_is_a_guess() -> None:
     attempt = Attempt(1, "c1", Candidate((EDIT,), "rules", "x"), Verdict("fixed", (A,)))
     held = Confirmed(replace(PATCH, fixed=(A, B)), CERTIFICATE)
-    told = findings(_outcome(suggestion=Suggestion(attempt, held, ("weak",))))
+    told = list_findings(_outcome(suggestion=Suggestion(attempt, held, ("weak",))))
     assert told["proved"][0].startswith("2 failing tests pass with the suggested change in 2 cold")
     assert told["inferred"] == ("the fault behind 1 test is in `shop.py::total`, by ranking",)
 
@@ -141,7 +141,9 @@ def test_of_many_causes_the_rest_is_counted(number: int, last: str) -> None:
     clusters = tuple(
         Cluster(failure.test, (failure,), (Suspect(TOTAL, 1.0, ()),)) for failure in failures
     )
-    told = findings(_outcome(baseline=Baseline(red, suite(), 3), clusters=clusters))["inferred"]
+    told = list_findings(_outcome(baseline=Baseline(red, suite(), 3), clusters=clusters))[
+        "inferred"
+    ]
     assert (len(told), told[-1]) == (min(number, 6), last)
 
 
@@ -150,7 +152,7 @@ def test_a_suite_that_ran_in_part_is_told_of_the_change_that_it_ran_with() -> No
     attempt = Attempt(1, "c1", Candidate((EDIT,), "rules", "x"), Verdict("fixed", (A,)))
     found = Suggestion(attempt, Confirmed(PATCH, part), ("weak",))
     said = "the whole suite did not run with the change"
-    assert said in findings(_outcome(suggestion=found))["not_shown"]
+    assert said in list_findings(_outcome(suggestion=found))["not_shown"]
 
 
 @pytest.mark.parametrize(
@@ -168,9 +170,9 @@ def test_a_reason_that_no_run_shows_is_inferred(status: str, said: str | None) -
     assert baseline is not None
     red = tuple(replace(item, status=status) for item in baseline.reproduced)
     outcome = _outcome(baseline=replace(baseline, reproduced=red), clusters=())
-    assert findings(outcome)["inferred"] == (() if said is None else (said,))
+    assert list_findings(outcome)["inferred"] == (() if said is None else (said,))
     proved = replace(outcome, history=History(packages=(replace(LIB, tests=(A, B)),)))
-    assert ("reason outside" in str(findings(proved)["inferred"])) is False
+    assert ("reason outside" in str(list_findings(proved)["inferred"])) is False
 
 
 def test_what_could_not_be_checked_is_not_shown_and_told_once() -> None:

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.report.html import page
+from heal_bot.report.html import render_page
 from tests.github_server import records
 from tests.report.test_markdown import BASE, hostile
 
@@ -30,7 +30,7 @@ def _part(text: str, tag: str) -> str:
 
 
 def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None:
-    text = page(_record())
+    text = render_page(_record())
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
     assert policy is not None
     assert "default-src 'none'" in policy[1]
@@ -42,13 +42,13 @@ def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None
 
 
 def test_the_script_never_writes_markup() -> None:
-    script = _part(page(_record()), "script")
+    script = _part(render_page(_record()), "script")
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert way not in script
 
 
 def test_hostile_data_cannot_leave_its_block() -> None:
-    text = page(_hostile())
+    text = render_page(_hostile())
     data = text.split('id="data">', 1)[1].split("</script>", 1)[0]
     assert not set(data) & set("<>&\u2028\u2029")
     assert json.loads(data)["schema"] == 2
@@ -67,7 +67,7 @@ def test_a_report_of_500_failures_is_small_whatever_they_say(text: str) -> None:
          "messages": dict.fromkeys(tests[:10], text)}
         for n in range(1, 51)
     ]  # fmt: skip
-    shown = page(records.record(data))
+    shown = render_page(records.record(data))
     assert len(shown.encode()) < 2_000_000
     listed = json.loads(shown.split('id="data">', 1)[1].split("</script>", 1)[0])
     assert listed["tests"] == tests

@@ -62,7 +62,7 @@ def test_a_plain_body_is_tame_too() -> None:
 @pytest.mark.parametrize("name", ["a@b/x.py", "fixes #1.py", "x\n\n@team.py"])
 def test_a_title_mentions_and_closes_nothing(name: str) -> None:
     shown = markdown.Shown("", (f"{name}::f",), "heal-bot/x", "")
-    title = markdown.title(records.record(records.data(BASE)), shown)
+    title = markdown.render_title(records.record(records.data(BASE)), shown)
     assert not set("@#\n") & set(title)
     assert len(title) <= 200
 
@@ -134,12 +134,12 @@ def test_a_digest_names_commit_paths_blobs_and_texts() -> None:
     from heal_bot.core.model import PatchedFile
 
     file = PatchedFile("a.py", "1" * 40, "x")
-    same = markdown.digest(BASE, [file])
+    same = markdown.digest_patch(BASE, [file])
     others = {
-        markdown.digest("6" * 40, [file]),
-        markdown.digest(BASE, [PatchedFile("b.py", "1" * 40, "x")]),
-        markdown.digest(BASE, [PatchedFile("a.py", "2" * 40, "x")]),
-        markdown.digest(BASE, [PatchedFile("a.py", "1" * 40, "y")]),
+        markdown.digest_patch("6" * 40, [file]),
+        markdown.digest_patch(BASE, [PatchedFile("b.py", "1" * 40, "x")]),
+        markdown.digest_patch(BASE, [PatchedFile("a.py", "2" * 40, "x")]),
+        markdown.digest_patch(BASE, [PatchedFile("a.py", "1" * 40, "y")]),
     }
     assert len(others) == 4
     assert same not in others
@@ -149,13 +149,13 @@ def test_a_step_summary_fits_the_runner() -> None:
     values = records.data(BASE)
     _many_failures(values)
     values |= {"patch": None, "certificate": None, "status": "not_healed"}
-    text = step_summary.step(records.record(values), "nothing", "no patch", "")
+    text = step_summary.render_step(records.record(values), "nothing", "no patch", "")
     assert len(text.encode()) <= step_summary.STEP_LIMIT
     assert text.startswith("**heal-bot: not healed.**")
 
 
 def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
-    text = step_summary.fit("äöü\n" * 1_000, 500)
+    text = step_summary.fit_bytes("äöü\n" * 1_000, 500)
     assert len(text.encode()) <= 500
     assert text.endswith("äöü\n\n… cut; the bundle has the whole.\n")
 
@@ -163,10 +163,10 @@ def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
 def test_an_answer_and_a_refusal_are_tame() -> None:
     record = records.record(hostile(records.data(BASE)) | {"patch": None})
     mark = status_comment.request_mark(7)
-    assert_tame(status_comment.reply(mark, record, "nothing", HOSTILE, ""))
-    assert_tame(status_comment.refused(mark, HOSTILE))
-    assert_tame(status_comment.failed(mark, HOSTILE))
-    assert_tame(step_summary.failed(HOSTILE))
+    assert_tame(status_comment.render_reply(mark, record, "nothing", HOSTILE, ""))
+    assert_tame(status_comment.render_refused(mark, HOSTILE))
+    assert_tame(status_comment.render_failed(mark, HOSTILE))
+    assert_tame(step_summary.render_failed(HOSTILE))
 
 
 COMMIT = {"good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify total", "confirmed": True,
@@ -185,9 +185,9 @@ def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_t
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
     told = sections.findings(unhealed)
     assert told.startswith(f"{text}\n\n<details><summary>What the commit changed</summary>")
-    for said in (step_summary.step(unhealed, "nothing", "x", ""),
-                 status_comment.reply("<!-- -->", unhealed, "nothing", "x", ""),
-                 status_comment.suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
+    for said in (step_summary.render_step(unhealed, "nothing", "x", ""),
+                 status_comment.render_reply("<!-- -->", unhealed, "nothing", "x", ""),
+                 status_comment.render_suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
         assert said.count(text) == 1
 
 
@@ -217,11 +217,11 @@ def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
     values = records.data(BASE) | {"regression": COMMIT}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
-    title = markdown.title(record, markdown.as_claimed(record))
+    title = markdown.render_title(record, markdown.render_claimed(record))
     assert title == 'Revert "Simplify total" (bbbbbbb)'
     values["regression"] = None
     record = records.record(values)
-    assert markdown.title(record, markdown.as_claimed(record)) == "Revert bbbbbbb"
+    assert markdown.render_title(record, markdown.render_claimed(record)) == "Revert bbbbbbb"
 
 
 def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
@@ -229,7 +229,7 @@ def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
     for attempt in values["attempts"]:
         attempt["proposer"] = "history"
     record = records.record(values)
-    title = markdown.title(record, markdown.as_claimed(record))
+    title = markdown.render_title(record, markdown.render_claimed(record))
     assert title == 'Take back a part of "Simplify total" (bbbbbbb)'
 
 

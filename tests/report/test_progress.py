@@ -70,7 +70,7 @@ def test_what_is_under_way_is_kept_for_who_watches_and_is_no_line_of_the_log() -
     test = Underway(stage="sandbox", what="test_a.py::test_x\x1b[2J", number=3, of=40)
     progress = _after(test)
     assert progress.running == "  test 3 of 40: test_a.py::test_x"
-    assert console.line(test) == ""
+    assert console.render_line(test) == ""
 
 
 def test_a_stage_shows_what_it_does_at_most_once_a_second() -> None:

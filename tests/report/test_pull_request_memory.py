@@ -75,8 +75,8 @@ def test_a_body_without_a_memory_has_none(body: str) -> None:
 
 def test_the_mark_names_failures_patch_and_news() -> None:
     record = records.record(records.data(BASE))
-    mark = markdown.mark(record, "0" * 16)
+    mark = markdown.render_mark(record, "0" * 16)
     assert markdown.read_mark(f"{mark}\nbody") == mark
     assert markdown.read_mark(f"said: {mark}") is None
     healed = records.record(records.data(BASE) | {"status": "healed"})
-    assert markdown.mark(healed, "0" * 16).news != mark.news
+    assert markdown.render_mark(healed, "0" * 16).news != mark.news

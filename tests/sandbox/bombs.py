@@ -241,7 +241,7 @@ def explode_all() -> dict[str, tuple[Ended, Ended, list[int]]]:
                 )
                 alive = [
                     pid
-                    for pid in processes.table()
+                    for pid in processes.list_processes()
                     if slot.uid is not None and processes.real_uid(pid) == slot.uid
                 ]
                 left = [p.name for p in Path("/dev/shm").glob(f"heal-bot-{slot.uid}-*")]

@@ -31,7 +31,7 @@ def sleeper(slot, seconds: float = 60.0, channels: tuple[int, ...] = ()) -> Job:
 
 
 def alive(uid: int) -> list[int]:
-    return [pid for pid in processes.table() if processes.real_uid(pid) == uid]
+    return [pid for pid in processes.list_processes() if processes.real_uid(pid) == uid]
 
 
 def until(condition, seconds: float = 10.0) -> None:
@@ -232,7 +232,7 @@ def test_two_sandboxes_never_share_a_uid(sandbox) -> None:
 
 
 def test_the_supervisor_stays_small(sandbox) -> None:
-    table = processes.table()
+    table = processes.list_processes()
     assert all(table[pid].memory < 64 << 20 for pid in sandbox.supervisors())
 
 
@@ -243,7 +243,7 @@ def test_closing_leaves_nothing() -> None:
         pids = sandbox.supervisors()
     sandbox.close()
     assert not scratch.exists()
-    assert all(pid not in processes.table() for pid in pids)
+    assert all(pid not in processes.list_processes() for pid in pids)
 
 
 @pytest.mark.parametrize(("mode", "slots"), [("strickt", 1), ("strict", 0)])

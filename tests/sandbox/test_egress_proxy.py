@@ -81,10 +81,13 @@ def test_no_other_socket_and_no_other_way_is_open(sandbox, slot) -> None:
 
 
 def test_the_proxy_ends_with_its_job(sandbox, slot) -> None:
-    before = len(processes.below(sandbox.supervisors()[0], processes.table()))
+    before = len(processes.list_descendants(sandbox.supervisors()[0], processes.list_processes()))
     assert run(sandbox, slot, "import socket; socket.socket()").code == 0
     ends = time.monotonic() + 5
-    while len(processes.below(sandbox.supervisors()[0], processes.table())) > before:
+    while (
+        len(processes.list_descendants(sandbox.supervisors()[0], processes.list_processes()))
+        > before
+    ):
         assert time.monotonic() < ends
         time.sleep(0.05)
 
@@ -123,7 +126,7 @@ def test_an_allowed_host_is_reached_and_no_other_of_its_addresses() -> None:
         thread.start()
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            helper, door = egress_proxy.start(gate, world.LONE_UID)
+            helper, door = egress_proxy.fork_proxy(gate, world.LONE_UID)
             child = os.fork()
             if child == 0:
                 try:
@@ -172,4 +175,4 @@ def _talk(door: socket.socket, port: int, told: socket.socket) -> None:
     ],
 )
 def test_an_address_is_public_or_it_is_not_reached(address: str, reachable: bool) -> None:
-    assert egress_proxy.public(address) == reachable
+    assert egress_proxy.is_public(address) == reachable

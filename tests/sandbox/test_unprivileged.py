@@ -174,5 +174,5 @@ def test_the_other_slot_ends_when_it_is_left(told) -> None:
 
 
 def _alive() -> list[int]:
-    table = processes.table()
+    table = processes.list_processes()
     return [p for p in table if processes.real_uid(p) == USER and not table[p].zombie]

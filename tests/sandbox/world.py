@@ -18,7 +18,7 @@ from types import ModuleType
 from heal_bot.sandbox import child_setup
 from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
 from heal_bot.sandbox.sandbox_job import Job, Limits, Profile
-from heal_bot.sandbox.sandbox_policy import ruleset
+from heal_bot.sandbox.sandbox_policy import make_ruleset
 from heal_bot.sandbox.seccomp import compile_filter
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
@@ -201,14 +201,14 @@ def unsandboxed(
 
 
 def _only_landlock() -> None:
-    rules = ruleset((), (Path.cwd(),), ports=False)
+    rules = make_ruleset((), (Path.cwd(),), ports=False)
     rules.allow_path(Path.cwd().parent / "given.json", 4)
     rules.restrict()
 
 
 def _only_limits() -> None:
     # A hard limit may be raised with CAP_SYS_RESOURCE, which sandboxed code never has.
-    child_setup.limit(Limits(), 0)
+    child_setup.limit_resources(Limits(), 0)
     child_setup.prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
 
 
@@ -220,7 +220,7 @@ def behind_one_layer() -> dict[str, dict[str, str]]:
         "environment": unsandboxed(env=built),
         "descriptors": unsandboxed(leaks=()),
         "limits": unsandboxed(_only_limits),
-        "uid": unsandboxed(lambda: child_setup.drop(LONE_UID)),
+        "uid": unsandboxed(lambda: child_setup.drop_to_uid(LONE_UID)),
         "landlock": unsandboxed(_only_landlock),
         "seccomp": unsandboxed(lambda: child_setup.load_filter(blob)),
     }

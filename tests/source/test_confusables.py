@@ -6,7 +6,7 @@ import pytest
 
 from heal_bot.core.model import Candidate, Edit
 from heal_bot.source import functions, patch_policy
-from heal_bot.source.confusables import gained
+from heal_bot.source.confusables import explain_gained
 from tests.core.test_text import UNSEEN
 
 OLD = "def f(größe):\n    return größe\n"
@@ -17,10 +17,10 @@ OLD = "def f(größe):\n    return größe\n"
 def test_what_nobody_sees_is_refused_wherever_it_is_new(unseen: str, place: str) -> None:
     new = OLD.replace("return größe", place.format(unseen))
     told = f"<U+{ord(unseen[0]):04X}>"
-    assert told in gained(OLD, new, OLD)
-    assert unseen not in gained(OLD, new, OLD)
-    assert gained(new, new.replace("def f", "def f"), new) == ""
-    assert gained(new, new.replace("größe", f"größe{unseen}"), new) != ""
+    assert told in explain_gained(OLD, new, OLD)
+    assert unseen not in explain_gained(OLD, new, OLD)
+    assert explain_gained(new, new.replace("def f", "def f"), new) == ""
+    assert explain_gained(new, new.replace("größe", f"größe{unseen}"), new) != ""
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_what_nobody_sees_is_refused_wherever_it_is_new(unseen: str, place: str)
     ],
 )
 def test_text_that_can_be_read_is_let_through(line: str) -> None:
-    assert gained(OLD, OLD.replace("return größe", line).replace("\f", ""), OLD) == ""
+    assert explain_gained(OLD, OLD.replace("return größe", line).replace("\f", ""), OLD) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_text_that_can_be_read_is_let_through(line: str) -> None:
      ("f(\u0455ep=1)", "<U+0455>"), ("f'{\u0430}'", "<U+0430>")],
 )  # fmt: skip
 def test_a_letter_that_no_name_of_the_file_has_is_refused(name: str, letter: str) -> None:
-    assert letter in gained(OLD, OLD.replace("return größe", f"return {name}"), OLD)
+    assert letter in explain_gained(OLD, OLD.replace("return größe", f"return {name}"), OLD)
 
 
 def test_letters_of_names_elsewhere_in_the_file_are_known() -> None:
     file = f"höhe = 1\nμ = 2\n{OLD}"
-    assert gained(OLD, OLD.replace("return größe", "return größe * höhe + μ"), file) == ""
+    assert explain_gained(OLD, OLD.replace("return größe", "return größe * höhe + μ"), file) == ""
 
 
 def test_ends_of_lines_as_windows_writes_them_are_seen() -> None:
     old = OLD.replace("\n", "\r\n")
-    assert gained(old, old.replace("return", "größe += 1\r\n    return"), old) == ""
+    assert explain_gained(old, old.replace("return", "größe += 1\r\n    return"), old) == ""
 
 
 def test_the_rails_refuse_it_in_code_and_imports() -> None:
@@ -65,8 +65,8 @@ def test_the_rails_refuse_it_in_code_and_imports() -> None:
         def read(self, path):
             return OLD.encode()
 
-    target = functions.find(functions.index("m.py", OLD), "f", "function")
+    target = functions.find_target(functions.index_targets("m.py", OLD), "f", "function")
     bidi = Edit(target, OLD.replace("größe\n", "größe  # \u2066\n"))
     script = Edit(target, OLD.replace("return", "return 1 +"), ("import m\u0430th",))
-    assert "<U+2066>" in patch_policy.check(Candidate((bidi,), "x", "x"), Tree())
-    assert "<U+0430>" in patch_policy.check(Candidate((script,), "x", "x"), Tree())
+    assert "<U+2066>" in patch_policy.check_candidate(Candidate((bidi,), "x", "x"), Tree())
+    assert "<U+0430>" in patch_policy.check_candidate(Candidate((script,), "x", "x"), Tree())

@@ -91,9 +91,9 @@ EXPECTED = [
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_every_kind_of_target_is_found_with_name_and_lines(newline: str) -> None:
     text = TRICKY.replace("\n", newline)
-    found = functions.index("m.py", text)
+    found = functions.index_targets("m.py", text)
     assert [(t.qualname, t.kind, t.nth, t.first_line, t.last_line) for t in found] == EXPECTED
-    lines = functions.lines(text)
+    lines = functions.split_lines(text)
     for target in found:
         assert target.source == "".join(lines[target.first_line - 1 : target.last_line])
 
@@ -114,14 +114,14 @@ def _code(code: types.CodeType):
 def test_names_and_lines_are_those_of_the_interpreter(module: types.ModuleType) -> None:
     path = Path(module.__file__)
     data = path.read_bytes()
-    found = functions.index(path.name, guard.check(data))
+    found = functions.index_targets(path.name, guard.check_text(data))
     ours = sorted((t.qualname, t.first_line) for t in found if t.kind == "function")
     assert ours == sorted(_code(compile(data, path.name, "exec")))
 
 
 def test_the_innermost_function_answers_for_a_line_and_headers_run_outside() -> None:
     lines = (2, 6, 8, 9, 12, 13, 29, 30, 34)
-    runs = {n: functions.running("m.py", TRICKY, n) for n in lines}
+    runs = {n: functions.find_running("m.py", TRICKY, n) for n in lines}
     assert {n: getattr(one, "qualname", None) for n, one in runs.items()} == {
         2: None,
         6: None,
@@ -136,11 +136,11 @@ def test_the_innermost_function_answers_for_a_line_and_headers_run_outside() -> 
 
 
 def test_targets_are_found_by_address() -> None:
-    found = functions.index("m.py", TRICKY)
-    setter = functions.find(found, "K.v", nth=1)
+    found = functions.index_targets("m.py", TRICKY)
+    setter = functions.find_target(found, "K.v", nth=1)
     assert setter is not None
     assert "setter" in setter.source
-    assert functions.find(found, "K.v", nth=2) is None
+    assert functions.find_target(found, "K.v", nth=2) is None
 
 
 @pytest.mark.parametrize(
@@ -154,21 +154,24 @@ def test_targets_are_found_by_address() -> None:
     ],
 )
 def test_odd_characters_do_not_shift_lines(text: str) -> None:
-    found = functions.find(functions.index("m.py", text), "f")
+    found = functions.find_target(functions.index_targets("m.py", text), "f")
     assert found is not None
     assert found.source.lstrip("\ufeff").startswith("def f(")
-    assert functions.lines(text)[found.first_line - 1].lstrip("\ufeff").startswith("def f(")
+    assert functions.split_lines(text)[found.first_line - 1].lstrip("\ufeff").startswith("def f(")
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.text(alphabet="ab \n\r\t\x0c\x0b\x1c\u2028\x85", max_size=60))
 def test_lines_rejoin_to_the_text_and_count_as_the_parser_counts(text: str) -> None:
-    assert "".join(functions.lines(text)) == text
+    assert "".join(functions.split_lines(text)) == text
     marked = "#" + text.replace("\n", "\n#").replace("\r", "\r#")
     tree = guard.parse(marked.replace("\r#\n", "\r\n") + "\nlast = 1\n")
-    assert tree.body[-1].lineno == len(functions.lines(marked.replace("\r#\n", "\r\n") + "\n")) + 1
+    assert (
+        tree.body[-1].lineno
+        == len(functions.split_lines(marked.replace("\r#\n", "\r\n") + "\n")) + 1
+    )
 
 
 def test_type_parameters_are_understood() -> None:
-    found = functions.index("m.py", "type A = int\ndef f[T](x: T) -> T:\n    return x\n")
+    found = functions.index_targets("m.py", "type A = int\ndef f[T](x: T) -> T:\n    return x\n")
     assert [t.qualname for t in found] == ["f"]

@@ -46,7 +46,7 @@ def test_hostile_text_is_refused_in_words_and_quickly(text: str, reason: str) ->
     ],
 )
 def test_bytes_are_decoded_by_mark_and_cookie(data: bytes, text: str | None) -> None:
-    decoded = guard.check(data)
+    decoded = guard.check_text(data)
     assert decoded == text if text is not None else "€" in decoded
     guard.parse(data)
 
@@ -56,7 +56,7 @@ def test_bytes_are_decoded_by_mark_and_cookie(data: bytes, text: str | None) -> 
 )
 def test_undecodable_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(guard.SourceRejected):
-        guard.check(data)
+        guard.check_text(data)
 
 
 @pytest.mark.parametrize("text", ["def f(:\n", "return = 1\n", "x = 1 +\n", "  x\n y\n"])

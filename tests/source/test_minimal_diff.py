@@ -39,7 +39,7 @@ def _reprinted(source: str) -> str:
 
 
 def test_a_reprint_that_changes_nothing_gives_the_original() -> None:
-    assert minimal_diff.minimal(OLD, _reprinted(OLD)) == OLD
+    assert minimal_diff.minimise(OLD, _reprinted(OLD)) == OLD
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_reprint_that_changes_nothing_gives_the_original() -> None:
 )
 def test_a_reprinted_change_touches_one_statement(old: str, new: str) -> None:
     changed = OLD.replace(old, new)
-    result = minimal_diff.minimal(OLD, _reprinted(changed))
+    result = minimal_diff.minimise(OLD, _reprinted(changed))
     if old == '"two"':
         assert "return 'one' + 'three'" in result
         assert result.count("#") == OLD.count("#")
@@ -65,7 +65,7 @@ def test_a_reprinted_change_touches_one_statement(old: str, new: str) -> None:
 def test_an_added_statement_leaves_the_comments_around_it() -> None:
     added = "        if not a:\n            return None\n"
     changed = OLD.replace("        # loop\n", f"{added}        # loop\n")
-    result = minimal_diff.minimal(OLD, _reprinted(changed))
+    result = minimal_diff.minimise(OLD, _reprinted(changed))
     assert result.count("#") == OLD.count("#")
     assert added in result
 
@@ -94,26 +94,26 @@ def f(a):
 )
 def test_a_comment_that_moved_stands_once_and_where_it_was_put(body: str) -> None:
     new = "".join(f"{line}\n" for line in ["def f(a):", *(f"    {x}" for x in body.split(" | "))])
-    assert minimal_diff.minimal(LINES, new) == new
+    assert minimal_diff.minimise(LINES, new) == new
 
 
 def test_of_comments_that_are_alike_one_may_move() -> None:
     old = "def f(a):\n    # step\n    one(a)\n    # step\n    two(a)\n    three(a)\n"
     new = "def f(a):\n    # step\n    one(a)\n    two(a)\n    # step\n    three(a)\n"
-    assert minimal_diff.minimal(old, new) == new
+    assert minimal_diff.minimise(old, new) == new
     bare = "def f(a):\n    one(a)\n    two(a)\n    three(b)\n"
-    assert minimal_diff.minimal(old, bare) == old.replace("three(a)", "three(b)")
+    assert minimal_diff.minimise(old, bare) == old.replace("three(a)", "three(b)")
 
 
 def test_other_indentation_inside_does_not_break_the_result() -> None:
     old = "def f(x):\n  # two spaces\n  if x:\n    return 1\n  return 2\n"
     new = "def f(x):\n    if x:\n        return 1\n    return 3\n"
-    result = minimal_diff.minimal(old, new)
+    result = minimal_diff.minimise(old, new)
     assert ast.dump(ast.parse(result)) == ast.dump(ast.parse(new))
 
 
 def test_unparsable_text_comes_back_as_it_is() -> None:
-    assert minimal_diff.minimal("def f(:\n", "def f(): pass\n") == "def f(): pass\n"
+    assert minimal_diff.minimise("def f(:\n", "def f(): pass\n") == "def f(): pass\n"
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_unparsable_text_comes_back_as_it_is() -> None:
 )
 def test_reprints_of_our_own_functions_come_back_to_the_original(module) -> None:
     text = inspect.getsource(module)
-    for target in functions.index("m.py", text):
+    for target in functions.index_targets("m.py", text):
         if target.kind == "function":
-            indent = functions.indentation(target.source)
+            indent = functions.find_indentation(target.source)
             tree = ast.parse(textwrap.dedent(target.source))
             again = textwrap.indent(ast.unparse(tree), indent) + "\n"
             if '"""' not in target.source.partition("\n")[2].replace('"""', "", 2):
-                assert minimal_diff.minimal(target.source, again) == target.source, target.qualname
+                assert minimal_diff.minimise(target.source, again) == target.source, target.qualname

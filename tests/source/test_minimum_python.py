@@ -35,9 +35,9 @@ def test_a_patch_has_to_be_read_by_the_lowest_python(
     tmp_path: Path, files: dict[str, str], new: str, minor: int | None
 ) -> None:
     tree = FolderTree.of(tmp_path, {"shop.py": OLD, **files})
-    target = functions.find(functions.index("shop.py", OLD), "A.f")
+    target = functions.find_target(functions.index_targets("shop.py", OLD), "A.f")
     assert target is not None
-    why = patch_policy.check(Candidate((Edit(target, new),), "openai", "model"), tree)
+    why = patch_policy.check_candidate(Candidate((Edit(target, new),), "openai", "model"), tree)
     assert (f"no syntax of Python 3.{minor}" in why) if minor else why == ""
 
 
@@ -45,7 +45,7 @@ def test_what_is_newer_already_may_stay_so(tmp_path: Path) -> None:
     old = f"class A:\n{MATCH}"
     files = {"shop.py": old, "pyproject.toml": '[project]\nrequires-python = ">=3.8"\n'}
     tree = FolderTree.of(tmp_path, files)
-    target = functions.find(functions.index("shop.py", old), "A.f")
+    target = functions.find_target(functions.index_targets("shop.py", old), "A.f")
     assert target is not None
     new = MATCH.replace("return 2", "return 3")
-    assert patch_policy.check(Candidate((Edit(target, new),), "rules", "x"), tree) == ""
+    assert patch_policy.check_candidate(Candidate((Edit(target, new),), "rules", "x"), tree) == ""

@@ -44,7 +44,7 @@ async def h(x):
 
 
 def _candidate(qualname: str, new: str, kind: str = "function", *imports: str) -> Candidate:
-    target = functions.find(functions.index("m.py", TEXT), qualname, kind)
+    target = functions.find_target(functions.index_targets("m.py", TEXT), qualname, kind)
     assert target is not None
     return Candidate((Edit(target, new, imports),), "rules", "x")
 
@@ -121,7 +121,7 @@ def _f(body: str) -> tuple[str, str]:
     ],
 )
 def test_what_is_refused_is_refused_in_words(tree, qualname: str, new: str, reason: str) -> None:
-    said = patch_policy.check(_candidate(qualname, new), tree(m=TEXT))
+    said = patch_policy.check_candidate(_candidate(qualname, new), tree(m=TEXT))
     assert said
     import re
 
@@ -155,7 +155,9 @@ def test_what_is_refused_is_refused_in_words(tree, qualname: str, new: str, reas
     ],
 )  # fmt: skip
 def test_ordinary_repairs_pass(tree, qualname: str, new: str, kind: str, imports) -> None:
-    assert patch_policy.check(_candidate(qualname, new, kind, *imports), tree(m=TEXT)) == ""
+    assert (
+        patch_policy.check_candidate(_candidate(qualname, new, kind, *imports), tree(m=TEXT)) == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -175,43 +177,52 @@ def test_ordinary_repairs_pass(tree, qualname: str, new: str, kind: str, imports
 def test_values_defaults_and_imports_have_rails_too(
     tree, qualname: str, new: str, kind: str, imports: tuple[str, ...], reason: str
 ) -> None:
-    assert reason in patch_policy.check(_candidate(qualname, new, kind, *imports), tree(m=TEXT))
+    assert reason in patch_policy.check_candidate(
+        _candidate(qualname, new, kind, *imports), tree(m=TEXT)
+    )
 
 
 @pytest.mark.parametrize("name", ["tests__m", "setup", "conftest", "test_m", "docs__m"])
 def test_protected_files_are_never_changed(tree, name: str) -> None:
     path = name.replace("__", "/") + ".py"
-    target = functions.index(path, TEXT)[0]
+    target = functions.index_targets(path, TEXT)[0]
     edit = Edit(target, "RATE, KEEP = 3, 5\n")
-    assert "never changed" in patch_policy.check(Candidate((edit,), "m", "x"), tree(**{name: TEXT}))
+    assert "never changed" in patch_policy.check_candidate(
+        Candidate((edit,), "m", "x"), tree(**{name: TEXT})
+    )
 
 
 def test_unknown_and_empty_candidates_are_refused(tree) -> None:
     made = tree(m="def f(): pass\n")
-    assert "changes nothing" in patch_policy.check(Candidate((), "m", "x"), made)
-    assert "no such target" in patch_policy.check(_candidate(*_f("return 1")), made)
-    assert "not in commit" in patch_policy.check(_candidate(*_f("return 1")), tree(n=""))
+    assert "changes nothing" in patch_policy.check_candidate(Candidate((), "m", "x"), made)
+    assert "no such target" in patch_policy.check_candidate(_candidate(*_f("return 1")), made)
+    assert "not in commit" in patch_policy.check_candidate(_candidate(*_f("return 1")), tree(n=""))
     many = _candidate(*_f("return 1")).edits * 9
-    assert "at most 8" in patch_policy.check(Candidate(many, "m", "x"), made)
+    assert "at most 8" in patch_policy.check_candidate(Candidate(many, "m", "x"), made)
 
 
 def test_what_takes_a_commit_back_whole_may_be_as_large_as_a_commit(tree) -> None:
     made = tree(m=TEXT)
     edit = _candidate(*_f("return 1")).edits
-    assert patch_policy.check(Candidate(edit * 50, "history", "x", undoes="b" * 40), made) == ""
-    assert "at most 50" in patch_policy.check(
+    assert (
+        patch_policy.check_candidate(Candidate(edit * 50, "history", "x", undoes="b" * 40), made)
+        == ""
+    )
+    assert "at most 50" in patch_policy.check_candidate(
         Candidate(edit * 51, "history", "x", undoes="b" * 40), made
     )
-    assert "at most 8" in patch_policy.check(Candidate(edit * 9, "history", "x", undoes=""), made)
+    assert "at most 8" in patch_policy.check_candidate(
+        Candidate(edit * 9, "history", "x", undoes=""), made
+    )
 
 
 def test_doubts_name_what_a_reviewer_should_look_at(tree) -> None:
     new = "def f(a, *, b=2):\n    try:\n        return 1\n    except Exception:\n        return 2\n"
     candidate = _candidate("f", new, "function", "import re")
-    assert patch_policy.check(candidate, tree(m=TEXT)) == ""
-    assert patch_policy.doubts(candidate, tree(m=TEXT)) == (
+    assert patch_policy.check_candidate(candidate, tree(m=TEXT)) == ""
+    assert patch_policy.list_doubts(candidate, tree(m=TEXT)) == (
         "m.py gains `import re`",
         "f changes its signature",
         "f newly catches every Exception",
     )
-    assert patch_policy.doubts(_candidate(*_f("return 1")), tree(m=TEXT)) == ()
+    assert patch_policy.list_doubts(_candidate(*_f("return 1")), tree(m=TEXT)) == ()

@@ -53,7 +53,7 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
         "pyproject.toml": b'[build-system]\nbuild-backend = "back"\nbackend-path = ["."]\n'
         b'[project.entry-points.pytest11]\nplug = "plug:Plugin"\n',
     }
-    found = paths.plugins(type(made)(files))
+    found = paths.find_plugins(type(made)(files))
     assert found == {"fix/db.py", "fix/late.py", "fix/ini.py", "plug.py", "back.py"}
 
 
@@ -69,7 +69,7 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
 def test_hooks_of_build_tools_are_found(tree, table: str) -> None:
     made = tree(own__hook="", hook="", shop="")
     files = {**made.files, "pyproject.toml": table.encode()}
-    assert paths.plugins(type(made)(files)) == {"own/hook.py"}
+    assert paths.find_plugins(type(made)(files)) == {"own/hook.py"}
 
 
 def test_what_tests_plugins_and_ci_name_is_machinery_unless_tests_import_it(tree) -> None:
@@ -78,9 +78,14 @@ def test_what_tests_plugins_and_ci_name_is_machinery_unless_tests_import_it(tree
     made = tree(fix__a="pytest_plugins = ['fix.b']", **names)
     runs = b"run: |\n  python ci/run.py\n  python ./ci/tool.py\n  pytest -p load\n"
     files = {**made.files, ".github/workflows/ci.yml": runs}
-    assert paths.machinery(type(made)(files)) == {"fix/a.py", "fix/b.py", "ci/run.py", "load.py"}
+    assert paths.find_machinery(type(made)(files)) == {
+        "fix/a.py",
+        "fix/b.py",
+        "ci/run.py",
+        "load.py",
+    }
 
 
 def test_broken_configuration_names_nothing(tree) -> None:
     made = type(tree())({"pyproject.toml": b"[[[", "conftest.py": b"def (", "x.py": b""})
-    assert paths.plugins(made) == frozenset()
+    assert paths.find_plugins(made) == frozenset()

@@ -7,7 +7,7 @@ import pytest
 from heal_bot.core.model import Candidate
 from heal_bot.source import patch_policy
 from heal_bot.source.guard import SourceRejected
-from heal_bot.source.recheck import RecheckError, edits
+from heal_bot.source.recheck import RecheckError, recover_edits
 
 BEFORE = '''"""Doc."""
 
@@ -70,9 +70,9 @@ def test_the_outermost_named_targets_that_differ_are_found(
 ) -> None:
     if found is None:
         with pytest.raises(RecheckError):
-            edits("a.py", BEFORE, after, named)
+            recover_edits("a.py", BEFORE, after, named)
         return
-    assert [e.target.qualname for e in edits("a.py", BEFORE, after, named)] == found
+    assert [e.target.qualname for e in recover_edits("a.py", BEFORE, after, named)] == found
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_the_outermost_named_targets_that_differ_are_found(
 )  # fmt: skip
 def test_any_other_change_is_refused(after: str, named: set[str]) -> None:
     with pytest.raises(RecheckError, match=r"a\.py: "):
-        edits("a.py", BEFORE, after, named)
+        recover_edits("a.py", BEFORE, after, named)
 
 
 @pytest.mark.parametrize("line", ["import x", "import x\nimport inner"])
 def test_an_import_alone_that_two_functions_lack_is_a_change_rails_allow(tree, line: str) -> None:
     after = changed("import re\n", f"import re\n{line}\n")
-    found = edits("a.py", BEFORE, after, {"Cart.total", "plain"})
-    assert patch_policy.check(Candidate(found, "bundle", "bundle"), tree(a=BEFORE)) == ""
+    found = recover_edits("a.py", BEFORE, after, {"Cart.total", "plain"})
+    assert patch_policy.check_candidate(Candidate(found, "bundle", "bundle"), tree(a=BEFORE)) == ""
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_an_import_alone_that_two_functions_lack_is_a_change_rails_allow(tree, l
 def test_an_import_that_is_never_added_is_refused(line: str) -> None:
     after = changed("import re\n", f"import re\n{line}\n").replace("return x", "return re")
     with pytest.raises((RecheckError, SourceRejected)):
-        edits("a.py", BEFORE, after, {"plain"})
+        recover_edits("a.py", BEFORE, after, {"plain"})

@@ -135,7 +135,7 @@ def references(tmp_path: Path) -> References:
 def target(name: str, kind: str = "function") -> Target:
     path, _, qualname = name.rpartition("::")
     path = path or "shop/money.py"
-    found = functions.find(functions.index(path, FILES[path]), qualname, kind)
+    found = functions.find_target(functions.index_targets(path, FILES[path]), qualname, kind)
     assert found is not None
     return found
 
@@ -213,7 +213,7 @@ def test_a_call_on_a_base_class_may_reach_the_method_that_replaces_it(tmp_path: 
         "class B(A):\n    def step(self):\n        return 2\n"
     }
     references = References.of(FolderTree.of(tmp_path, files))
-    step = functions.find(functions.index("a.py", files["a.py"]), "B.step")
+    step = functions.find_target(functions.index_targets("a.py", files["a.py"]), "B.step")
     assert step is not None
     assert [call.line for call in references.calls(step)] == [3]
     assert references.overridden(step) == Symbol("a.py", "A.step")

@@ -27,7 +27,7 @@ class Box[T]:
 
 
 def test_the_older_text_parses_with_the_same_lines() -> None:
-    older = syntax_backport.lowered(TEXT)
+    older = syntax_backport.lower_syntax(TEXT)
     assert older is not None
     tree = ast.parse(older)
     assert [(n.lineno, n.end_lineno) for n in tree.body] == [(1, 1), (4, 8), (11, 14)]
@@ -35,7 +35,7 @@ def test_the_older_text_parses_with_the_same_lines() -> None:
 
 
 def test_the_index_reads_it_with_the_true_source() -> None:
-    found = functions.index("m.py", TEXT)
+    found = functions.index_targets("m.py", TEXT)
     assert [(t.qualname, t.kind, t.first_line, t.last_line) for t in found] == [
         ("f", "function", 4, 8),
         ("f.sep", "default", 4, 4),
@@ -46,13 +46,15 @@ def test_the_index_reads_it_with_the_true_source() -> None:
 
 
 def test_what_an_f_string_reaches_for_stays_visible() -> None:
-    older = syntax_backport.lowered('x = f"{a.__class__} {eval("1")!r:>{open("x")}} PYTEST" "z"\n')
+    older = syntax_backport.lower_syntax(
+        'x = f"{a.__class__} {eval("1")!r:>{open("x")}} PYTEST" "z"\n'
+    )
     assert older is not None
-    found = capability_scan.facts(ast.parse(older), {})
+    found = capability_scan.list_capabilities(ast.parse(older), {})
     assert {"uses .__class__", "uses eval", "uses open"} <= found
     assert any("PYTEST" in fact for fact in found)
 
 
 @pytest.mark.parametrize("text", ["def f(:\n", "x = (\n", "x = f'{'\n"])
 def test_what_no_parser_reads_is_none(text: str) -> None:
-    assert syntax_backport.lowered(text) is None
+    assert syntax_backport.lower_syntax(text) is None

@@ -49,7 +49,7 @@ class Folder:
 
     def candidate(self, qualname: str, source: str, *imports: str, path: str = "m.py") -> Candidate:
         """Replace one target by new source."""
-        targets = functions.index(path, (self.root / path).read_text())
+        targets = functions.index_targets(path, (self.root / path).read_text())
         target = next(t for t in targets if t.qualname == qualname)
         return Candidate((Edit(target, source, imports),), "rules", "test")
 

@@ -13,8 +13,8 @@ from heal_bot.core.model import Candidate, Environment
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.testrun import verdict
 from heal_bot.testrun.forkserver import Zygote
-from heal_bot.testrun.judge_protocol import Answer, Order
-from heal_bot.testrun.pending_candidates import on_wire
+from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
+from heal_bot.testrun.pending_candidates import encode_edit
 from heal_bot.testrun.runner import SuiteRunner
 
 pytestmark = pytest.mark.long
@@ -125,18 +125,18 @@ INI = "[pytest]\nfilterwarnings = error\n"
 @pytest.fixture
 def sieved(
     sandbox: Sandbox, run: Run, env: Environment, project: Callable
-) -> Callable[..., Answer]:
+) -> Callable[..., JudgeResponse]:
     """The answer about some sources, those of TABLE, for a test file."""
 
-    def ask(tests: str, each: float = 0.05, sources: Iterable[str] = TABLE) -> Answer:
+    def ask(tests: str, each: float = 0.05, sources: Iterable[str] = TABLE) -> JudgeResponse:
         tree = project({"m.py": CODE, "test_m.py": tests, "pytest.ini": INI})
         done = SuiteRunner(sandbox).run(run, tree, env)
         (failed,) = done.results
         known = {failed.test: (failed.kind, failed.frames[-1].path, failed.frames[-1].line)}
         changed = [tree.candidate("f", source) for source in sources]
-        order = Order(
+        order = JudgeRequest(
             first=(failed.test,), limit=20.0, sieve=each, known=known,
-            candidates=tuple(tuple(map(on_wire, c.edits)) for c in changed),
+            candidates=tuple(tuple(map(encode_edit, c.edits)) for c in changed),
         )  # fmt: skip
         zygote = Zygote(sandbox, tree, env, passes={}, profile="test", wall=60.0)
         try:
@@ -154,7 +154,7 @@ def sieved(
 
 @pytest.mark.parametrize("name", [*PLAIN, *DRESSED])
 def test_what_still_fails_is_told_and_all_else_is_left_open(
-    name: str, sieved: Callable[[str], Answer]
+    name: str, sieved: Callable[[str], JudgeResponse]
 ) -> None:
     answer = sieved({**PLAIN, **DRESSED}[name])
     assert answer.how == "judged", answer.detail
@@ -162,14 +162,14 @@ def test_what_still_fails_is_told_and_all_else_is_left_open(
 
 
 def test_a_loop_without_end_gets_what_the_call_of_its_test_took_not_what_pytest_may_take(
-    sieved: Callable[..., Answer],
+    sieved: Callable[..., JudgeResponse],
 ) -> None:
     answer = sieved(PLAIN["a function"], each=8.0)
     assert answer.sieved == tuple(TABLE.values())
     assert answer.seconds < 8
 
 
-def test_a_test_that_waits_is_waited_for(sieved: Callable[..., Answer]) -> None:
+def test_a_test_that_waits_is_waited_for(sieved: Callable[..., JudgeResponse]) -> None:
     waits = "import m, time\ndef test_f():\n    n = m.f(1)\n    time.sleep(1)\n    assert n == 2\n"
     assert sieved(waits, each=1.0).sieved == tuple(TABLE.values())
 
@@ -178,7 +178,7 @@ def test_a_test_that_waits_is_waited_for(sieved: Callable[..., Answer]) -> None:
     ("asks", "came"), [("assert m.f(1) == 2", "late"), ("{2: 0}[m.f(1)]", "open")]
 )
 def test_a_crash_does_not_tell_how_long_a_whole_test_takes(
-    asks: str, came: str, sieved: Callable[..., Answer]
+    asks: str, came: str, sieved: Callable[..., JudgeResponse]
 ) -> None:
     tests = f"import m\ndef test_f(): {asks}\n"
     assert sieved(tests, each=8.0, sources=(WRONG, SLOW)).sieved == ("failed", came)
@@ -186,7 +186,9 @@ def test_a_crash_does_not_tell_how_long_a_whole_test_takes(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", BEYOND)
-def test_tests_that_need_more_are_not_believed(name: str, sieved: Callable[[str], Answer]) -> None:
+def test_tests_that_need_more_are_not_believed(
+    name: str, sieved: Callable[[str], JudgeResponse]
+) -> None:
     assert sieved(BEYOND[name]).how == "unsound"
 
 
@@ -198,7 +200,7 @@ def test_a_session_says_the_same_with_and_without_it(
     tests = {**PLAIN, **DRESSED, **ODD}[name]
     tree = project({"m.py": CODE, "test_m.py": tests, "pytest.ini": INI})
     (failed,) = runner.run(run, tree, env).results
-    failing = (verdict.failure(failed),)
+    failing = (verdict.make_failure(failed),)
     sources = [*TABLE, *(f"def f(n):\n    return n - {k}\n" for k in range(2, 20))]
     candidates = [tree.candidate("f", source) for source in sources]
     with runner.warm(run, tree, env, failing, ()) as session:
@@ -221,7 +223,7 @@ def test_a_change_that_spoils_what_follows_is_found_out(
     )
     filler = [tree.candidate("f", f"def f(n):\n    return n - {k}\n") for k in range(2, 9)]
     right: Candidate = replace(tree.candidate("f", RIGHT), prior=1.0)
-    with runner.warm(run, tree, env, (verdict.failure(failed),), ()) as session:
+    with runner.warm(run, tree, env, (verdict.make_failure(failed),), ()) as session:
         found = list(session.judge([*filler[:3], spoils, right, *filler[3:], right]))
     statuses = [f.status for f in found]
     assert statuses == [*["unchanged"] * 4, "fixed", *["unchanged"] * 4, "fixed"]
@@ -242,6 +244,6 @@ def test_parameters_that_a_function_changes_are_new_for_every_candidate(
         f"def total(rows):\n    rows.append(0)\n    return sum(rows) {end}\n"
         for _, end in zip(range(12), ends, strict=False)
     ]
-    with runner.warm(run, tree, env, (verdict.failure(failed),), ()) as session:
+    with runner.warm(run, tree, env, (verdict.make_failure(failed),), ()) as session:
         found = [f.status for f in session.judge(tree.candidate("total", s) for s in sources)]
     assert found == ["unchanged", "unchanged", "fixed"] * 4

@@ -173,7 +173,7 @@ def test_two_ways_to_pass_are_told_apart(
     tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str
 ) -> None:
     tree = folder(tmp_path / "tree", {"m.py": KINDS, "test_m.py": KIND_TESTS})
-    source = next(t.source for t in functions.index("m.py", KINDS) if t.qualname == name)
+    source = next(t.source for t in functions.index_targets("m.py", KINDS) if t.qualname == name)
     wrong, right, lucky = LUCKY[name]
     sources = [source.replace(wrong, text) for text in (right, lucky, f"{right} + 0")]
     candidates = [tree.candidate(name, text) for text in sources]

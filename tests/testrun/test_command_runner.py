@@ -39,7 +39,7 @@ JUNIT = "python -m pytest -q --junitxml=out/junit.xml"
 def command(sandbox: Sandbox) -> Callable[..., CommandRunner]:
     def make(text: str, below: str = "") -> CommandRunner:
         return CommandRunner(
-            sandbox, SuiteRunner(sandbox, below=below), text, command_results.results
+            sandbox, SuiteRunner(sandbox, below=below), text, command_results.read_results
         )
 
     return make

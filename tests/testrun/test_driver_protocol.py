@@ -14,12 +14,12 @@ from heal_bot.testrun import driver_protocol
 from heal_bot.testrun.code_origin import Origins
 from heal_bot.testrun.driver_protocol import Untrusted, parse
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
-from heal_bot.testrun.record_reader import Hearing, conclude, new_hearing
+from heal_bot.testrun.record_reader import RecordReader, conclude, new_hearing
 
 NAMES = ["test_a.py::a", "test_a.py::b"]
 
 
-def _line(hearing: Hearing, kind: str, **fields: object) -> bytes:
+def _line(hearing: RecordReader, kind: str, **fields: object) -> bytes:
     return json.dumps({"n": hearing.nonce, "t": kind, **fields}).encode()
 
 
@@ -39,7 +39,7 @@ HEAD: list[tuple[str, dict[str, object]]] = [
 ]
 
 
-def _heard(records: list[tuple[str, dict[str, object]]], canaries: int = 0) -> Hearing:
+def _heard(records: list[tuple[str, dict[str, object]]], canaries: int = 0) -> RecordReader:
     hearing = new_hearing(canaries, {"mode": "run"})
     for kind, fields in records:
         hearing.take(_line(hearing, kind, **fields))

@@ -38,15 +38,15 @@ def test_a_missing_plugin_is_read_off_the_run(
 ) -> None:
     tree = folder(tmp_path / "tree", files)
     suite = runner.run(run, tree, env)
-    assert missing_plugins.missing(REPORT, suite, tree, env)[0] == package, suite
+    assert missing_plugins.find_missing(REPORT, suite, tree, env)[0] == package, suite
     if suite.ended == "crashed":
         with pytest.raises(SandboxError) as caught:
             runner.collect(run, tree, env)
-        assert missing_plugins.named(str(caught.value))[0] == package
+        assert missing_plugins.find_named(str(caught.value))[0] == package
 
 
 def test_a_fixture_that_nobody_brings_is_told_in_one_line(run, runner, env, folder, tmp_path):
     tree = folder(tmp_path / "tree", {"test_a.py": "def test_it(stock): pass\n"})
     (result,) = runner.run(run, tree, env).results
     assert (result.outcome, result.message) == ("error", "fixture 'stock' not found")
-    assert missing_plugins.missing(REPORT, runner.run(run, tree, env), tree, env) == ()
+    assert missing_plugins.find_missing(REPORT, runner.run(run, tree, env), tree, env) == ()

@@ -209,7 +209,9 @@ def judged(
     runner = SuiteRunner(sandbox)
     done = runner.run(run, tree, env)
     assert done.ended == "finished", done
-    failing = [verdict.failure(result) for result in done.results if result.outcome == "failed"]
+    failing = [
+        verdict.make_failure(result) for result in done.results if result.outcome == "failed"
+    ]
     guards = [r.test for r in done.results if r.outcome in {"passed", "xfailed"}]
     assert (len(failing), len(guards)) == (15, 2)
     table = {**FIXES, **OTHERS, **BREAKS}

@@ -40,7 +40,7 @@ def _healed(folder: Path, tests: str) -> OutcomeRecord:
     who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "First")):
         subprocess.run(["git", *who, *words], cwd=repo, check=True)
-    job = wiring.Job(repo=repo, out=folder / "out", python=Path(sys.executable))
+    job = wiring.HealJob(repo=repo, out=folder / "out", python=Path(sys.executable))
     return api.heal(job, settings.from_process(None, {"proposers": "rules"}))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from heal_bot.core.model import CaseResult, Failure, Frame, Leg, Origin, Spectrum
 from heal_bot.verification.baseline import reproduce
-from heal_bot.verification.matrix_results import unconfirmed
+from heal_bot.verification.matrix_results import list_unconfirmed
 from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
 
 T = "test_a.py::test_one"
@@ -276,7 +276,7 @@ def test_linux_legs_of_another_python_are_named_as_not_confirmed(tmp_path: Path)
     )
     runner = ScriptedRunner([suite(failed(T), failed("x::z"))])
     baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
-    told = unconfirmed(baseline, ENVIRONMENT)
+    told = list_unconfirmed(baseline, ENVIRONMENT)
     assert [line.partition(", where ")[::2] for line in told] == [
         (
             "not confirmed on Python 3.10 (a)",

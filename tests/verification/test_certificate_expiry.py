@@ -42,7 +42,7 @@ def test_a_certificate_that_was_valid_and_is_no_longer_is_named(
     files = {"tests/test_a.py": TEST, "tests/client.pem": certificate(start, end)}
     kind, _, words = message.partition(": ")
     seen = CaseResult("tests/test_a.py::test_one", "failed", kind=kind, message=words)
-    said = certificate_expiry.of(seen, FolderTree.of(tmp_path, files), NOW)
+    said = certificate_expiry.explain_expired(seen, FolderTree.of(tmp_path, files), NOW)
     assert (named in said and "tests/client.pem" in said) if named else said == ""
 
 
@@ -52,4 +52,4 @@ def test_a_certificate_that_the_test_does_not_name_says_nothing(tmp_path: Path) 
         "tests/client.pem": certificate("240313183504Z", "260313183504Z"),
     }
     seen = CaseResult("tests/test_a.py::test_one", "failed", kind="SSLError", message="EOF")
-    assert certificate_expiry.of(seen, FolderTree.of(tmp_path, files), NOW) == ""
+    assert certificate_expiry.explain_expired(seen, FolderTree.of(tmp_path, files), NOW) == ""

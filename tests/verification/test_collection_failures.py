@@ -96,7 +96,7 @@ def test_the_text_of_a_collection_error_names_the_source_and_since_when(
     said: str, place: str, message: str, title: str, tmp_path: Path
 ) -> None:
     broken = replace(suite(), errors=(("tests/test_a.py", said), ("tests/test_b.py", said)))
-    found = collection_failures.uncollected(broken, _tree(tmp_path))
+    found = collection_failures.find_uncollected(broken, _tree(tmp_path))
     assert list(found) == ["tests/test_a.py", "tests/test_b.py"]
     for failure in found.values():
         assert failure.broken is not None
@@ -115,7 +115,7 @@ def test_no_commit_is_named_for_a_file_that_did_not_parse_before(
 
     said = f'{TOP}E     File "src/shop/a.py", line 7\nE   SyntaxError: invalid syntax\n'
     broken = replace(suite(), errors=(("tests/test_a.py", said),))
-    found = collection_failures.uncollected(broken, Former(_tree(tmp_path).root))
+    found = collection_failures.find_uncollected(broken, Former(_tree(tmp_path).root))
     assert found["tests/test_a.py"].broken is not None
     assert found["tests/test_a.py"].broken.title == title
 
@@ -125,7 +125,7 @@ def test_a_conftest_that_cannot_be_loaded_stands_for_the_test_files_of_its_folde
 ) -> None:
     said = f"ImportError while loading conftest 'tests/conftest.py'.\n{A}E   NameError: no\n"
     broken = replace(suite(), errors=(("tests/conftest.py", said),))
-    found = collection_failures.uncollected(broken, _tree(tmp_path))
+    found = collection_failures.find_uncollected(broken, _tree(tmp_path))
     assert list(found) == ["tests/test_a.py", "tests/test_b.py"]
 
 

@@ -40,7 +40,7 @@ def test_the_time_zone_or_a_package_that_the_code_does_without_is_named(
 ) -> None:
     tree = FolderTree.of(tmp_path / "tree", {"shop.py": code})
     ran = replace(suite(passed(T)), spectrum=Spectrum((("shop.py", line),), {T: 1}))
-    said = environment_differences.of(T, ran, tree, env)
+    said = environment_differences.explain_differences(T, ran, tree, env)
     assert (named in said) if named else said == ""
     runner, (run, _) = ScriptedRunner([ran]), quiet_run()
     found = reproduce(run, (Failure(T, "AssertionError", ""),), tree, env, runner)  # type: ignore[arg-type]

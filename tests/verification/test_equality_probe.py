@@ -11,7 +11,7 @@ import pytest
 
 from heal_bot.core.model import CaseResult, Edit, Isolation, SuiteRun
 from heal_bot.source import functions
-from heal_bot.verification.equality_probe import fooled, probed, told
+from heal_bot.verification.equality_probe import describe_probe, find_fooled, probe_change
 
 
 class Anything:
@@ -53,9 +53,9 @@ class Strict:
 
 def _function(source: str, name: str = "f") -> Callable[..., Any]:
     """The probed function, made."""
-    target = functions.find(functions.index("m.py", source), name, "function")
+    target = functions.find_target(functions.index_targets("m.py", source), name, "function")
     assert target is not None
-    candidate = probed((Edit(target, target.source),))
+    candidate = probe_change((Edit(target, target.source),))
     assert candidate is not None
     names: dict[str, Any] = {"Anything": Anything, "asyncio": asyncio}
     exec(candidate.edits[0].new_source, names)
@@ -132,20 +132,22 @@ def test_only_the_tests_that_met_such_a_value_are_fooled() -> None:
         CaseResult("t.py::b", "failed", kind="AssertionError", message="assert 1 == 2"),
         CaseResult("t.py::c", "passed"),
     )
-    assert fooled(run, ("t.py::b", "t.py::a", "t.py::c")) == ("t.py::a",)
-    assert fooled(run, ("t.py::b", "t.py::c")) == ()
+    assert find_fooled(run, ("t.py::b", "t.py::a", "t.py::c")) == ("t.py::a",)
+    assert find_fooled(run, ("t.py::b", "t.py::c")) == ()
 
 
 def test_a_run_that_shows_nothing_is_a_doubt() -> None:
     run = _suite(CaseResult("t.py::a", "passed"), CaseResult("t.py::b", "failed"))
-    assert told(run, ("t.py::a",)) == ("no value is equal to values that differ", ())
+    assert describe_probe(run, ("t.py::a",)) == ("no value is equal to values that differ", ())
     for lost in ("t.py::b", "t.py::gone"):
-        said, doubts = told(run, ("t.py::a", lost))
+        said, doubts = describe_probe(run, ("t.py::a", lost))
         assert said.startswith(f"not measured: {lost} ")
         assert len(doubts) == 1
 
 
 def test_a_change_of_constants_alone_is_not_probed() -> None:
-    target = functions.find(functions.index("m.py", "STEP = 1\n"), "STEP", "assignment")
+    target = functions.find_target(
+        functions.index_targets("m.py", "STEP = 1\n"), "STEP", "assignment"
+    )
     assert target is not None
-    assert probed((Edit(target, "STEP = 2\n"),)) is None
+    assert probe_change((Edit(target, "STEP = 2\n"),)) is None

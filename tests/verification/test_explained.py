@@ -65,7 +65,7 @@ def told(tmp_path: Path, seen: CaseResult, code: str, test: str = "", **files: s
     texts = {"shop.py": code, "tests/test_a.py": test, **files}
     tree = FolderTree.of(tmp_path, texts)
     reported = Failure(seen.test, seen.kind, seen.message, seen.frames)
-    return non_code_causes.environment(seen, reported, tree, ENVIRONMENT)
+    return non_code_causes.explain_environment(seen, reported, tree, ENVIRONMENT)
 
 
 TOKEN = "import os\ntoken = os.environ['SHOP_TOKEN']\n"
@@ -219,7 +219,7 @@ def test_a_package_that_is_another_than_the_code_was_written_for(
 ) -> None:  # fmt: skip
     made = FolderTree.of(tmp_path / "tree", {"shop.py": code})
     lines = (("shop.py", frozenset(changed)),) if changed else ()
-    said = dependency_causes.of(
+    said = dependency_causes.explain_dependency(
         red(kind, message, ours()), History(made.root, lines=lines), installed
     )
     assert (named in said) if named else said == ""
@@ -233,10 +233,10 @@ def test_a_module_that_a_commit_took_away_is_no_package(tmp_path: Path) -> None:
 
     seen = red("ModuleNotFoundError", "No module named 'rates'", ours())
     texts = {"src/shop.py": "import rates\n", "src/invoicing.py": ""}
-    assert dependency_causes.of(seen, FolderTree.of(tmp_path, texts), ENVIRONMENT)
-    assert not dependency_causes.of(seen, Gone(tmp_path), ENVIRONMENT)
+    assert dependency_causes.explain_dependency(seen, FolderTree.of(tmp_path, texts), ENVIRONMENT)
+    assert not dependency_causes.explain_dependency(seen, Gone(tmp_path), ENVIRONMENT)
     misspelt = red("ModuleNotFoundError", "No module named 'invoiceing'", ours())
-    assert not dependency_causes.of(misspelt, FolderTree(tmp_path), ENVIRONMENT)
+    assert not dependency_causes.explain_dependency(misspelt, FolderTree(tmp_path), ENVIRONMENT)
 
 
 def test_a_variable_that_a_fixture_reads_is_not_set_by_being_named_there(tmp_path: Path) -> None:
@@ -252,7 +252,9 @@ def test_a_variable_that_the_code_did_without_before_is_the_code_s_fault(tmp_pat
     for before, is_known in ((TOKEN.replace("['SHOP_TOKEN']", ".get('SHOP_TOKEN', '')"), False),
                              ("", True)):  # fmt: skip
         tree = History(made.root, before=(("shop.py", before),))
-        assert bool(non_code_causes.environment(seen, reported, tree, ENVIRONMENT)) is is_known
+        assert (
+            bool(non_code_causes.explain_environment(seen, reported, tree, ENVIRONMENT)) is is_known
+        )
 
 
 STUB = "def price():\n    '''The price.'''\n    raise NotImplementedError\n"
@@ -282,7 +284,7 @@ def test_what_is_not_written_yet(
     test = "\n\n\n    assert False, 'TODO'\n"
     made = FolderTree.of(tmp_path, {"shop.py": code, "old.py": code, "tests/test_a.py": test})
     tree = History(made.root, lines=(("shop.py", frozenset({3})),))
-    assert bool(unfinished_code.of(seen, tree)) is is_known
+    assert bool(unfinished_code.explain_unfinished(seen, tree)) is is_known
 
 
 SYRUPY = "assert [+ received] == [- snapshot]\n  - 1\n  + 2"
@@ -330,7 +332,7 @@ def test_an_expectation_that_is_kept_elsewhere(
 def _stored(tree: FolderTree, failures: tuple[Failure, ...]) -> tuple[Reproduced, ...]:
     ran = replace(suite(), spectrum=Spectrum((("shop.py", 1),), {T: 1}))
     red = tuple(Reproduced(failure, "confirmed") for failure in failures)
-    return stored_expectations.told(red, ran, tree)
+    return stored_expectations.mark_stale(red, ran, tree)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +431,9 @@ def test_a_setup_of_nose_that_pytest_no_longer_calls_is_named(
     env = replace(ENVIRONMENT, prefix=str(tmp_path / "env"))
     seen = CaseResult("tests/test_a.py::TestTill::test_one", "failed",
                       kind="AttributeError", message=message, frames=(TEST,))  # fmt: skip
-    said = non_code_causes.environment(seen, Failure(seen.test, seen.kind, message), tree, env)
+    said = non_code_causes.explain_environment(
+        seen, Failure(seen.test, seen.kind, message), tree, env
+    )
     assert (named in said and "setup_method" in said) if named else said == ""
 
 
@@ -438,7 +442,7 @@ def test_a_test_with_a_server_of_its_own_is_refused_here_alone(tmp_path: Path) -
     tree = FolderTree.of(tmp_path, {"shop.py": "", "tests/test_a.py": test})
     here = red("ConnectionRefusedError", REFUSED)
     reported = Failure(T, here.kind, here.message)
-    assert not non_code_causes.known(here, reported, tree, ENVIRONMENT)
-    assert non_code_causes.known(replace(here, test="x.py::t"), reported, tree, ENVIRONMENT)
+    assert not non_code_causes.is_known(here, reported, tree, ENVIRONMENT)
+    assert non_code_causes.is_known(replace(here, test="x.py::t"), reported, tree, ENVIRONMENT)
     FolderTree.of(tmp_path, {"tests/conftest.py": test})
-    assert not non_code_causes.known(replace(here, test="x.py::t"), reported, tree, ENVIRONMENT)
+    assert not non_code_causes.is_known(replace(here, test="x.py::t"), reported, tree, ENVIRONMENT)

@@ -24,7 +24,7 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.ports import Ask
-from heal_bot.source.functions import find, index
+from heal_bot.source.functions import find_target, index_targets
 from heal_bot.verification.certificate import protected_hash
 from heal_bot.verification.final_check import confirm
 from tests.fakes import (
@@ -113,7 +113,7 @@ def _confirm(
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
     if was:
         tree = _Changed(tree.root, former_text=SOURCE.replace("a - b", was))
-    target = find(index("m.py", SOURCE), "add")
+    target = find_target(index_targets("m.py", SOURCE), "add")
     assert target is not None
     edit = Edit(target, target.source.replace("a - b", new))
     attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))

@@ -15,11 +15,11 @@ from tests.fakes import FolderTree
 def test_a_change_is_refused_doubted_or_passed(tmp_path: Path, case: Gated) -> None:
     test = f"def test_it():\n    {case.test}\n"
     tree = FolderTree.of(tmp_path, {"m.py": case.old, "tests/test_m.py": test})
-    target = functions.find(functions.index("m.py", case.old), "f")
+    target = functions.find_target(functions.index_targets("m.py", case.old), "f")
     assert target is not None
     edit = Edit(target, case.new)
-    found = gates.findings((edit,), ("tests/test_m.py::test_it",), tree)
-    doubts = patch_policy.doubts(Candidate((edit,), "p", "f"), tree)
+    found = gates.list_findings((edit,), ("tests/test_m.py::test_it",), tree)
+    doubts = patch_policy.list_doubts(Candidate((edit,), "p", "f"), tree)
     veto = any(finding.veto for finding in found)
     assert ("veto" if veto else "doubt" if found or doubts else "") == case.right
 
@@ -28,5 +28,5 @@ def test_new_lines_that_no_fixed_test_executes_are_named() -> None:
     before = "def f(a):\n    return a\n"
     after = 'def f(a):\n    """Said."""\n    if a:\n        return 1\n    return a\n'
     seen = Spectrum((("m.py", 3), ("m.py", 5), ("m.py", 4)), {"t": 0b011, "other": 0b100})
-    assert gates.uncovered(before, after, "m.py", ("t",), seen) == (4,)
-    assert gates.uncovered(before, after, "m.py", ("t", "other"), seen) == ()
+    assert gates.find_uncovered(before, after, "m.py", ("t",), seen) == (4,)
+    assert gates.find_uncovered(before, after, "m.py", ("t", "other"), seen) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.core.model import ChangedFile, Failure, Frame, Origin
-from heal_bot.source.functions import index
+from heal_bot.source.functions import index_targets
 from heal_bot.verification.interface_changes import find_left_behind
 
 OLD = "class Buffer:\n    def cut(self, mark):\n        return mark\n"
@@ -27,7 +27,7 @@ def _found(
         for path, (before, after) in {"buffers.py": buffers, "readers.py": readers}.items()
     ]
     failure = failure or Failure("tests/test_buffers.py::test_cut", "TypeError", MESSAGE)
-    return find_left_behind(failure, index("tests/test_buffers.py", TEST)[0], files)
+    return find_left_behind(failure, index_targets("tests/test_buffers.py", TEST)[0], files)
 
 
 def test_a_test_that_calls_what_a_commit_changed_with_its_callers_is_left_behind() -> None:

@@ -37,7 +37,7 @@ def _asked(tmp_path: Path, config: dict[str, str], new: str) -> tuple[Any, Any, 
     fresh = FolderTree.of(tmp_path / "new", {"m.py": new, **config})
     local, (run, _) = Local(), quiet_run()
     files = (PatchedFile("m.py", "1" * 40, new),)
-    rows, doubts = linters.asked(run, local, tree, fresh, ENVIRONMENT, files)  # type: ignore[arg-type]
+    rows, doubts = linters.run_linters(run, local, tree, fresh, ENVIRONMENT, files)  # type: ignore[arg-type]
     return rows, doubts, local
 
 

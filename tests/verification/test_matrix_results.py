@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.core.model import Environment, Failure, Leg, Reproduced
-from heal_bot.verification.matrix_results import on_legs
+from heal_bot.verification.matrix_results import mark_legs
 
 ENV = Environment("python", "3.11.2", "/usr", "/usr", ())
 
@@ -32,6 +32,6 @@ def test_another_python_is_named_where_all_legs_had_another(
 ) -> None:
     legs = tuple(Leg(f"leg {n}", python, "linux") for n, python in enumerate(pythons))
     failure = Failure("t.py::t", "", "", reason="it is passed here", legs=legs)
-    seen = on_legs(failure, Reproduced(failure, "not_reproduced"), ENV)
+    seen = mark_legs(failure, Reproduced(failure, "not_reproduced"), ENV)
     assert seen.failure.reason == f"it is passed here{told}"
     assert seen.status == ("explained" if told else "not_reproduced")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.core.model import COMMAND, CaseResult, Failure, Frame, Origin
-from heal_bot.verification.non_code_causes import environment
+from heal_bot.verification.non_code_causes import explain_environment
 from tests.fakes import ENVIRONMENT
 
 
@@ -38,7 +38,7 @@ def test_a_shared_library_that_is_missing_is_named_with_the_remedy(
     kind: str, message: str, named: str
 ) -> None:
     seen = CaseResult("tests/test_a.py", "error", kind=kind, message=message)
-    said = environment(seen, Failure("tests/test_a.py", kind, message), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    said = explain_environment(seen, Failure("tests/test_a.py", kind, message), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
     if named:
         assert f"the shared library {named} is missing here" in said
         assert "system-packages, or run `heal-bot heal` in the test job" in said
@@ -61,7 +61,7 @@ def test_a_package_says_in_its_own_words_which_library_is_missing(
     frames = (Frame("x.py", 1, "load", origin),)
     seen = CaseResult("tests/test_a.py::t", "failed", kind="OSError", message=message,
                       frames=frames)  # fmt: skip
-    said = environment(seen, Failure(seen.test, seen.kind, message), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    said = explain_environment(seen, Failure(seen.test, seen.kind, message), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
     assert (f"the shared library {named} is missing here" in said) == bool(named)
 
 
@@ -95,7 +95,7 @@ def test_a_package_says_in_its_own_words_which_library_is_missing(
 def test_what_the_sandbox_lacks_is_named(kind: str, message: str, named: str) -> None:
     seen = CaseResult("tests/test_a.py::test_it", "failed", kind=kind, message=message)
     other = Failure(seen.test, "AssertionError", "assert 1 == 2")
-    said = environment(seen, other, Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    said = explain_environment(seen, other, Tree(), ENVIRONMENT)  # type: ignore[arg-type]
     assert "\n" not in said
     if named:
         assert named in said
@@ -108,7 +108,7 @@ def test_a_refused_file_that_the_report_names_too_is_the_codes_matter() -> None:
     message = "[Errno 13] Permission denied: '/var/log/app.log'"
     seen = CaseResult("tests/test_a.py::test_it", "failed", kind="PermissionError", message=message)
     told = Failure(seen.test, "PermissionError", message)
-    assert environment(seen, told, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]
+    assert explain_environment(seen, told, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_was_said_is_whole_for_who_hides_secrets_in_it(
     test: str, kind: str, message: str
 ) -> None:
     seen = CaseResult(test, "failed", kind=kind, message=message)
-    said = environment(seen, Failure(test, "", ""), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
+    said = explain_environment(seen, Failure(test, "", ""), Tree(), ENVIRONMENT)  # type: ignore[arg-type]
     assert message in said
 
 
@@ -138,4 +138,4 @@ def test_what_was_said_is_whole_for_who_hides_secrets_in_it(
 def test_what_a_test_or_a_database_says_of_its_own_rows_is_no_lack(kind: str, message: str) -> None:
     seen = CaseResult("tests/test_a.py::test_a", "failed", kind=kind, message=message)
     failure = Failure("tests/test_a.py::test_a", kind, message)
-    assert environment(seen, failure, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]
+    assert explain_environment(seen, failure, Tree(), ENVIRONMENT) == ""  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from heal_bot.core.model import (
     RunHints,
     SuiteRun,
 )
-from heal_bot.verification.older_python import compared
+from heal_bot.verification.older_python import compare_pythons
 from tests.fakes import ENVIRONMENT, FolderTree, FolderWorkspace, ScriptedRunner, quiet_run, suite
 
 T = "tests/test_a.py::test_one"
@@ -81,7 +81,7 @@ def statuses(
         Reproduced(Failure(test, kind, "assert 1 == 2", frames), "confirmed") for test in failing
     )
     runner, (run, _) = Runner([there]), quiet_run()
-    found = compared(
+    found = compare_pythons(
         run, Baseline(items, there, 3), tree, ENVIRONMENT, RunHints(), workspace, runner
     )  # type: ignore[arg-type]
     reproduced = found.reproduced

@@ -187,17 +187,17 @@ def test_where_no_commit_is_known_nothing_is_stale(tmp_path: Path) -> None:
 def test_an_edit_that_restores_what_the_commit_changed_undoes_it(
     tmp_path: Path, new: str, undone: bool
 ) -> None:
-    target = functions.find(functions.index("m.py", NEW), "price")
+    target = functions.find_target(functions.index_targets("m.py", NEW), "price")
     assert target is not None
     edit = Edit(target, f"def price(n):\n{new}")
-    assert stale_test_history.undone((edit,), _tree(tmp_path)) == (COMMIT if undone else "")
+    assert stale_test_history.find_undone((edit,), _tree(tmp_path)) == (COMMIT if undone else "")
 
 
 def test_without_history_nothing_is_undone(tmp_path: Path) -> None:
     made = FolderTree.of(tmp_path, {"m.py": NEW})
-    target = functions.find(functions.index("m.py", NEW), "price")
+    target = functions.find_target(functions.index_targets("m.py", NEW), "price")
     assert target is not None
-    assert stale_test_history.undone((Edit(target, OLD),), made) == ""  # type: ignore[arg-type]
+    assert stale_test_history.find_undone((Edit(target, OLD),), made) == ""  # type: ignore[arg-type]
 
 
 GRADES = """\
@@ -231,6 +231,6 @@ def test_former_code_is_what_stood_at_that_place(tmp_path: Path, new: str, forme
             return GRADES.encode()
 
     tree = Graded(FolderTree.of(tmp_path, {"m.py": BISECTED}).root)
-    target = functions.find(functions.index("m.py", BISECTED), "grade")
+    target = functions.find_target(functions.index_targets("m.py", BISECTED), "grade")
     assert target is not None
     assert stale_test_history.is_former([Edit(target, new)], tree) is former

@@ -49,7 +49,7 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
         run, _ = quiet_run(clock=lambda: 0.0, deadline=1200.0)
         runner = Runner([suite(failed(RED), passed(NEAR), passed(FAR))])
         tree = FolderTree(tmp_path)
-        look = suite_time_budget.look(run, _report(seconds), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+        look = suite_time_budget.plan_suite(run, _report(seconds), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
         assert set(look.collection.tests) == set(ALL.tests)
         assert (len(runner.asked), look.seen is not None) == (runs, bool(runs))
 
@@ -58,7 +58,7 @@ def test_the_tests_a_report_names_run_again_beside_a_short_suite(tmp_path: Path)
     run, _ = quiet_run(clock=lambda: 0.0, deadline=1200.0)
     tree = FolderTree.of(tmp_path, {"a.py": "assert 0\n"})
     runner = ScriptedRunner([suite(failed(RED), passed(NEAR), passed(FAR)), suite(failed(RED))])
-    look = suite_time_budget.look(run, _report(5.0), tree, ENVIRONMENT, runner, (RED,))  # type: ignore[arg-type]
+    look = suite_time_budget.plan_suite(run, _report(5.0), tree, ENVIRONMENT, runner, (RED,))  # type: ignore[arg-type]
     spectrum = Spectrum((("a.py", 1),), {RED: 1})
     assert look.seen is not None
     seen = replace(look.seen, suite=replace(look.seen.suite, spectrum=spectrum))
@@ -80,13 +80,13 @@ def test_failing_tests_come_first_then_their_files_then_what_fits(
     left: float, tests: tuple[str, ...]
 ) -> None:
     run, _ = quiet_run(clock=lambda: 0.0, deadline=left)
-    chosen = suite_time_budget.chosen(run, _report(300.0), ALL, (Failure(RED, "", ""),))
+    chosen = suite_time_budget.choose_tests(run, _report(300.0), ALL, (Failure(RED, "", ""),))
     assert chosen == tests
 
 
 def test_a_confirmation_that_does_not_fit_runs_the_impacted_tests(tmp_path: Path) -> None:
     source = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
-    target = functions.find(functions.index("m.py", source), "f")
+    target = functions.find_target(functions.index_targets("m.py", source), "f")
     assert target is not None
     spectrum = Spectrum((("m.py", 2), ("m.py", 6)), {RED: 1, NEAR: 2, FAR: 1, "c.py::t4": 2})
     before = suite(failed(RED), passed(NEAR), passed(FAR), passed("c.py::t4"))
@@ -94,9 +94,9 @@ def test_a_confirmation_that_does_not_fit_runs_the_impacted_tests(tmp_path: Path
     baseline = Baseline((Reproduced(Failure(RED, "", ""), "confirmed"),), before, 3)
     edits = (Edit(target, "def f():\n    return 3\n"),)
     plenty, _ = quiet_run(clock=lambda: 0.0, deadline=200.0)
-    assert suite_time_budget.narrowed(plenty, baseline, edits) is baseline
+    assert suite_time_budget.narrow_baseline(plenty, baseline, edits) is baseline
     little, _ = quiet_run(clock=lambda: 0.0, deadline=50.0)
-    reduced = suite_time_budget.narrowed(little, baseline, edits)
+    reduced = suite_time_budget.narrow_baseline(little, baseline, edits)
     assert reduced.selected == (RED, NEAR, FAR)
     assert not reduced.whole
     assert reduced.passed == {NEAR, FAR}

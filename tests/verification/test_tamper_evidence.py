@@ -7,18 +7,18 @@ import pytest
 
 from heal_bot.core.model import Edit, Target
 from heal_bot.source import functions
-from heal_bot.verification.tamper_evidence import not_outside, poisoned
+from heal_bot.verification.tamper_evidence import not_outside, poison_change
 
 
 def _edit(source: str, name: str = "f", new: str = "", kind: str = "function") -> Edit:
-    target = functions.find(functions.index("m.py", source), name, kind)
+    target = functions.find_target(functions.index_targets("m.py", source), name, kind)
     assert target is not None
     return Edit(target, new or target.source)
 
 
 def _run(source: str, call: str) -> list[Any]:
     """What the poisoned function has seen when it raised."""
-    candidate = poisoned((_edit(source),))
+    candidate = poison_change((_edit(source),))
     assert candidate is not None
     names: dict[str, Any] = {"seen": [], "asyncio": asyncio}
     exec(candidate.edits[0].new_source, names)
@@ -53,11 +53,11 @@ def test_a_poisoned_function_runs_its_body_and_raises_whatever_the_body_does(
 def test_a_poisoned_method_keeps_its_place_and_other_targets_stay() -> None:
     source = "class C:\n    n = 1\n\n    def f(self):\n        return super().__str__()\n"
     edits = (_edit(source, "C.f"), _edit(source, "C.n", "    n = 2\n", "class_attribute"))
-    candidate = poisoned(edits)
+    candidate = poison_change(edits)
     assert candidate is not None
     assert candidate.edits[0].new_source.startswith("    def f(self):\n        try:\n")
     assert candidate.edits[1] == edits[1]
-    assert poisoned(edits[1:]) is None
+    assert poison_change(edits[1:]) is None
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.ports import Ask
-from heal_bot.source.functions import find, index
-from heal_bot.verification.test_merge_commit import GATE, held
+from heal_bot.source.functions import find_target, index_targets
+from heal_bot.verification.test_merge_commit import GATE, check_merge_commit
 from tests.fakes import (
     ENVIRONMENT,
     ISOLATION,
@@ -81,7 +81,7 @@ class Scene:
     def try_on(self, merged: str | None, tree_sha: str = "7" * 40) -> Confirmed | Verdict:
         run, _ = quiet_run()
         head = FolderTree.of(self.folder / "head", {"m.py": SOURCE})
-        target = find(index("m.py", SOURCE), "add")
+        target = find_target(index_targets("m.py", SOURCE), "add")
         assert target is not None
         change = Edit(target, REPAIR)
         patch = Patch(head.sha, (), "", (change,), ("t.py::test_add",), ())
@@ -94,8 +94,11 @@ class Scene:
             there = replace(made, sha=MERGE, tree_sha=tree_sha)
         workspace = Workspace(self.folder, merge=there)
         baseline = Baseline((), suite(failed("t.py::test_add")), runs=2)
-        return held(run, Confirmed(patch, certificate), self.tested, head, workspace, ENVIRONMENT,
-                    Executing(self.checks), baseline)  # fmt: skip
+        confirmed = Confirmed(patch, certificate)
+        return check_merge_commit(
+            run, confirmed, self.tested, head, workspace, ENVIRONMENT, Executing(self.checks),
+            baseline,
+        )  # fmt: skip
 
 
 @pytest.fixture

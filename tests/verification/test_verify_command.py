@@ -19,7 +19,7 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.ports import Observed
-from heal_bot.verification.verify_command import GATE, TESTS, held
+from heal_bot.verification.verify_command import GATE, TESTS, run_commands
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, FolderWorkspace, quiet_run
 
 
@@ -44,7 +44,7 @@ def try_it(folder: Path, command: str, tests: str = "") -> Confirmed | Verdict:
     certificate = Certificate(SHA, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals,
                               tests_unchanged=True)  # fmt: skip
     request = HealRequest("o/s", SHA, verify_command=command, test_command=tests)
-    return held(run, Confirmed(patch, certificate), request, tree, FolderWorkspace(folder),
+    return run_commands(run, Confirmed(patch, certificate), request, tree, FolderWorkspace(folder),
                 ENVIRONMENT, Executing())  # fmt: skip
 
 

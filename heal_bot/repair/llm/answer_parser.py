@@ -16,13 +16,13 @@ from heal_bot.repair.llm import edit_blocks
 from heal_bot.repair.llm.code_block_parser import (
     MAX_REPLY,
     Snippet,
-    indented,
-    prose,
-    respaced,
-    snippets,
+    find_prose,
+    find_snippets,
+    indent,
+    respace,
 )
 from heal_bot.source import guard, imports
-from heal_bot.source.edit import minimal
+from heal_bot.source.edit import minimise
 
 _HEADER = re.compile(r"^\s*#\s*(?:(?P<path>[^\s:]+\.py)::)?(?P<name>[\w.<>]+)\s*$")
 _STAND_IN = re.compile(r"\*\*\*|<U\+[0-9A-F]{4,6}>")
@@ -64,8 +64,8 @@ def read(
     Functions may be whole or in blocks. Later definitions of a target replace earlier ones, since
     models correct themselves. Raises ReplyError with a reason for the model.
     """
-    made, rest = replaced(reply, targets, secrets)
-    parts = snippets(rest)
+    made, rest = replace_targets(reply, targets, secrets)
+    parts = find_snippets(rest)
     if not parts and not made:
         raise ReplyError("no Python definition that parses was found in the reply")
     shared = tuple(line for part in parts if not part.defines for line in _imports(part.tree))
@@ -88,21 +88,23 @@ def read(
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")
     salvaged = any(not part.fenced for part in parts) or reply.count("```") % 2 == 1
-    return Reading(edits, " ".join(prose(rest).split()), salvaged)
+    return Reading(edits, " ".join(find_prose(rest).split()), salvaged)
 
 
-def replaced(
+def replace_targets(
     reply: str, targets: Sequence[Target], secrets: Sequence[Secret]
 ) -> tuple[dict[Target, tuple[str, str]], str]:
     """What the blocks of a reply make of their targets, with imports; and the rest of the reply."""
     if len(reply) > MAX_REPLY:
         raise ReplyError(f"the reply has {len(reply)} characters; send only changed functions")
     try:
-        found, rest = edit_blocks.split(reply)
-        made = edit_blocks.applied(found, targets, secrets)
+        found, rest = edit_blocks.split_blocks(reply)
+        made = edit_blocks.apply_blocks(found, targets, secrets)
     except edit_blocks.BlockError as error:
         raise ReplyError(str(error)) from error
-    return {t: (restored(source, t, secrets), more) for t, (source, more) in made.items()}, rest
+    return {
+        t: (restore_lines(source, t, secrets), more) for t, (source, more) in made.items()
+    }, rest
 
 
 def _edits(
@@ -115,7 +117,7 @@ def _edits(
         return Edit(target, source, _missing(source, wanted, texts[target.path]))
 
     changed = tuple(
-        edit(target, minimal(target.source, source))
+        edit(target, minimise(target.source, source))
         for target, (source, _) in chosen.items()
         if not _same(source, target.source)
     )
@@ -128,7 +130,7 @@ def _missing(source: str, wanted: Sequence[str], text: str) -> tuple[str, ...]:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needed = tuple(line for line in wanted if _binds(line) in used)
     try:
-        return imports.missing(text, needed) if needed else ()
+        return imports.find_missing(text, needed) if needed else ()
     except guard.SourceRejected as error:
         raise ReplyError(f"an import cannot be added: {error}") from error
 
@@ -197,12 +199,12 @@ def _likest(found: _Found, targets: Sequence[Target]) -> Target:
 
 def _source(found: _Found, target: Target, secrets: Sequence[Secret]) -> str:
     """The definition as it goes into the file: decorators kept, indented, secrets restored."""
-    text = respaced(_segment(found), target.source)
+    text = respace(_segment(found), target.source)
     margin = _margin(target.source)
     node = found.node
     if isinstance(node, _Definition) and not node.decorator_list:
         text = _decorators(target) + text
-    return restored(indented(text, margin), target, secrets)
+    return restore_lines(indent(text, margin), target, secrets)
 
 
 def _segment(found: _Found) -> str:
@@ -221,7 +223,7 @@ def _decorators(target: Target) -> str:
     return "".join(text.splitlines(keepends=True)[: node.lineno - 1])
 
 
-def restored(source: str, target: Target, secrets: Sequence[Secret]) -> str:
+def restore_lines(source: str, target: Target, secrets: Sequence[Secret]) -> str:
     """Lines that came back as they were shown, as they were; ReplyError for any other.
 
     Shown otherwise than they are were lines with a secret or what nobody sees.

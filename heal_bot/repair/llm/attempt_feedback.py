@@ -26,7 +26,7 @@ def most_fixed(attempts: Sequence[Attempt]) -> int:
     return max((len(verdict.fixed) for verdict in kept), default=0)
 
 
-def lasting(attempts: Sequence[Attempt], known: Sequence[str] = ()) -> tuple[str, ...]:
+def select_lasting(attempts: Sequence[Attempt], known: Sequence[str] = ()) -> tuple[str, ...]:
     """What the next run may know, as `name:identifier`; the newest five."""
     seen = Counter(
         (a.verdict.status, a.candidate.edits[0].target.qualname)
@@ -41,7 +41,7 @@ def lasting(attempts: Sequence[Attempt], known: Sequence[str] = ()) -> tuple[str
     return tuple(dict.fromkeys((*reversed(found), *known)))[:_MOST]
 
 
-def worded(lesson: str) -> str:
+def word_lesson(lesson: str) -> str:
     """The sentence of a lasting lesson; '' for a name that is not on the list."""
     name, _, identifier = lesson.partition(":")
     return _LASTING[name].format(identifier) if name in _LASTING and identifier else ""

@@ -42,7 +42,7 @@ class Snippet:
         return not all(isinstance(n, ast.Import | ast.ImportFrom) for n in self.tree.body)
 
 
-def snippets(reply: str) -> tuple[Snippet, ...]:
+def find_snippets(reply: str) -> tuple[Snippet, ...]:
     """Every piece of a reply that parses and imports, defines or assigns something, in order.
 
     Each fence is tried with each possible end, so that a fence inside a docstring or a missing
@@ -53,7 +53,7 @@ def snippets(reply: str) -> tuple[Snippet, ...]:
     return fenced if any(part.defines for part in fenced) else tuple(_bare(lines))
 
 
-def prose(reply: str) -> str:
+def find_prose(reply: str) -> str:
     """What a reply says outside its code, as the model wrote it."""
     kept: list[str] = []
     inside = False
@@ -119,7 +119,7 @@ def _block_end(lines: list[str], start: int, margin: int) -> int:
 
 
 def _parsed(lines: list[str], *, fenced: bool) -> Snippet | None:
-    text = outdented("\n".join(lines) + "\n")
+    text = outdent("\n".join(lines) + "\n")
     if not text.strip() or len(text) > MAX_REPLY:
         return None
     try:
@@ -129,7 +129,7 @@ def _parsed(lines: list[str], *, fenced: bool) -> Snippet | None:
     return Snippet(text, tree, fenced) if any(isinstance(n, _USEFUL) for n in tree.body) else None
 
 
-def outdented(text: str) -> str:
+def outdent(text: str) -> str:
     """The text at the margin: comments and imports first, then code by its first line's depth.
 
     A method is shown at its depth, and what an answer puts above it stands at the margin.
@@ -142,7 +142,7 @@ def outdented(text: str) -> str:
     return above + "\n".join(line.removeprefix(margin) for line in code.split("\n"))
 
 
-def indented(text: str, margin: str) -> str:
+def indent(text: str, margin: str) -> str:
     """Code at the margin moved in by `margin`; lines inside strings stay, docstrings move too."""
     if not margin:
         return text
@@ -153,7 +153,7 @@ def indented(text: str, margin: str) -> str:
     )
 
 
-def respaced(text: str, source: str) -> str:
+def respace(text: str, source: str) -> str:
     """Code with the tabs or blanks that another source is indented by, where it has but one."""
     used = {line[0] for line in source.splitlines() if line[:1] in {" ", "\t"}}
     indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in text.splitlines()]

@@ -17,7 +17,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Edit, Failure, Frame, Origin, Target
 from heal_bot.core.model.bitmaps import indices
 from heal_bot.ports import Brief
-from heal_bot.repair.llm.local_variable_trace import watching
+from heal_bot.repair.llm.local_variable_trace import make_watcher
 from heal_bot.source import edit, functions, guard, paths
 from heal_bot.source.allowed_paths import permits
 
@@ -51,7 +51,7 @@ Text = Annotated[str, Field(max_length=8_000)]
 Number = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
-class Look(BaseModel):
+class CodeLook(BaseModel):
     """One thing to look at; which fields count depends on the tool."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -69,22 +69,22 @@ class Look(BaseModel):
     attempt: Number = 0
 
 
-class Asked(BaseModel):
+class LookRequest(BaseModel):
     """What a model wants to see, or why it takes nothing in the code for the fault."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
-    looks: tuple[Look, ...] = ()
+    looks: tuple[CodeLook, ...] = ()
     no_fault: Text = ""
 
     @model_validator(mode="after")
-    def _says_something(self) -> Asked:
+    def _says_something(self) -> LookRequest:
         if not self.looks and not self.no_fault.strip():
             raise ValueError("neither looks nor no_fault are in it")
         return self
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenCode:
     """What a look was for and what it showed; `targets` are those among it that may change."""
 
     asked: str
@@ -92,24 +92,24 @@ class Seen:
     targets: tuple[Target, ...] = ()
 
 
-def looked(
-    run: Run, looks: Sequence[Look], brief: Brief, edits: Sequence[Edit] = ()
-) -> Iterator[Seen]:
+def take_looks(
+    run: Run, looks: Sequence[CodeLook], brief: Brief, edits: Sequence[Edit] = ()
+) -> Iterator[SeenCode]:
     """What each look shows, with these edits made where code is run; of too many the first."""
     for look in looks[:MOST]:
         if not run.over():
             yield _seen(look, brief, edits)
     if len(looks) > MOST:
-        yield Seen(f"{len(looks) - MOST} more looks", f"not taken: {MOST} at a time are")
+        yield SeenCode(f"{len(looks) - MOST} more looks", f"not taken: {MOST} at a time are")
 
 
-def _seen(look: Look, brief: Brief, edits: Sequence[Edit]) -> Seen:
+def _seen(look: CodeLook, brief: Brief, edits: Sequence[Edit]) -> SeenCode:
     path = PurePosixPath(look.path)
     known = [failure.test for failure in brief.cluster.failures]
     if path.is_absolute() or ".." in path.parts:
-        return Seen(f"{look.tool} {look.path}", "this path lies outside of the project")
+        return SeenCode(f"{look.tool} {look.path}", "this path lies outside of the project")
     if look.tool == "show":
-        return show(look.path, brief, look.name, look.first or look.line, look.last)
+        return show_code(look.path, brief, look.name, look.first or look.line, look.last)
     if look.tool == "run":
         asked, code = f"run\n{look.code}", look.code
     elif look.tool == "search":
@@ -119,39 +119,39 @@ def _seen(look: Look, brief: Brief, edits: Sequence[Edit]) -> Seen:
     elif look.tool == "values":
         test = look.test if look.test in known else known[0]
         asked = f"values at {look.path}:{look.line} in {test}"
-        code = watching(look.path, look.line, test)
+        code = make_watcher(look.path, look.line, test)
     elif look.tool == "tests":
         tests = [test for test in (look.test, *look.tests) if test in known] or known[:5]
         asked, code = f"tests {' '.join(tests)}", _TESTS.format(tests=tests)
     else:
-        return Seen(look.tool, "there is no such tool: search, show, values, run, tests are")
+        return SeenCode(look.tool, "there is no such tool: search, show, values, run, tests are")
     return _ran(look, asked, code, brief, edits)
 
 
-def _ran(look: Look, asked: str, code: str, brief: Brief, edits: Sequence[Edit]) -> Seen:
+def _ran(look: CodeLook, asked: str, code: str, brief: Brief, edits: Sequence[Edit]) -> SeenCode:
     """What a program prints, on the code as a look wants it."""
     if look.attempt:
         chosen = [one for one in brief.attempts if one.number == look.attempt]
         if not chosen or not chosen[0].candidate.edits:
-            return Seen(asked, f"attempt {look.attempt} is none that can be made")
+            return SeenCode(asked, f"attempt {look.attempt} is none that can be made")
         edits = chosen[0].candidate.edits
         asked = f"with attempt {look.attempt} made: {asked}"
     if brief.lab is None:
-        return Seen(asked, "there is no sandbox to run anything in")
+        return SeenCode(asked, "there is no sandbox to run anything in")
     made = {one.target: one for one in (*brief.base, *edits)}
     try:
         seen = brief.lab.snippet(code, tuple(made.values()))
     except HealBotError as error:
-        return Seen(asked, f"could not be run: {error}")
+        return SeenCode(asked, f"could not be run: {error}")
     output, ended = seen.output.strip(), ""
     if (seen.how, seen.code) != ("exited", 0):
         # The last line says most of a program that failed.
         said = f": {output.rpartition(chr(10))[2][:_NEAR]}" if len(output) > _PRINTED else ""
         ended = f"\n({seen.how} with code {seen.code}{said})"
-    return Seen(asked, f"printed:\n{cut(output, _PRINTED) or 'nothing'}{ended}")
+    return SeenCode(asked, f"printed:\n{cut_text(output, _PRINTED) or 'nothing'}{ended}")
 
 
-def cut(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
     """The beginning of a text as whole lines, with a note where it does not end."""
     if len(text) <= most:
         return text
@@ -159,33 +159,33 @@ def cut(text: str, most: int) -> str:
     return f"{kept}\n[cut here: what follows is not shown; ask for less, or for a part of it]"
 
 
-def show(path: str, brief: Brief, name: str = "", first: int = 0, last: int = 0) -> Seen:
+def show_code(path: str, brief: Brief, name: str = "", first: int = 0, last: int = 0) -> SeenCode:
     """The lines of a function, class or file, and what of it may be changed."""
     try:
         text = edit.text_of(brief.tree, path)
     except HealBotError:
-        return Seen(f"show {path}", "there is no such file in the project")
+        return SeenCode(f"show {path}", "there is no such file in the project")
     try:
-        targets = functions.index(path, text)
+        targets = functions.index_targets(path, text)
     except guard.SourceRejected:
         targets = ()
-    rows = functions.lines(text.removeprefix("\ufeff"))
+    rows = functions.split_lines(text.removeprefix("\ufeff"))
     name = name.replace("::", ".")
     if name:
         span = _span(text, targets, name)
         if span is None:
             near = difflib.get_close_matches(name, [t.qualname for t in targets], cutoff=0.5)
             said = f"it has no {name}; what comes near: {', '.join(near) or 'nothing'}"
-            return Seen(f"show {path}::{name}", said)
+            return SeenCode(f"show {path}::{name}", said)
         first, last = span
     first, last = max(first, 1), min(last or len(rows), len(rows))
-    shown = cut("".join(rows[first - 1 : last]), _CODE)
+    shown = cut_text("".join(rows[first - 1 : last]), _CODE)
     if "[cut here" in shown.rpartition("\n")[2]:
         last = first + shown.count("\n") - 1
     whole = (t for t in targets if first <= t.first_line and t.last_line <= last)
     may = tuple(t for t in whole if t.kind != "default" and _is_open(t, brief))
     where = f"{path}::{name}, " if name else f"{path}, "
-    return Seen(f"show {where}lines {first}-{last} of {len(rows)}", shown.rstrip("\n"), may)
+    return SeenCode(f"show {where}lines {first}-{last} of {len(rows)}", shown.rstrip("\n"), may)
 
 
 def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | None:
@@ -214,21 +214,25 @@ def _is_open(target: Target, brief: Brief) -> bool:
     if target.kind != "function":
         return bool(lines)
     text = edit.text_of(brief.tree, path)
-    body = next(e.body_line for e in functions.entries(path, text) if e.target == target)
+    body = next(e.body_line for e in functions.index_entries(path, text) if e.target == target)
     return any(body <= line <= target.last_line for line in lines)
 
 
 def _may_change(path: str, brief: Brief) -> bool:
     """Whether a piece of that file may change; source that does not parse changes by lines."""
     lines = any(failure.broken for failure in brief.cluster.failures)
-    kept = paths.is_test(path) or paths.is_protected(path) or path in paths.machinery(brief.tree)
+    kept = (
+        paths.is_test(path) or paths.is_protected(path) or path in paths.find_machinery(brief.tree)
+    )
     never = lines or kept
     return not never and permits(brief.paths, path)
 
 
-def implicated(failures: Sequence[Failure], brief: Brief, known: Sequence[Target]) -> list[Seen]:
+def find_implicated(
+    failures: Sequence[Failure], brief: Brief, known: Sequence[Target]
+) -> list[SeenCode]:
     """The functions that failures after an attempt newly name, as a look would show them."""
-    seen: dict[Target, Seen] = {}
+    seen: dict[Target, SeenCode] = {}
     before = {(f.path, f.function) for one in brief.cluster.failures for f in one.frames}
     for frame in (frame for failure in failures for frame in reversed(failure.frames)):
         if frame.origin is Origin.LIBRARY or (frame.path, frame.function) in before:
@@ -236,14 +240,14 @@ def implicated(failures: Sequence[Failure], brief: Brief, known: Sequence[Target
         target = _function(frame, brief)
         if target is not None and target not in known:
             may = (target,) if _may_change(frame.path, brief) else ()
-            seen[target] = replace(show(frame.path, brief, target.qualname), targets=may)
+            seen[target] = replace(show_code(frame.path, brief, target.qualname), targets=may)
     return list(seen.values())[:2]
 
 
 def _function(frame: Frame, brief: Brief) -> Target | None:
     """The function of a frame, whose lines an attempt may have moved."""
     try:
-        targets = functions.index(frame.path, edit.text_of(brief.tree, frame.path))
+        targets = functions.index_targets(frame.path, edit.text_of(brief.tree, frame.path))
     except HealBotError:
         return None
     named = [t for t in targets if t.kind == "function"

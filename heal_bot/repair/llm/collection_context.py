@@ -16,12 +16,12 @@ _DIFF = 4_000
 _CIRCULAR = "circular import"
 
 
-def broken(brief: Brief) -> Broken | None:
+def find_broken(brief: Brief) -> Broken | None:
     """The source that keeps the tests of a cluster from being collected, where that is it."""
     return next((f.broken for f in brief.cluster.failures[:1] if brief.cluster.suspects), None)
 
 
-def targets(brief: Brief, source: Broken) -> Iterator[Target]:
+def find_targets(brief: Brief, source: Broken) -> Iterator[Target]:
     """What may be changed, whole files where they fit: the source itself, then who takes part."""
     places = {source.path: source.line, **_partners(brief.tree, brief.cluster.failures[0])}
     for path, line in places.items():
@@ -29,31 +29,32 @@ def targets(brief: Brief, source: Broken) -> Iterator[Target]:
             continue
         with contextlib.suppress(HealBotError):
             text = edit.text_of(brief.tree, path)
-            last = len(functions.lines(text.removeprefix("\ufeff")))
+            last = len(functions.split_lines(text.removeprefix("\ufeff")))
             first = 1
             if len(text) > _WHOLE:
                 first, last = max(1, line - _AROUND), min(last, line + _AROUND)
-            if found := line_targets.target(path, text, first, last):
+            if found := line_targets.make_target(path, text, first, last):
                 yield found
 
 
-def told(brief: Brief, source: Broken) -> Iterator[str]:
+def describe_error(brief: Brief, source: Broken) -> Iterator[str]:
     """The error with the line it names, what brought it, and the names of who lacks one."""
     tree, failure = brief.tree, brief.cluster.failures[0]
     yield source.said
     with contextlib.suppress(HealBotError):
         text = edit.text_of(tree, source.path)
-        if line := line_targets.target(source.path, text, source.line, source.line):
+        if line := line_targets.make_target(source.path, text, source.line, source.line):
             yield f"line {source.line}: {line.source.strip()}"
         former = tree.former(source.path)
         yield from _diff(source.path, former, text)
-    module, name = module_names.missing(failure.message)
+    module, name = module_names.find_missing(failure.message)
     path = module_names.file_of(module, tree.paths()) if name else ""
     if path:
         now = tree.read(path)
-        yield f"{module} ({path}) has: {', '.join(sorted(module_names.bound(now))) or 'no names'}"
+        bound = ", ".join(sorted(module_names.find_bound(now)))
+        yield f"{module} ({path}) has: {bound or 'no names'}"
     circular = _CIRCULAR in failure.message
-    if not circular and (removal := module_names.removal(failure.message, tree)) is not None:
+    if not circular and (removal := module_names.find_removal(failure.message, tree)) is not None:
         what = f"`{name}` out of {path}" if path else removal.path
         yield f"{removal.sha[:12]} ({removal.title}) took {what}, moved to {removal.moved or '?'}"
         if path:
@@ -64,7 +65,7 @@ def _partners(tree: Tree, failure: Failure) -> dict[str, int]:
     """The files of a circle, and the module that lacks a name, with a line of each."""
     if _CIRCULAR in failure.message:
         return {f.path: f.line for f in reversed(failure.frames) if f.origin is Origin.PROJECT}
-    module, name = module_names.missing(failure.message)
+    module, name = module_names.find_missing(failure.message)
     path = module_names.file_of(module, tree.paths()) if name else ""
     return {path: 1} if path else {}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.core.model import Failure, Target
 from heal_bot.core.text import cut_end, one_line
-from heal_bot.repair.llm.prompt_context import FOLLOWED, Facts, Shown
+from heal_bot.repair.llm.prompt_context import FOLLOWED, ContextFacts, ShownTarget
 from heal_bot.repair.llm.suspect_context import Related
 from heal_bot.repair.llm.test_context import Failing, holds
 
@@ -30,7 +30,7 @@ class Selection:
 
     failing: tuple[Failing, ...]
     others: tuple[Failure, ...]
-    suspects: tuple[tuple[int, Shown], ...]
+    suspects: tuple[tuple[int, ShownTarget], ...]
     related: tuple[Related, ...]
     files: tuple[tuple[str, str], ...]
     neighbours: tuple[str, ...]
@@ -66,9 +66,9 @@ class _Room:
 class _Draft:
     """A selection as it is filled."""
 
-    facts: Facts
+    facts: ContextFacts
     room: _Room
-    suspects: dict[int, Shown] = field(default_factory=dict)
+    suspects: dict[int, ShownTarget] = field(default_factory=dict)
     related: list[Related] = field(default_factory=list)
     failing: list[Failing] = field(default_factory=list)
     outlined: set[int] = field(default_factory=set)
@@ -103,7 +103,7 @@ class _Draft:
             parts = tuple(part for part in group.fixtures if part not in own)
             self.failing.append(_test(replace(group, fixtures=parts), self.room, share))
 
-    def shown(self) -> tuple[tuple[int, Shown], ...]:
+    def shown(self) -> tuple[tuple[int, ShownTarget], ...]:
         """The suspects with their numbers."""
         return tuple(
             (place, one if number in self.outlined else replace(one, outline=()))
@@ -111,7 +111,7 @@ class _Draft:
         )
 
 
-def select(facts: Facts, size: int) -> Selection:
+def select_facts(facts: ContextFacts, size: int) -> Selection:
     """About `size` characters of the facts, more where what must not be cut is longer.
 
     That is the likeliest suspect and, where source does not parse or import, each of them.

@@ -10,9 +10,9 @@ from heal_bot.core.model import Attempt, Candidate, Target
 from heal_bot.core.text import hide_values, one_line, printable
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm.answer_parser import Reading, ReplyError
-from heal_bot.repair.llm.code_looks import Asked, Seen, implicated, looked
+from heal_bot.repair.llm.code_looks import LookRequest, SeenCode, find_implicated, take_looks
 from heal_bot.repair.llm.file_rewrite import read
-from heal_bot.repair.llm.json_answer import taken
+from heal_bot.repair.llm.json_answer import take_json
 from heal_bot.repair.llm.prompts_fitted import Prompt, Prompter, Turn
 from heal_bot.source import edit, patch_policy
 
@@ -24,11 +24,11 @@ _TRANSCRIPT = 6_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ConversationAnswer:
     """What a reply holds: a proposal, looks beside or instead of it, or that there is no fault."""
 
     reading: Reading | None = None
-    asked: Asked = field(default_factory=Asked.model_construct)
+    asked: LookRequest = field(default_factory=LookRequest.model_construct)
 
 
 @dataclass(slots=True)
@@ -60,18 +60,20 @@ class Conversation:
         """The prompt for the next answer."""
         return self.prompter.prompt(self.before, self.turns, limit, lab=self.lab, way=way)
 
-    def understood(self, reply: str) -> Answer:
+    def understood(self, reply: str) -> ConversationAnswer:
         """What a reply says. A proposal that can be read counts before looks beside it.
 
         Raises ReplyError with a reason for the model.
         """
-        asked, code, flaw = Asked.model_construct(), reply, ""
+        asked, code, flaw = LookRequest.model_construct(), reply, ""
         try:
-            asked, code = taken(reply, Asked)
+            asked, code = take_json(reply, LookRequest)
         except ReplyError as error:
             flaw = str(error)
         try:
-            return Answer(read(code, self.targets, self.texts, self.prompter.secrets), asked)
+            return ConversationAnswer(
+                read(code, self.targets, self.texts, self.prompter.secrets), asked
+            )
         except ReplyError:
             if flaw and not ('"looks"' in reply or '"no_fault"' in reply):
                 raise
@@ -79,19 +81,19 @@ class Conversation:
             raise ReplyError(flaw)
         if asked.looks and not asked.no_fault and self._looks >= _LOOKS:
             raise ReplyError(f"{_LOOKS} answers in a row were looks; none are left")
-        return Answer(None, asked)
+        return ConversationAnswer(None, asked)
 
-    def look(self, run: Run, reply: str, asked: Asked, brief: Brief) -> None:
+    def look(self, run: Run, reply: str, asked: LookRequest, brief: Brief) -> None:
         """Take the looks of an answer, and add what they show."""
         self._looks += 1
-        seen = tuple(looked(run, asked.looks, brief))
+        seen = tuple(take_looks(run, asked.looks, brief))
         self._open(seen, brief)
         shown = self.prompter.looked("What was found", seen, max(0, _LOOKS - self._looks))
-        short = [Seen(one_line(one.asked, 160), "(left out for space)") for one in seen]
+        short = [SeenCode(one_line(one.asked, 160), "(left out for space)") for one in seen]
         self._add(reply, shown, self.prompter.looked("What was looked at", short, None))
 
     def judge(
-        self, run: Run, reply: str, answer: Answer, candidate: Candidate, brief: Brief
+        self, run: Run, reply: str, answer: ConversationAnswer, candidate: Candidate, brief: Brief
     ) -> None:
         """Add what came of an answer that became an attempt, and what that points at."""
         # In a tournament it was told its place.
@@ -101,9 +103,11 @@ class Conversation:
         verdict = attempt.verdict
         self._looks = 0
         facts, task = self.prompter.judged(attempt, _how(attempt, brief.tree))
-        seen = implicated((*verdict.newly_failing, *verdict.still_failing), brief, self.targets)
+        seen = find_implicated(
+            (*verdict.newly_failing, *verdict.still_failing), brief, self.targets
+        )
         if attempt.candidate.edits and verdict.status != "rejected":
-            seen += looked(run, answer.asked.looks, brief, attempt.candidate.edits)
+            seen += take_looks(run, answer.asked.looks, brief, attempt.candidate.edits)
         self._open(seen, brief)
         more = self.prompter.looked("What this points at", seen, None) if seen else ""
         self._add(reply, facts + more + task, self.prompter.line(attempt))
@@ -120,7 +124,7 @@ class Conversation:
     def _add(self, reply: str, result: str, line: str) -> None:
         self.turns.append(Turn(self.prompter.answered(reply), result, line))
 
-    def _open(self, seen: Sequence[Seen], brief: Brief) -> None:
+    def _open(self, seen: Sequence[SeenCode], brief: Brief) -> None:
         """Take what was shown among what may be changed, and into the log."""
         for one in seen:
             self._log.append(f"look: {one.asked}\n{one.shown[:_LOGGED]}")
@@ -137,4 +141,4 @@ def _how(attempt: Attempt, tree: Tree) -> str:
         return verdict.status if verdict.measured else "unmeasured"
     if not attempt.candidate.edits:
         return "unread"
-    return "refused" if patch_policy.check(attempt.candidate, tree) else "repeated"
+    return "refused" if patch_policy.check_candidate(attempt.candidate, tree) else "repeated"

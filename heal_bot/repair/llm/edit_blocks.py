@@ -36,7 +36,7 @@ class Block:
     imports: str
 
 
-def split(reply: str) -> tuple[tuple[Block, ...], str]:
+def split_blocks(reply: str) -> tuple[tuple[Block, ...], str]:
     """The blocks of a reply, and the reply without them and their headings."""
     blocks: list[Block] = []
     rest: list[str] = []
@@ -66,7 +66,7 @@ def split(reply: str) -> tuple[tuple[Block, ...], str]:
     return tuple(blocks), "\n".join(rest)
 
 
-def applied(
+def apply_blocks(
     blocks: Sequence[Block], targets: Sequence[Target], secrets: Sequence[Secret] = ()
 ) -> Mapping[Target, tuple[str, str]]:
     """What the blocks make of the targets they are in: the new source, and imports for it.
@@ -99,7 +99,7 @@ def applied(
 
 
 def _rows(made: Mapping[Target, tuple[str, str]], target: Target) -> tuple[str, ...]:
-    return functions.lines(made[target][0] if target in made else target.source)
+    return functions.split_lines(made[target][0] if target in made else target.source)
 
 
 def _found(search: Sequence[str], rows: Sequence[str], secrets: Sequence[Secret]) -> list[int]:
@@ -172,7 +172,7 @@ def _refusal(
     wanted = [_key(line)[:_WIDE] for line in block.search[:_SHOWN]]
     best, near = 0.0, ""
     for target in scope:
-        rows = [_shown(row, secrets) for row in functions.lines(target.source)]
+        rows = [_shown(row, secrets) for row in functions.split_lines(target.source)]
         for at in range(max(1, len(rows) - len(block.search) + 1)):
             part = rows[at : at + len(block.search)]
             # Line by line: the time of one comparison of all text grows with its square.

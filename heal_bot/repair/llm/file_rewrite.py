@@ -8,9 +8,9 @@ from itertools import takewhile
 
 from heal_bot.core.model import Edit, Target
 from heal_bot.core.text import Secret
-from heal_bot.repair.llm.answer_parser import Reading, ReplyError, replaced, restored
+from heal_bot.repair.llm.answer_parser import Reading, ReplyError, replace_targets, restore_lines
 from heal_bot.repair.llm.answer_parser import read as functions_of
-from heal_bot.repair.llm.code_block_parser import prose
+from heal_bot.repair.llm.code_block_parser import find_prose
 from heal_bot.source import edit, functions, guard, line_targets
 
 _FENCE = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})")
@@ -29,7 +29,7 @@ def read(
     """
     if any(target.kind != line_targets.KIND for target in targets):
         return functions_of(reply, targets, texts, secrets)
-    made, rest = replaced(reply, targets, secrets)
+    made, rest = replace_targets(reply, targets, secrets)
     rows = rest.splitlines()
     heads = {f"# {one.path}::{one.qualname}": one for one in targets}
     found = [(at, heads[row.strip()]) for at, row in enumerate(rows) if row.strip() in heads]
@@ -41,7 +41,7 @@ def read(
         raise ReplyError("the proposed lines are the same as the current ones")
     if len({change.target.path for change in changes}) > 1:
         raise ReplyError("lines of several files change; change one file")
-    return Reading((changes[-1],), " ".join(prose(rest).split()), salvaged=False)
+    return Reading((changes[-1],), " ".join(find_prose(rest).split()), salvaged=False)
 
 
 def _change(
@@ -58,7 +58,7 @@ def _change(
         new = "".join(f"{row}\n" for row in rows[head + 1 : end])
         if not new.strip():
             raise ReplyError(f"the block of {target.qualname} holds no lines")
-        made.append(_narrowed(text, target, restored(new, target, secrets)))
+        made.append(_narrowed(text, target, restore_lines(new, target, secrets)))
         if made[-1] is None or _parses(text, made[-1]):
             return made[-1]
     return made[0]
@@ -71,8 +71,8 @@ def _ends(rows: Sequence[str], first: int) -> Iterator[int]:
 
 def _narrowed(text: str, target: Target, new: str) -> Edit | None:
     """The edit of the lines that differ, and of one beside them where those are none."""
-    old = [row.rstrip("\r\n") for row in functions.lines(target.source)]
-    rows = [row.rstrip("\r\n") for row in functions.lines(new)]
+    old = [row.rstrip("\r\n") for row in functions.split_lines(target.source)]
+    rows = [row.rstrip("\r\n") for row in functions.split_lines(new)]
     if old == rows:
         return None
     head = _alike(old, rows)
@@ -83,7 +83,7 @@ def _narrowed(text: str, target: Target, new: str) -> Edit | None:
     while tail and not rows[len(rows) - tail - 1].strip():
         tail -= 1
     first = target.first_line + head
-    span = line_targets.target(target.path, text, first, target.last_line - tail)
+    span = line_targets.make_target(target.path, text, first, target.last_line - tail)
     return Edit(span, "\n".join(rows[head : len(rows) - tail]) + "\n") if span else None
 
 

@@ -29,10 +29,10 @@ def parse(reply: str, shape: type[Shape]) -> Shape:
     Mended are prose and fences around it, trailing commas, raw line breaks in strings, Python's
     spelling of an object, an end that is missing, and an object written as a string in another.
     """
-    return taken(reply, shape)[0]
+    return take_json(reply, shape)[0]
 
 
-def taken(reply: str, shape: type[Shape]) -> tuple[Shape, str]:
+def take_json(reply: str, shape: type[Shape]) -> tuple[Shape, str]:
     """The same, and what the reply says beside it."""
     problem, text = "", THOUGHT.sub("", reply)
     for value, start, end in _objects(text[:_LONGEST]):

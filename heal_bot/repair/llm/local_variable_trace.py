@@ -87,6 +87,6 @@ if not seen:
 """
 
 
-def watching(path: str, line: int, test: str) -> str:
+def make_watcher(path: str, line: int, test: str) -> str:
     """The program for a line of a file (relative to the root) and a node id."""
     return _PROGRAM.format(path=path, line=line, test=test, whole=WHOLE)

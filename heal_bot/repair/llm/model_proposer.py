@@ -16,10 +16,10 @@ from heal_bot.ports.language_model import Model, Replies, Reply
 from heal_bot.repair.llm.answer_parser import ReplyError
 from heal_bot.repair.llm.attempt_feedback import most_fixed
 from heal_bot.repair.llm.budget import Budget
-from heal_bot.repair.llm.conversation import Answer, Conversation
+from heal_bot.repair.llm.conversation import Conversation, ConversationAnswer
 from heal_bot.repair.llm.model_request import Sizes, answer_key, ask
-from heal_bot.repair.llm.patch_equivalence import given_up, twin
-from heal_bot.repair.llm.prompt_context import gather
+from heal_bot.repair.llm.patch_equivalence import find_twin, given_up
+from heal_bot.repair.llm.prompt_context import gather_facts
 from heal_bot.repair.llm.prompts_fitted import Prompter
 from heal_bot.repair.search.attempt_history import digest
 
@@ -76,7 +76,7 @@ class ModelProposer:
     def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
         """One candidate at a time; ends when every model is stuck, lost, or over budget."""
         brief = recall()
-        facts = gather(brief)
+        facts = gather_facts(brief)
         if not facts.suspects:
             return
         self._resting, self._late = set(self._lost), Counter()
@@ -129,7 +129,7 @@ class ModelProposer:
                 self._fail(run, talk, place, error)
                 return
             heat: list[tuple[Candidate, str]] = []
-            judged: list[tuple[str, Answer, Candidate]] = []
+            judged: list[tuple[str, ConversationAnswer, Candidate]] = []
             for reply in replies:
                 answer, candidate = self._understood(run, recall, talk, reply, place, heat)
                 if answer.asked.no_fault and candidate is None:
@@ -239,7 +239,7 @@ class ModelProposer:
         reply: Reply,
         place: int,
         heat: list[tuple[Candidate, str]],
-    ) -> tuple[Answer, Candidate | None]:
+    ) -> tuple[ConversationAnswer, Candidate | None]:
         """What a reply holds, and its candidate, which joins the heat unless it is refused.
 
         What cannot be read, or was proposed before, is recorded as a candidate that was refused.
@@ -252,7 +252,7 @@ class ModelProposer:
             said = clip(printable(hide_values(reply.text, self.secrets)), 1_500)
             candidate = Candidate((), provider, _FAMILY, said, reply.cost)
             recall.reject(candidate, str(error))
-            return Answer(), candidate
+            return ConversationAnswer(), candidate
         reading = answer.reading
         if reading is None:
             looks = ", ".join(look.tool for look in answer.asked.looks)
@@ -266,7 +266,7 @@ class ModelProposer:
         refusal = ""
         if any(digest(candidate) == digest(other) for other, _ in heat):
             refusal = "the same change as another candidate of this round"
-        elif (earlier := twin(candidate, recall().attempts)) is not None:
+        elif (earlier := find_twin(candidate, recall().attempts)) is not None:
             refusal = f"the same change as attempt {earlier.number}, which was not run again"
         if refusal:
             self._speak(run, place, "reject", refusal)

@@ -13,7 +13,7 @@ from heal_bot.core.events import Run
 from heal_bot.ports import Brief
 from heal_bot.ports.language_model import Model, Reply
 from heal_bot.repair.llm.budget import Budget
-from heal_bot.repair.llm.prompt_context import Facts
+from heal_bot.repair.llm.prompt_context import ContextFacts
 from heal_bot.repair.llm.prompts_fitted import VERSION, Prompt
 
 _TRIES = 3
@@ -63,7 +63,7 @@ def ask(
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def answer_key(model: Model, brief: Brief, facts: Facts) -> str:
+def answer_key(model: Model, brief: Brief, facts: ContextFacts) -> str:
     """Names an answer by all it depends on: code, tests, failures, lock, prompt, model."""
     parts = [
         VERSION,

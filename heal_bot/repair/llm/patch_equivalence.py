@@ -13,7 +13,7 @@ _UNJUDGED = frozenset({"timeout", "error"})
 _MOST = 2
 
 
-def twin(candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
+def find_twin(candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
     """The earlier attempt that proposed the same, whatever its layout and comments.
 
     None where no verdict on it said anything yet, as long as it may be judged again.

@@ -26,7 +26,7 @@ from heal_bot.repair.llm.answer_parser import ReplyError
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.json_answer import parse
 from heal_bot.repair.llm.model_request import Sizes, ask
-from heal_bot.repair.llm.prompt_context import Facts, gather
+from heal_bot.repair.llm.prompt_context import ContextFacts, gather_facts
 from heal_bot.repair.llm.prompts_fitted import Prompt, Prompter
 from heal_bot.source import functions, guard
 
@@ -83,7 +83,7 @@ class ModelCritic:
         failures = tuple(f for c in clusters for f in c.failures if f.test in patch.fixed)
         brief = Brief(Cluster("review", failures, suspects), tree, passed=passed)
         nonce = f"{run.rng.getrandbits(64):016x}"
-        facts = gather(brief)
+        facts = gather_facts(brief)
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
         patched = Prompter(brief.cluster, _patched(facts, patch), nonce, self.secrets)
         for model in self.models:
@@ -151,16 +151,16 @@ class ModelCritic:
         return one_line(redact(text, self.secrets), 300)
 
 
-def _patched(facts: Facts, patch: Patch) -> Facts:
+def _patched(facts: ContextFacts, patch: Patch) -> ContextFacts:
     """The facts with the suspects as they are after a patch, as far as they are found there."""
     after: dict[str, tuple[Target, ...]] = {}
     for file in patch.files:
         with contextlib.suppress(guard.SourceRejected):
-            after[file.path] = functions.index(file.path, file.content)
+            after[file.path] = functions.index_targets(file.path, file.content)
     suspects = []
     for one in facts.suspects:
         old = one.target
-        new = functions.find(after.get(old.path, ()), old.qualname, old.kind, old.nth)
+        new = functions.find_target(after.get(old.path, ()), old.qualname, old.kind, old.nth)
         said = ("as it is with the patch",) if new else one.evidence
         suspects.append(replace(one, target=new or old, evidence=said))
     return replace(facts, suspects=tuple(suspects))

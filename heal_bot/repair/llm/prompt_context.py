@@ -13,10 +13,16 @@ from heal_bot.core.model import Candidate, ChangedFile, Cluster, Origin, Target
 from heal_bot.core.text import count
 from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
-from heal_bot.repair.llm.attempt_feedback import worded
-from heal_bot.repair.llm.local_variable_trace import REACHED, WHOLE, watching
-from heal_bot.repair.llm.suspect_context import Related, callers, outline, owner, related
-from heal_bot.repair.llm.test_context import Failing, failing, passing
+from heal_bot.repair.llm.attempt_feedback import word_lesson
+from heal_bot.repair.llm.local_variable_trace import REACHED, WHOLE, make_watcher
+from heal_bot.repair.llm.suspect_context import (
+    Related,
+    find_callers,
+    find_owner,
+    find_related,
+    outline_class,
+)
+from heal_bot.repair.llm.test_context import Failing, find_failing, find_passing
 from heal_bot.source import edit, functions, guard
 from heal_bot.source.references import References
 
@@ -27,7 +33,7 @@ _NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownTarget:
     """A suspect as it is shown; `outline` is of its class, with the first suspect of that.
 
     A `minor` one is a constant or `__init__` of which only its rank speaks.
@@ -40,7 +46,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ContextFacts:
     """All that does not change while a cluster is worked on.
 
     `texts` are the suspects' files, `files` what those import, `neighbours` the lines that call
@@ -50,7 +56,7 @@ class Facts:
     """
 
     failing: tuple[Failing, ...]
-    suspects: tuple[Shown, ...]
+    suspects: tuple[ShownTarget, ...]
     texts: dict[str, str]
     files: tuple[tuple[str, str], ...]
     neighbours: tuple[str, ...]
@@ -71,33 +77,33 @@ class Facts:
         return tuple(shown.target for shown in self.suspects)
 
 
-def gather(brief: Brief) -> Facts:
+def gather_facts(brief: Brief) -> ContextFacts:
     """The facts of a cluster as they stand before the first call."""
-    source = collection_context.broken(brief)
-    lines = tuple(collection_context.targets(brief, source)) if source else ()
+    source = collection_context.find_broken(brief)
+    lines = tuple(collection_context.find_targets(brief, source)) if source else ()
     texts = _texts(brief, lines or tuple(s.target for s in brief.cluster.suspects))
     references = References.of(brief.tree)
-    suspects = tuple(Shown(one, (), ()) for one in lines)
+    suspects = tuple(ShownTarget(one, (), ()) for one in lines)
     suspects = suspects or tuple(_suspects(brief, texts, references))
     chosen = [shown.target for shown in suspects[:FOLLOWED]]
     values, whole = _values(brief)
-    tests = failing(_with_message(brief.cluster, whole), references)
-    return Facts(
+    tests = find_failing(_with_message(brief.cluster, whole), references)
+    return ContextFacts(
         failing=tests,
         suspects=suspects,
         texts=texts,
         files=tuple((path, head) for path, text in texts.items() if (head := _imports(text))),
-        neighbours=tuple(callers(chosen, references)),
+        neighbours=tuple(find_callers(chosen, references)),
         tried=_tried(brief),
-        remembered=tuple(filter(None, map(worded, brief.lessons))),
+        remembered=tuple(filter(None, map(word_lesson, brief.lessons))),
         instruction=brief.instruction,
         base=_made(brief),
         values=values,
-        broken=tuple(collection_context.told(brief, source)) if source else (),
+        broken=tuple(collection_context.describe_error(brief, source)) if source else (),
         history=_history(brief),
-        related=related(chosen, references),
+        related=find_related(chosen, references),
         python=brief.python,
-        passing=passing(brief.cluster, chosen[0], brief.passed, references) if chosen else (),
+        passing=find_passing(brief.cluster, chosen[0], brief.passed, references) if chosen else (),
     )
 
 
@@ -122,7 +128,7 @@ def _history(brief: Brief) -> str:
 
 def _diff(file: ChangedFile) -> str:
     try:
-        return edit.diff(file.path, guard.check(file.before), guard.check(file.after))
+        return edit.diff(file.path, guard.check_text(file.before), guard.check_text(file.after))
     except guard.SourceRejected as error:
         return f"{file.path}: {error}"
 
@@ -138,7 +144,7 @@ def _values(brief: Brief) -> tuple[str, str]:
         return "", ""
     where = frames[-1]
     try:
-        seen = brief.lab.snippet(watching(where.path, where.line, failure.test), brief.base)
+        seen = brief.lab.snippet(make_watcher(where.path, where.line, failure.test), brief.base)
     except HealBotError:
         # The prompt is good without them, and what broke here breaks the attempts as well.
         return "", ""
@@ -152,7 +158,7 @@ def _made(brief: Brief) -> str:
     """The diff of the confirmed edits that every proposal stands on."""
     if not brief.base:
         return ""
-    made = edit.patched(brief.tree, Candidate(brief.base, "heal-bot", "base"))
+    made = edit.patch_files(brief.tree, Candidate(brief.base, "heal-bot", "base"))
     return edit.diff_all(brief.tree, made)
 
 
@@ -166,7 +172,7 @@ def _texts(brief: Brief, targets: Sequence[Target]) -> dict[str, str]:
     return texts
 
 
-def _suspects(brief: Brief, texts: dict[str, str], references: References) -> Iterator[Shown]:
+def _suspects(brief: Brief, texts: dict[str, str], references: References) -> Iterator[ShownTarget]:
     """Each suspect once; a default argument as the function that has it."""
     seen: set[Target] = set()
     outlined: set[Target | None] = set()
@@ -176,15 +182,19 @@ def _suspects(brief: Brief, texts: dict[str, str], references: References) -> It
             continue
         if target.kind == "default":
             name = target.qualname.rpartition(".")[0]
-            target = functions.find(references.targets(target.path), name) or target
+            target = functions.find_target(references.targets(target.path), name) or target
         if target in seen or target.kind == "default":
             continue
         minor = len(seen) >= FOLLOWED and _is_minor(target, brief)
         seen.add(target)
-        home = owner(target, references) if target.kind == "function" and not minor else None
-        told = outline(home, references, target.qualname) if home and home not in outlined else ()
+        home = find_owner(target, references) if target.kind == "function" and not minor else None
+        told = (
+            outline_class(home, references, target.qualname)
+            if home and home not in outlined
+            else ()
+        )
         outlined.add(home)
-        yield Shown(target, suspect.evidence, tuple(told), minor)
+        yield ShownTarget(target, suspect.evidence, tuple(told), minor)
 
 
 def _is_minor(target: Target, brief: Brief) -> bool:

@@ -20,9 +20,9 @@ from heal_bot.core.model import Attempt, Cause, Cluster
 from heal_bot.core.text import Secret, clip, hide_values, one_line, printable
 from heal_bot.ports.language_model import Message
 from heal_bot.repair.llm.code_block_parser import THOUGHT
-from heal_bot.repair.llm.code_looks import Seen, cut
-from heal_bot.repair.llm.context_selection import select
-from heal_bot.repair.llm.prompt_context import RULES, Facts
+from heal_bot.repair.llm.code_looks import SeenCode, cut_text
+from heal_bot.repair.llm.context_selection import select_facts
+from heal_bot.repair.llm.prompt_context import RULES, ContextFacts
 
 VERSION = "7"
 # What kept an attempt from being measured.
@@ -69,7 +69,7 @@ class Prompter:
     """Renders the prompts of one cluster; the nonce tags what is not ours."""
 
     cluster: Cluster
-    facts: Facts
+    facts: ContextFacts
     nonce: str
     secrets: tuple[Secret, ...] = ()
     _kept: dict[tuple[str, int], tuple[Attempt | None, str]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Prompter:
         said = self._render("attempt", attempt=attempt, why=_WHY[attempt.verdict.cause], own=True)
         return said, self._render("next", attempt=attempt, how=how)
 
-    def looked(self, title: str, seen: Sequence[Seen], left: int | None) -> str:
+    def looked(self, title: str, seen: Sequence[SeenCode], left: int | None) -> str:
         """What looks showed."""
         opened = [target for one in seen for target in one.targets]
         opened = [target for target in opened if target not in self.facts.targets]
@@ -119,7 +119,7 @@ class Prompter:
     def answered(self, text: str) -> str:
         """An answer as it is sent back: without thoughts, secrets and our tags."""
         bare = _TAG.sub("", hide_values(THOUGHT.sub("", text), self.secrets))
-        return cut(bare.replace(self.nonce, ""), _ANSWER).strip() or "(nothing)"
+        return cut_text(bare.replace(self.nonce, ""), _ANSWER).strip() or "(nothing)"
 
     def _fitted(
         self,
@@ -178,7 +178,7 @@ class Prompter:
         facts = self.facts
         return self._render(
             "context",
-            shown=select(facts, _LEVELS[level]),
+            shown=select_facts(facts, _LEVELS[level]),
             tried=facts.tried,
             remembered=facts.remembered,
             instruction=facts.instruction,

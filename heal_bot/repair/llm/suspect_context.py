@@ -37,7 +37,7 @@ class Related:
         return f"{self.target.path}::{self.target.qualname}"
 
 
-def related(chosen: Sequence[Target], references: References) -> tuple[Related, ...]:
+def find_related(chosen: Sequence[Target], references: References) -> tuple[Related, ...]:
     """What the suspects use, each once: functions, constants, patterns, base classes' methods."""
     found: dict[Target, Related] = {}
     shown: list[Target] = []
@@ -51,13 +51,13 @@ def related(chosen: Sequence[Target], references: References) -> tuple[Related, 
                 around = one.kind == CLASS and holds(one, target)
                 if not around and not any(holds(other, one) for other in (*shown, *chosen)):
                     long = one.kind == CLASS and one.last_line - one.first_line >= _SHORT
-                    source = "\n".join(outline(one, references)) if long else one.source
+                    source = "\n".join(outline_class(one, references)) if long else one.source
                     shown += [] if long else [one]
                     found.setdefault(one, Related(one, source, near))
     return tuple(found.values())
 
 
-def outline(one: Target, references: References, without: str = "") -> Iterator[str]:
+def outline_class(one: Target, references: References, without: str = "") -> Iterator[str]:
     """A class on a line per member: its header, attributes, the signatures of its methods."""
     node = references.names.first(Symbol(one.path, one.qualname))
     if not isinstance(node, ast.ClassDef):
@@ -72,19 +72,19 @@ def outline(one: Target, references: References, without: str = "") -> Iterator[
     ]
     for member in members[:_MEMBERS]:
         plain = member.source.strip()[:120]
-        yield f"    {signature(member) if member.kind == 'function' else plain}"
+        yield f"    {write_signature(member) if member.kind == 'function' else plain}"
     if len(members) > _MEMBERS:
         yield f"    # and {len(members) - _MEMBERS} more"
 
 
-def owner(target: Target, references: References) -> Target | None:
+def find_owner(target: Target, references: References) -> Target | None:
     """The class that a method belongs to."""
     name = target.qualname.rpartition(".")[0]
     classes = references.definitions(Symbol(target.path, name)) if name else ()
     return next((one for one in classes if one.kind == CLASS and holds(one, target)), None)
 
 
-def callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
+def find_callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
     """Where the suspects are called outside the tests and their own source.
 
     Each is a line; of the first suspect's callers the short ones are shown.
@@ -105,11 +105,11 @@ def callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
             yield f"{said}:\n{around.source.rstrip()}" if shown else f"{said}: {call.text[:200]}"
 
 
-def signature(target: Target) -> str:
+def write_signature(target: Target) -> str:
     """The header of a function on one line, with the first line of its docstring."""
     try:
         margin = target.source[: len(target.source) - len(target.source.lstrip(" \t"))]
-        lines = (line.removeprefix(margin) for line in functions.lines(target.source))
+        lines = (line.removeprefix(margin) for line in functions.split_lines(target.source))
         node = guard.parse("".join(lines)).body[0]
     except (guard.SourceRejected, IndexError):
         return target.qualname

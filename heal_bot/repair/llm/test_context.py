@@ -39,7 +39,7 @@ class Failing:
     fixtures: tuple[str, ...]
 
 
-def failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
+def find_failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
     """The failing tests of a cluster by test function."""
     groups: defaultdict[str, list[Failure]] = defaultdict(list)
     for failure in cluster.failures:
@@ -60,7 +60,7 @@ def failing(cluster: Cluster, references: References) -> tuple[Failing, ...]:
     return tuple(found)
 
 
-def passing(
+def find_passing(
     cluster: Cluster, target: Target, passed: frozenset[str], references: References
 ) -> tuple[Target, ...]:
     """A few tests that pass and name a function: short ones, of the failing tests' files first."""
@@ -96,7 +96,7 @@ def _marked(test: Target, failures: Sequence[Failure]) -> str:
         inside = range(test.first_line, test.last_line + 1)
         here = [f.line for f in failure.frames if f.path == test.path and f.line in inside]
         left.update(line - test.first_line for line in here[-1:])
-    lines = functions.lines(test.source)
+    lines = functions.split_lines(test.source)
     return "".join(f">{one[1:]}" if n in left else one for n, one in enumerate(lines))
 
 
@@ -107,7 +107,7 @@ def _class_head(test: Target, references: References) -> str:
     if not isinstance(node, ast.ClassDef) or not node.decorator_list:
         return ""
     (found, *_) = references.definitions(owner)
-    return "".join(functions.lines(found.source)[: node.lineno - found.first_line + 1])
+    return "".join(functions.split_lines(found.source)[: node.lineno - found.first_line + 1])
 
 
 def _support(test: Target, references: References) -> Iterator[Target]:

@@ -17,7 +17,7 @@ _CHANCE, _STAYING = 0.05, 4
 _CALLS, _SEVERAL = 8, 3
 
 
-def refusals(sources: Iterable[str]) -> frozenset[str]:
+def find_refusals(sources: Iterable[str]) -> frozenset[str]:
     """The exceptions that functions raise by a statement of their own: to end so may be right."""
     found: set[str] = set()
     for source in set(sources):
@@ -44,7 +44,7 @@ def is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
 Key = tuple[str | None, ...]
 
 
-def keys(rows: Sequence[Sequence[CallResult]], patches: int) -> list[Key]:
+def outcome_signatures(rows: Sequence[Sequence[CallResult]], patches: int) -> list[Key]:
     """What each row did, equal for equal behaviour of the first ones, which are of `patches`.
 
     What one of those, or the last row, had no time for tells nobody apart.
@@ -60,18 +60,18 @@ def keys(rows: Sequence[Sequence[CallResult]], patches: int) -> list[Key]:
     ]  # fmt: skip
 
 
-def same(one: Key, other: Key) -> bool:
+def is_same(one: Key, other: Key) -> bool:
     """Whether two rows did the same on all calls that both had time for."""
     pairs = zip(one, other, strict=False)
     return bool(one and other) and all(a == b or a is None or b is None for a, b in pairs)
 
 
-def felt(share: float) -> float:
+def impact_weight(share: float) -> float:
     """How bad a share of the calls is: a few are already much worse than none."""
     return _FEW + (1 - _FEW) * share if share > 0 else 0.0
 
 
-def share(
+def changed_share(
     before: Sequence[CallResult], after: Sequence[CallResult], recorded: int, failures: int
 ) -> float:
     """Of the calls that returned before, the share that does something else now.
@@ -105,7 +105,7 @@ def differs(one: CallResult, other: CallResult) -> bool:
     return one.mark != other.mark and not (spared and one.kind != "NoneType")
 
 
-def crashing(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
+def crashing_share(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
     """The share of calls that still end as the tests did, or do not end."""
     bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)
     return bad / len(row) if row else 0.0

@@ -26,9 +26,11 @@ class Omission:
     without: Candidate
 
 
-def omissions(fixes: Sequence[Attempt]) -> tuple[Omission, ...]:
+def find_omissions(fixes: Sequence[Attempt]) -> tuple[Omission, ...]:
     """The statements that several patches change, those of most patches first."""
-    several = [place for place in shared_edit_sites.places(fixes, _changed) if len(place[2]) > 1]
+    several = [
+        place for place in shared_edit_sites.find_places(fixes, _changed) if len(place[2]) > 1
+    ]
     found = ((members, _left_out(target, at)) for target, at, members in several[:_MOST])
     return tuple(Omission(members, without) for members, without in found if without is not None)
 
@@ -83,6 +85,6 @@ def _left_out(target: Target, at: int) -> Candidate | None:
     def change(tree: ast.Module) -> None:
         _statements(tree)[at].leave_out()
 
-    return shared_edit_sites.rewritten(
+    return shared_edit_sites.rewrite_edit(
         Edit(target, target.source), change, "inertness", "statement", "left out"
     )

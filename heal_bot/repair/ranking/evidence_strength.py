@@ -16,7 +16,7 @@ _TESTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class PatchEvidence:
     """What is known of a change beside that the failing `tests` pass with it.
 
     `inputs` counts the calls with different arguments that those tests make and that it changes,
@@ -31,12 +31,12 @@ class Evidence:
     objections: Sequence[str] = ()
 
 
-def lacks(known: Evidence) -> tuple[str, ...]:
+def list_lacks(known: PatchEvidence) -> tuple[str, ...]:
     """What the evidence lacks, in sentences; empty where it is strong."""
     return (*_inputs(known), *known.rivals, *_spoiled(known), *known.objections)
 
 
-def _inputs(known: Evidence) -> list[str]:
+def _inputs(known: PatchEvidence) -> list[str]:
     if known.tests < _TESTS:
         return ["one failing test alone vouches for it"]
     if known.inputs is None:
@@ -47,7 +47,7 @@ def _inputs(known: Evidence) -> list[str]:
     return []
 
 
-def _spoiled(known: Evidence) -> list[str]:
+def _spoiled(known: PatchEvidence) -> list[str]:
     if not known.spoiled:
         return []
     calls = count(len(known.spoiled), "call")

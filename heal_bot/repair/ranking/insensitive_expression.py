@@ -29,7 +29,7 @@ class Shift:
     shifted: Candidate
 
 
-def shifts(fixes: Sequence[Attempt]) -> tuple[Shift, ...]:
+def find_shifts(fixes: Sequence[Attempt]) -> tuple[Shift, ...]:
     """The sums that patches compute, those of the first patches."""
     found: list[Shift] = []
     for number, fix in enumerate(fixes):
@@ -46,8 +46,8 @@ def _shifted(fix: Attempt) -> Candidate | None:
         return None
     (edit,) = fix.candidate.edits
     old, new = (
-        shared_edit_sites.parsed(edit.target.source),
-        shared_edit_sites.parsed(edit.new_source),
+        shared_edit_sites.parse_function(edit.target.source),
+        shared_edit_sites.parse_function(edit.new_source),
     )
     if old is None or new is None or not (path := _apart(old, new)):
         return None
@@ -64,7 +64,7 @@ def _shifted(fix: Attempt) -> Candidate | None:
         else:
             getattr(owner, name)[at] = more
 
-    return shared_edit_sites.rewritten(edit, change, "indifference", "sum", "far more")
+    return shared_edit_sites.rewrite_edit(edit, change, "indifference", "sum", "far more")
 
 
 def _apart(old: ast.AST, new: ast.AST) -> tuple[_Step, ...] | None:

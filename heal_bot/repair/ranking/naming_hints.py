@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import re
 
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation
 
 _AGAINST = 2.0
 _MOST, _LEAST = (
@@ -29,7 +29,7 @@ _OPPOSITES = (
 _WORD = re.compile(r"[a-z]+")
 
 
-def contradicted(site: Site, change: Change) -> float:
+def contradiction_cost(site: TargetAst, change: Mutation) -> float:
     """2.0 for a change to the opposite of what the function's own words ask for, else 0."""
     function = site.function
     if function is None:

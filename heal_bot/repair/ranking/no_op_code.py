@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.priced_enumeration import Idea
-from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.target_ast import TargetAst
 
 # What the change of another place is to be believed less.
 _ELSEWHERE = 2.0
@@ -23,14 +23,14 @@ _CONSTANT = {"True", "False", "None", "pass"}
 Span = tuple[int, int]
 
 
-def gaps(scope: Scope) -> tuple[Span, ...]:
+def find_gaps(scope: MutationContext) -> tuple[Span, ...]:
     """The first byte and the byte after the last of each gap that failing tests come by."""
     site = scope.site
     found = [s for block in site.blocks() for s in block if _is_gap(site, s, block)]
     return tuple((site.start(s), site.end(s)) for s in found if _is_warm(site, s))
 
 
-def elsewhere(idea: Idea, holes: dict[int, tuple[Span, ...]]) -> float:
+def elsewhere_cost(idea: Idea, holes: dict[int, tuple[Span, ...]]) -> float:
     """What a change costs that leaves all gaps as they are; `holes` has those of each scope."""
     if not any(holes.values()):
         return 0.0
@@ -44,7 +44,7 @@ def elsewhere(idea: Idea, holes: dict[int, tuple[Span, ...]]) -> float:
     return 0.0 if fills else _ELSEWHERE
 
 
-def _is_gap(site: Site, statement: ast.stmt, block: list[ast.stmt]) -> bool:
+def _is_gap(site: TargetAst, statement: ast.stmt, block: list[ast.stmt]) -> bool:
     """Not the `pass` of a function, a handler or a case, which is what is left out on purpose."""
     if isinstance(statement, ast.If):
         return isinstance(statement.test, ast.Constant)
@@ -56,7 +56,7 @@ def _is_gap(site: Site, statement: ast.stmt, block: list[ast.stmt]) -> bool:
     return isinstance(parent, _BLOCKS)
 
 
-def _is_warm(site: Site, statement: ast.stmt) -> bool:
+def _is_warm(site: TargetAst, statement: ast.stmt) -> bool:
     if not site.heat:
         return False
     found = site.near(site.line(statement))

@@ -8,16 +8,16 @@ from dataclasses import replace
 from heal_bot.core.model import Attempt, Cluster
 from heal_bot.core.text import count
 from heal_bot.ports import Session
-from heal_bot.repair.ranking.patch_ranking import alike, choose
+from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
 from heal_bot.repair.search.attempt_history import digest
-from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.templates import collection_templates
 
 UNCOMPARED = "other changes that pass the same tests were not compared with it"
 
 
-def ranked(
-    cluster: Cluster, session: Session, ledger: Ledger, fixes: Sequence[Attempt]
+def rank_fixes(
+    cluster: Cluster, session: Session, ledger: AttemptLog, fixes: Sequence[Attempt]
 ) -> Iterator[Attempt]:
     """Fixes of the same tests that behave differently, the best one first, with what each lacks.
 
@@ -32,29 +32,31 @@ def ranked(
     if failures[0].broken is not None:
         chosen = collection_templates.ordered(fixes)
     else:
-        chosen = choose(session, fixes, failures, ledger.has_failed)
+        chosen = choose_patches(session, fixes, failures, ledger.has_failed)
     for attempt in chosen:
         ledger.weigh([attempt])
         yield attempt
 
 
-def weighed(cluster: Cluster, session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
+def weigh_winner(
+    cluster: Cluster, session: Session, ledger: AttemptLog, attempt: Attempt
+) -> Attempt:
     """A change that was found among many before, with what its evidence lacks, there and here."""
     if attempt.candidate.lacks is None or attempt.verdict.status not in {"fixed", "improved"}:
         return attempt
-    (found,) = ranked(cluster, session, ledger, [attempt])
+    (found,) = rank_fixes(cluster, session, ledger, [attempt])
     lacks = dict.fromkeys((*attempt.candidate.lacks, *(found.lacks or ())))
     found = replace(found, lacks=tuple(lacks))
     ledger.weigh([found])
     return found
 
 
-def compared(session: Session, ledger: Ledger, attempt: Attempt) -> Attempt:
+def compare_winner(session: Session, ledger: AttemptLog, attempt: Attempt) -> Attempt:
     """A winner beside the suggestion of its cluster: alike, each is evidence for the other."""
     if (suggestion := ledger.suggestions.get(attempt.cluster)) is None:
         return attempt
     other = suggestion.attempt
-    calls, difference = alike(session, other, attempt)
+    calls, difference = compare_calls(session, other, attempt)
     if difference or (not calls and digest(other.candidate) != digest(attempt.candidate)):
         told = f"attempt {other.number} of {other.candidate.proposer} passes the same tests"
         how = f" and behaves differently: {difference}" if difference else ""

@@ -13,12 +13,12 @@ import re
 import textwrap
 from functools import lru_cache
 
-from heal_bot.repair.ranking.naming_hints import contradicted
-from heal_bot.repair.ranking.set_order import scattered
+from heal_bot.repair.ranking.naming_hints import contradiction_cost
+from heal_bot.repair.ranking.set_order import set_order_cost
 from heal_bot.repair.templates.expected_values import literals
 from heal_bot.repair.templates.priced_enumeration import Idea
-from heal_bot.repair.templates.target_ast import Function, Site
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.target_ast import Function, TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _PER_CHARACTER = 0.06
 _MOST, _LEAST = 12, -6
@@ -37,7 +37,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 
 
-def doubt(idea: Idea) -> float:
+def overfit_cost(idea: Idea) -> float:
     """A number to add to the cost, negative for changes that only take away."""
     growth = sum(len(cut.text) - (cut.end - cut.start) for cut in idea.change.cuts)
     size = _PER_CHARACTER * max(_LEAST, min(_MOST, growth))
@@ -46,7 +46,9 @@ def doubt(idea: Idea) -> float:
         fitted += _FAR
     site, change = idea.scope.site, idea.change
     found = idea.family.doubt + size + fitted + _lost(site, change)
-    found += _overwritten(site, change) + contradicted(site, change) + scattered(site, change)
+    found += (
+        _overwritten(site, change) + contradiction_cost(site, change) + set_order_cost(site, change)
+    )
     return found - (_FOUND if _uses_idle(idea) else 0.0)
 
 
@@ -56,7 +58,7 @@ def _uses_idle(idea: Idea) -> bool:
     return any(names & _names(cut.text.encode()) for cut in idea.change.cuts) if names else False
 
 
-def _is_near(change: Change) -> bool:
+def _is_near(change: Mutation) -> bool:
     """Whether a number becomes one beside it, as slips of the finger and of counting have it."""
     words = [literals(quoted) for quoted in re.findall(r"`([^`]*)`", change.why)[:2]]
     match words:
@@ -81,7 +83,7 @@ def _written(source: bytes) -> frozenset[tuple[type, object]]:
     return frozenset((type(value), value) for value in literals(source.decode()))
 
 
-def _lost(site: Site, change: Change) -> float:
+def _lost(site: TargetAst, change: Mutation) -> float:
     """What the names cost that the body does not use any more."""
     function = site.function
     begin = site.start(function.body[0]) if function is not None else 0
@@ -100,7 +102,7 @@ def _lost(site: Site, change: Change) -> float:
     return sum(_LOST_PARAMETER if name in dear else _LOST for name in lost)
 
 
-def _abandoned(site: Site, change: Change, old: set[str]) -> set[str]:
+def _abandoned(site: TargetAst, change: Mutation, old: set[str]) -> set[str]:
     """The functions inside that nothing but themselves names any more."""
     said = {name for cut in change.cuts for name in _names(cut.text.encode())}
     gone = [(cut.start, cut.end) for cut in change.cuts]
@@ -110,7 +112,7 @@ def _abandoned(site: Site, change: Change, old: set[str]) -> set[str]:
     }
 
 
-def _left(site: Site, gone: list[tuple[int, int]]) -> set[str]:
+def _left(site: TargetAst, gone: list[tuple[int, int]]) -> set[str]:
     """The names in the source without some spans of it."""
     rest = bytearray(site.source)
     for start, end in gone:
@@ -123,7 +125,7 @@ def _parameters(function: Function) -> set[str]:
     return {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
 
 
-def _overwritten(site: Site, change: Change) -> float:
+def _overwritten(site: TargetAst, change: Mutation) -> float:
     """What a new statement costs that sets a parameter to something without it."""
     if site.function is None or not any(cut.start == cut.end for cut in change.cuts):
         return 0.0
@@ -132,7 +134,7 @@ def _overwritten(site: Site, change: Change) -> float:
     return _OVERWRITTEN if any(name in parameters for name in added) else 0.0
 
 
-def _set(cut: Cut) -> list[str]:
+def _set(cut: TextEdit) -> list[str]:
     """The names that an inserted statement sets, whatever they were before."""
     if cut.start != cut.end or "=" not in cut.text:
         return []

@@ -18,8 +18,8 @@ from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff, evidence_strength
 from heal_bot.repair.ranking.behavioral_diff import Key
-from heal_bot.repair.ranking.evidence_strength import Evidence
-from heal_bot.repair.ranking.vacuity_probes import Findings, Scrutiny, scrutiny
+from heal_bot.repair.ranking.evidence_strength import PatchEvidence
+from heal_bot.repair.ranking.vacuity_probes import ProbeFindings, Scrutiny, plan_probes
 
 _MOST = 24
 # A change whose results are of a type that the function never returned before.
@@ -67,7 +67,7 @@ class _Group:
         return bool(self.spoiled or self.objections)
 
 
-def choose(
+def choose_patches(
     session: Session,
     fixes: Sequence[Attempt],
     failures: Sequence[Failure],
@@ -79,21 +79,21 @@ def choose(
     cold run, is no rival of the next.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    asked = scrutiny(few)
+    asked = plan_probes(few)
     calls = session.call([*(fix.candidate for fix in few), *asked.candidates])
     groups = _groups(few, asked, calls, failures)
     uncompared = len(fixes) - len(few)
     for group in groups[:_OFFERED]:
         others = [g for g in groups if g is not group and not failed(g.members[0])]
         known = _evidence(group, others, calls, len(failures), uncompared)
-        yield replace(group.members[0], lacks=evidence_strength.lacks(known))
+        yield replace(group.members[0], lacks=evidence_strength.list_lacks(known))
 
 
-def alike(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
+def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
     """How many calls two changes were compared on, and one on which they differ; '' if none."""
     calls = session.call((one.candidate, other.candidate))
     rows = calls.rows[1:] if len(calls.rows) == 3 else ((), ())
-    first, second = behavioral_diff.keys([*rows, ()], 2)[:2]
+    first, second = behavioral_diff.outcome_signatures([*rows, ()], 2)[:2]
     if not first or not second:
         return 0, ""
     names = f"attempt {one.number}", f"attempt {other.number}"
@@ -102,14 +102,14 @@ def alike(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
 
 def _evidence(
     first: _Group, others: Sequence[_Group], calls: Calls, failures: int, uncompared: int
-) -> Evidence:
+) -> PatchEvidence:
     """What is known of a group beside others; one that spoils what worked rivals none."""
     rivals = [group for group in others if first.is_refuted or not group.is_refuted]
     told = [_rivalry(first, rivals, calls)] if rivals else []
     if uncompared:
         changes = count(uncompared, "change")
         told.append(f"{changes} more that also pass the failing tests were not compared with it")
-    return Evidence(failures, first.inputs, first.spoiled, told, first.objections)
+    return PatchEvidence(failures, first.inputs, first.spoiled, told, first.objections)
 
 
 def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:
@@ -138,7 +138,7 @@ class _Shown:
     rows: tuple[tuple[CallResult, ...], ...]
     examples: tuple[tuple[CallResult, ...], ...]
     keys: tuple[Key, ...]
-    findings: Findings
+    findings: ProbeFindings
     failures: int
     crashes: frozenset[str]
     faults: frozenset[str]
@@ -151,19 +151,19 @@ def _shown(
 ) -> _Shown:
     """After the patches, `calls` hold what was `asked` about them; nothing where none were made."""
     crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
-    faults = crashes - behavioral_diff.refusals(
+    faults = crashes - behavioral_diff.find_refusals(
         e.target.source for f in fixes for e in f.candidate.edits
     )
     count = 1 + len(fixes) + len(asked.candidates)
     told = calls.rows if len(calls.rows) == count else ((),) * count
-    keys = behavioral_diff.keys([*told[1:], told[0]], len(fixes))
+    keys = behavioral_diff.outcome_signatures([*told[1:], told[0]], len(fixes))
     some = told[: 1 + len(fixes)]
     unchanged, *rows = (row[: len(row) - calls.examples] for row in some)
     examples = tuple(row[len(row) - calls.examples :] for row in some)
     return _Shown(
         calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
         len(failures), crashes, faults,
-        least=min((behavioral_diff.crashing(row, faults) for row in rows), default=0.0),
+        least=min((behavioral_diff.crashing_share(row, faults) for row in rows), default=0.0),
         called=any(result.how != "skipped" for result in unchanged),
     )  # fmt: skip
 
@@ -207,15 +207,17 @@ def _penalty(shown: _Shown, members: Sequence[int]) -> float:
     """What the calls say against patches that behave alike."""
     first, recorded, findings = members[0], shown.calls.recorded, shown.findings
     row, unchanged = shown.rows[first], shown.unchanged
-    bad = _CRASH * behavioral_diff.felt(behavioral_diff.crashing(row, shown.faults) - shown.least)
+    bad = _CRASH * behavioral_diff.impact_weight(
+        behavioral_diff.crashing_share(row, shown.faults) - shown.least
+    )
     bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
     if shown.failures == 1 and behavioral_diff.is_sparing(unchanged, row, recorded):
         bad += _SPARING
     bad += _FLAT if behavioral_diff.is_flat(unchanged, row) else 0.0
     bad += _CONTRADICTED if behavioral_diff.is_contradicted(shown.examples, 1 + first) else 0.0
     bad += 0.0 if findings.indifferent.isdisjoint(members) else _INDIFFERENT
-    changed = behavioral_diff.share(unchanged, row, recorded, shown.failures)
-    bad += (_NEW if shown.crashes else _OTHER) * behavioral_diff.felt(changed)
+    changed = behavioral_diff.changed_share(unchanged, row, recorded, shown.failures)
+    bad += (_NEW if shown.crashes else _OTHER) * behavioral_diff.impact_weight(changed)
     return bad + (_STRANGE if behavioral_diff.is_strange(unchanged, row, recorded) else 0.0)
 
 

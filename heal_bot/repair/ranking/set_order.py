@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from heal_bot.repair.templates.target_ast import Site, called
-from heal_bot.repair.templates.text_edits import Change, Cut, applied
+from heal_bot.repair.templates.target_ast import TargetAst, called
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, applied
 
 # Half of the orders of two texts pass by accident, and a confirmation tries few seeds.
 _SCATTERED = 2.5
@@ -16,7 +16,7 @@ _SETS = frozenset({"set", "frozenset"})
 _KEEPING = frozenset({"list", "tuple", "iter", "next", "enumerate", "zip", "map", "filter", "join"})
 
 
-def scattered(site: Site, change: Change) -> float:
+def set_order_cost(site: TargetAst, change: Mutation) -> float:
     """What a change costs after which the order of a set counts more often than before."""
     if not any("set(" in text for cut in change.cuts for text in (cut.text, _old(site, cut))):
         return 0.0
@@ -27,7 +27,7 @@ def scattered(site: Site, change: Change) -> float:
     return _SCATTERED if _ordered(after) > _ordered(site.tree) else 0.0
 
 
-def _old(site: Site, cut: Cut) -> str:
+def _old(site: TargetAst, cut: TextEdit) -> str:
     return site.source[cut.start : cut.end].decode(errors="replace")
 
 

@@ -15,7 +15,9 @@ _SIZE = 20_000
 Changed = Callable[[ast.Module, ast.Module], int | None]
 
 
-def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int, frozenset[int]]]:
+def find_places(
+    fixes: Sequence[Attempt], changed: Changed
+) -> list[tuple[Target, int, frozenset[int]]]:
     """(target, number of the place, numbers of the patches), those of most patches first.
 
     `changed` names the place in which two versions of a function differ, when that is all.
@@ -23,7 +25,7 @@ def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int
     found: dict[tuple[Target, int], set[int]] = {}
     for number, fix in enumerate(fixes):
         for edit in fix.candidate.edits if len(fix.candidate.edits) == 1 else ():
-            old, new = parsed(edit.target.source), parsed(edit.new_source)
+            old, new = parse_function(edit.target.source), parse_function(edit.new_source)
             at = None
             # A sum of a thousand terms is too deep to be compared.
             with contextlib.suppress(RecursionError):
@@ -34,7 +36,7 @@ def places(fixes: Sequence[Attempt], changed: Changed) -> list[tuple[Target, int
     return [(target, at, frozenset(members)) for (target, at), members in ranked]
 
 
-def rewritten(
+def rewrite_edit(
     edit: Edit, change: Callable[[ast.Module], None], proposer: str, family: str, why: str
 ) -> Candidate | None:
     """An edit with `change` made to the tree of its new source; None where that is too deep."""
@@ -44,11 +46,11 @@ def rewritten(
         code = ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    text = textwrap.indent(code, functions.indentation(edit.new_source)) + "\n"
+    text = textwrap.indent(code, functions.find_indentation(edit.new_source)) + "\n"
     return Candidate((Edit(edit.target, text, edit.imports),), proposer, family, why)
 
 
-def parsed(source: str) -> ast.Module | None:
+def parse_function(source: str) -> ast.Module | None:
     """The tree of a function's source; None where it is long or no Python of ours."""
     if len(source) > _SIZE:
         return None

@@ -26,7 +26,7 @@ class Units:
 
     def join(self, *nodes: ast.expr) -> None:
         """Put the expressions together; those that do not show what they count are left out."""
-        found = [name for name in map(unit, nodes) if name]
+        found = [name for name in map(infer_unit, nodes) if name]
         if len(set(found)) > 1:
             first = self._leader(found[0])
             for name in found:
@@ -38,12 +38,12 @@ class Units:
         return name
 
 
-def unit(node: ast.expr) -> str:
+def infer_unit(node: ast.expr) -> str:
     """The name or attribute that says what an expression counts; '' where none does."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         right = node.right
         if isinstance(right, ast.Name | ast.Attribute):
-            return unit(right)
+            return infer_unit(right)
         node = node.left
     match node:
         case ast.Name(id=name):
@@ -51,13 +51,13 @@ def unit(node: ast.expr) -> str:
         case ast.Attribute(attr=name):
             return f".{name}"
         case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return unit(inner)
+            return infer_unit(inner)
         case ast.Call(func=ast.Name(id=name), args=args) if name in _KEPT:
-            return next(filter(None, map(unit, args)), "")
+            return next(filter(None, map(infer_unit, args)), "")
     return ""
 
 
-def gather(tree: ast.AST) -> Units:
+def gather_units(tree: ast.AST) -> Units:
     """What a module says of its names."""
     found = Units()
     for node in ast.walk(tree):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import Attempt, Candidate, Edit, Target
 from heal_bot.repair.ranking import shared_edit_sites
-from heal_bot.repair.ranking.behavioral_diff import Key, same
+from heal_bot.repair.ranking.behavioral_diff import Key, is_same
 
 _PROBES = 4
 
@@ -40,17 +40,17 @@ class Probe:
         """
         if not (unchanged and always and never):
             return frozenset()
-        if same(unchanged, always) or same(unchanged, never):
+        if is_same(unchanged, always) or is_same(unchanged, never):
             return frozenset()
         return frozenset(
-            at for at in self.members if same(rows[at], always) or same(rows[at], never)
+            at for at in self.members if is_same(rows[at], always) or is_same(rows[at], never)
         )
 
 
-def probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
+def find_probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
     """The conditions that the patches change, those of most patches first."""
     found: list[Probe] = []
-    for target, at, members in shared_edit_sites.places(fixes, _changed)[:_PROBES]:
+    for target, at, members in shared_edit_sites.find_places(fixes, _changed)[:_PROBES]:
         always, never = _fixed(target, at, True), _fixed(target, at, False)
         if always is not None and never is not None:
             found.append(Probe(members, always, never))
@@ -123,6 +123,6 @@ def _fixed(target: Target, at: int, value: bool) -> Candidate | None:
     def change(tree: ast.Module) -> None:
         _conditions(tree)[at].put(ast.Constant(value))
 
-    return shared_edit_sites.rewritten(
+    return shared_edit_sites.rewrite_edit(
         Edit(target, target.source), change, "vacuity", "condition", f"always {value}"
     )

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import Attempt, Candidate, Memory
 from heal_bot.core.outcome import MemoryRecord
-from heal_bot.repair.llm.attempt_feedback import lasting
+from heal_bot.repair.llm.attempt_feedback import select_lasting
 
 _MAX_BYTES = 4 << 20
 _KEPT = 10_000
@@ -104,19 +104,19 @@ def dump(memory: Memory) -> str:
     return json.dumps({"tried": tried, "lessons": list(memory.lessons)}, indent=1)
 
 
-def recorded(record: MemoryRecord) -> Memory:
+def load_record(record: MemoryRecord) -> Memory:
     """What a bundle remembers, as far as it holds in another run."""
     tried = tuple((one.digest, one.verdict) for one in record.tried if one.verdict in LASTING)
     return Memory(tried, record.lessons)
 
 
-def joined(memory: Memory, other: Memory) -> Memory:
+def join_memories(memory: Memory, other: Memory) -> Memory:
     """Both memories as one; what the second says of a change counts."""
     tried = tuple({**dict(memory.tried), **dict(other.tried)}.items())
     return Memory(tried[-_KEPT:], other.lessons or memory.lessons)
 
 
-def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
+def extend_memory(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
     """The memory with this run's attempts and lessons; the newest verdict of a change counts.
 
     What was not measured is left out, and what passed and lacked evidence: with one more test it
@@ -128,4 +128,4 @@ def extended(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
             key = digest(attempt.candidate)
             tried.pop(key, None)
             tried[key] = attempt.verdict.status
-    return Memory(tuple(tried.items())[-_KEPT:], lasting(attempts, memory.lessons))
+    return Memory(tuple(tried.items())[-_KEPT:], select_lasting(attempts, memory.lessons))

@@ -33,7 +33,7 @@ _ENDS = ("done", "exhausted", "stuck", "budget", "interrupted")
 
 
 @dataclass(slots=True)
-class Ledger:
+class AttemptLog:
     """Attempts in order, searches by family, winners confirmed and pending, why the run stopped."""
 
     tree: Tree
@@ -214,7 +214,7 @@ class Ledger:
 def _diff(tree: Tree, candidate: Candidate) -> str:
     """The diff of a candidate; what does not apply is shown as it was proposed."""
     try:
-        return edit.diff_all(tree, edit.patched(tree, candidate))
+        return edit.diff_all(tree, edit.patch_files(tree, candidate))
     except (edit.EditError, SourceRejected):
         return "\n".join(change.new_source for change in candidate.edits)
 
@@ -223,7 +223,7 @@ def _diff(tree: Tree, candidate: Candidate) -> str:
 class Recollection:
     """A proposer's view of the ledger: what was tried in one cluster, up to now."""
 
-    ledger: Ledger
+    ledger: AttemptLog
     run: Run
     cluster: Cluster
 

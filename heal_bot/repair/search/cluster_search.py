@@ -11,9 +11,9 @@ from enum import Enum
 from heal_bot.core.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.ports import Proposer, Session
-from heal_bot.repair.ranking.offer import UNCOMPARED, compared, ranked, weighed
+from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes, weigh_winner
 from heal_bot.repair.search.attempt_history import digest
-from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.repair.search.slow_candidate_throttle import Turns
 from heal_bot.repair.search.stopping_criteria import Tally
@@ -33,7 +33,7 @@ _LATE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """When to end: candidates of streaming proposers per cluster, attempts of the others."""
 
     candidates: int = 6_000
@@ -41,14 +41,14 @@ class Limits:
     confirmation_seconds: float = 0.0
 
 
-def hunt(
+def search_cluster(
     run: Run,
     cluster: Cluster,
     base: tuple[Edit, ...],
     proposers: Sequence[Proposer],
     judge: Judge,
-    ledger: Ledger,
-    limits: Limits,
+    ledger: AttemptLog,
+    limits: SearchLimits,
 ) -> Generator[Attempt]:
     """The winners of one cluster: full fixes, the best first, at last a good partial one.
 
@@ -86,8 +86,8 @@ def _take_turns(
     cluster: Cluster,
     proposers: Sequence[Proposer],
     session: Session,
-    ledger: Ledger,
-    limits: Limits,
+    ledger: AttemptLog,
+    limits: SearchLimits,
 ) -> Iterator[Attempt]:
     """The winners of one proposer after the other.
 
@@ -124,8 +124,8 @@ def _stream(
     cluster: Cluster,
     proposer: Proposer,
     session: Session,
-    ledger: Ledger,
-    limits: Limits,
+    ledger: AttemptLog,
+    limits: SearchLimits,
     judged: set[str],
 ) -> Iterator[Attempt]:
     """Judge candidates in bulk, a second time on top of the partial improvers of the first.
@@ -151,11 +151,11 @@ def _stream(
             most = limits.candidates * part.value
             _pass(run, cluster, proposer, session, ledger, tally, source, most, judged)
             if ripe := tally.is_ripe():
-                apart = ranked(cluster, session, ledger, tally.take_apart())
+                apart = rank_fixes(cluster, session, ledger, tally.take_apart())
                 yield from (attempt for attempt in apart if not attempt.lacks)
         if tally.fixes or run.over():
             break
-    for attempt in ranked(cluster, session, ledger, tally.fixes or tally.take_apart()):
+    for attempt in rank_fixes(cluster, session, ledger, tally.fixes or tally.take_apart()):
         yield attempt
         if cluster.id in ledger.suggestions:
             break
@@ -171,7 +171,7 @@ def _pass(
     cluster: Cluster,
     proposer: Proposer,
     session: Session,
-    ledger: Ledger,
+    ledger: AttemptLog,
     tally: Tally,
     source: Iterable[Candidate],
     limit: float,
@@ -214,14 +214,14 @@ def _pass(
 def _record(
     run: Run,
     cluster: Cluster,
-    ledger: Ledger,
+    ledger: AttemptLog,
     tally: Tally,
     candidate: Candidate,
     verdict: Verdict,
     seconds: float,
 ) -> None:
     """An attempt of what was judged; what the rails refuse is rejected, whatever it fixes."""
-    reason = patch_policy.check(candidate, ledger.tree)
+    reason = patch_policy.check_candidate(candidate, ledger.tree)
     judged = Verdict("rejected", detail=reason) if reason else verdict
     attempt = ledger.record(run, cluster, candidate, judged, seconds)
     _note(cluster, attempt, tally)
@@ -293,8 +293,8 @@ def _converse(
     cluster: Cluster,
     proposer: Proposer,
     session: Session,
-    ledger: Ledger,
-    limits: Limits,
+    ledger: AttemptLog,
+    limits: SearchLimits,
 ) -> Iterator[Attempt]:
     """Judge one candidate at a time; its verdict is in the ledger before the next is asked for.
 
@@ -305,17 +305,19 @@ def _converse(
     winners: list[Attempt] = []
     recall = ledger.recall(run, cluster)
     for candidate in proposer.propose(run, recall):
-        if reason := patch_policy.check(candidate, ledger.tree) or _known(ledger, candidate):
+        if reason := patch_policy.check_candidate(candidate, ledger.tree) or _known(
+            ledger, candidate
+        ):
             recall.reject(candidate, reason)
         else:
             run.show("repair", _named(candidate), len(ledger.attempts) + 1)
             verdict = next(iter(session.judge((candidate,))))
             ledger.count(cluster, candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
-            attempt = weighed(cluster, session, ledger, attempt)
+            attempt = weigh_winner(cluster, session, ledger, attempt)
             again = attempt.lacks and cluster.id in ledger.suggestions
             if verdict.status == "fixed" and not again:
-                winners.append(compared(session, ledger, attempt))
+                winners.append(compare_winner(session, ledger, attempt))
         spent = len(ledger.attempts) - before
         if not candidate.rivals or spent >= limits.attempts or run.over():
             yield from sorted(winners, key=lambda winner: len(winner.diff))
@@ -328,7 +330,7 @@ def _converse(
             return
 
 
-def _known(ledger: Ledger, candidate: Candidate) -> str:
+def _known(ledger: AttemptLog, candidate: Candidate) -> str:
     """The reason to refuse what an earlier run has judged."""
     verdict = ledger.seen(candidate)
     return f"an earlier run tried this change: {verdict}" if verdict else ""

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from heal_bot.core.events import Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Regression, Target, Verdict
 from heal_bot.ports import Session
-from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import patch_policy
-from heal_bot.source.reversal import Change, brought_tests, survey_change
+from heal_bot.source.reversal import ReversedChange, brought_tests, survey_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -31,7 +31,7 @@ Pieces = tuple[Piece, ...]
 
 
 def find_reversals(
-    run: Run, cluster: Cluster, session: Session, ledger: Ledger
+    run: Run, cluster: Cluster, session: Session, ledger: AttemptLog
 ) -> Iterator[Attempt]:
     """Attempts that put back a part of what broke the cluster's tests, the smallest first.
 
@@ -87,9 +87,9 @@ class _Search:
     run: Run
     cluster: Cluster
     session: Session
-    ledger: Ledger
+    ledger: AttemptLog
     regression: Regression
-    change: Change
+    change: ReversedChange
     tried: int = 0
     judged: dict[Pieces, Verdict] = field(default_factory=dict)
 
@@ -142,7 +142,7 @@ class _Search:
     def allowed(self, pieces: Pieces) -> Iterator[Pieces]:
         """The set, or where it is more than a small change may be the whole commit."""
         for one in (pieces, self.change.places):
-            if self.passing([one]) and not patch_policy.check(
+            if self.passing([one]) and not patch_policy.check_candidate(
                 self.candidate(one), self.ledger.tree
             ):
                 yield one
@@ -154,7 +154,9 @@ class _Search:
         candidates = [(one, self.candidate(one)) for one in new]
         # On the way to the fewest a set may be as large as the whole commit.
         whole = [(one, replace(c, undoes=self.regression.bad_sha)) for one, c in candidates]
-        asked = [(one, c) for one, c in whole if not patch_policy.check(c, self.ledger.tree)]
+        asked = [
+            (one, c) for one, c in whole if not patch_policy.check_candidate(c, self.ledger.tree)
+        ]
         verdicts = self.session.judge([candidate for _, candidate in asked])
         for (one, candidate), verdict in zip(asked, verdicts, strict=False):
             self.tried += 1

@@ -77,7 +77,7 @@ class Replay:
                     raise recheck.RecheckError(f"{file.path} is another file here")
                 named = {f.qualname for f in patch.functions if f.path == file.path}
                 before = edit.text_of(tree, file.path)
-                edits += recheck.edits(file.path, before, file.content, named)
+                edits += recheck.recover_edits(file.path, before, file.content, named)
         except (recheck.RecheckError, SourceRejected, edit.EditError, KeyError) as error:
             note = f"a bundle is left out: {error}"
             if note not in self.notes:
@@ -90,7 +90,9 @@ def _undoes(record: OutcomeRecord, edits: Sequence[Edit], brief: Brief) -> str |
     """The commit that a patch takes back whole, if it broke tests here too and that is so."""
     sha = record.certificate.undoes if record.certificate else ""
     broke = (one for one in brief.regressions if one.bad_sha == sha)
-    return sha if any(not reversal.refusal(edits, one.files, sha) for one in broke) else None
+    return (
+        sha if any(not reversal.explain_refusal(edits, one.files, sha) for one in broke) else None
+    )
 
 
 def _makers(record: OutcomeRecord, patch: PatchRecord, edits: Sequence[Edit]) -> dict[Edit, str]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Attempt, Cluster, Proposal
 from heal_bot.ports import Proposer
-from heal_bot.repair.search.attempt_log import Ledger
-from heal_bot.repair.search.cluster_search import Judge, Limits, hunt
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.cluster_search import Judge, SearchLimits, search_cluster
 
 # Of the time left, what a search may take while other clusters wait.
 _PART = 0.5
@@ -20,8 +20,8 @@ def proposals(
     clusters: Sequence[Cluster],
     proposers: Sequence[Proposer],
     judge: Judge,
-    ledger: Ledger,
-    limits: Limits,
+    ledger: AttemptLog,
+    limits: SearchLimits,
 ) -> Iterator[Proposal]:
     """Proposals to confirm, each holding every winner so far; the caller settles each in `ledger`.
 
@@ -37,7 +37,9 @@ def proposals(
     dropped: dict[str, Attempt] = {}
     for position, cluster in enumerate(clusters):
         clusters_left = len(clusters) - position - 1
-        found = hunt(_part(hunting, clusters_left), cluster, (), proposers, judge, ledger, limits)
+        found = search_cluster(
+            _part(hunting, clusters_left), cluster, (), proposers, judge, ledger, limits
+        )
         waiting[cluster.id] = found
         pending.extend(_compatible(next(found, None), (*ledger.held, *pending), ledger, run))
         if clusters_left and limits.confirmation_seconds * (clusters_left + 2) > run.left():
@@ -48,7 +50,7 @@ def proposals(
     yield from _instead(run, dropped, ledger)
     for cluster in _residual(clusters, ledger):
         base = Proposal(ledger.held).edits
-        found = hunt(hunting, cluster, base, proposers, judge, ledger, limits)
+        found = search_cluster(hunting, cluster, base, proposers, judge, ledger, limits)
         waiting[cluster.id] = found
         yield from _settled(run, [w for w in [next(found, None)] if w], waiting, ledger, {})
 
@@ -62,7 +64,7 @@ def _settled(
     run: Run,
     pending: Sequence[Attempt],
     waiting: dict[str, Generator[Attempt]],
-    ledger: Ledger,
+    ledger: AttemptLog,
     dropped: dict[str, Attempt],
 ) -> Iterator[Proposal]:
     """Offer the pending winners together; when that fails, one by one with their successors.
@@ -91,7 +93,7 @@ def _settled(
             current = next(iter(_compatible(found, ledger.held, ledger, run)), None)
 
 
-def _instead(run: Run, dropped: dict[str, Attempt], ledger: Ledger) -> Iterator[Proposal]:
+def _instead(run: Run, dropped: dict[str, Attempt], ledger: AttemptLog) -> Iterator[Proposal]:
     """Offer the winners that did not go with the patch in its place, where they fix more."""
     held = ledger.held
     served = {winner.cluster for winner in held}
@@ -115,7 +117,7 @@ def _tests(winners: Sequence[Attempt]) -> int:
 
 
 def _compatible(
-    winner: Attempt | None, others: Sequence[Attempt], ledger: Ledger, run: Run
+    winner: Attempt | None, others: Sequence[Attempt], ledger: AttemptLog, run: Run
 ) -> tuple[Attempt, ...]:
     """The winner, unless it changes a target differently than another winner does."""
     if winner is None:
@@ -130,7 +132,7 @@ def _compatible(
     return (winner,)
 
 
-def _residual(clusters: Sequence[Cluster], ledger: Ledger) -> Iterator[Cluster]:
+def _residual(clusters: Sequence[Cluster], ledger: AttemptLog) -> Iterator[Cluster]:
     """Clusters of which the confirmed patch fixed a part, reduced to what it did not."""
     if ledger.confirmed is None:
         return

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import Function
-from heal_bot.repair.templates.text_edits import Change, Cut, Text, says
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
 
 _KEYWORDS = {
     "sorted": ("reverse=True", "key=len", "key=str", "key=str.lower", "key=lambda x: x[1]",
@@ -49,7 +49,7 @@ _NAMED = {
 }  # fmt: skip
 
 
-def exchanges(scope: Scope) -> Iterator[Change]:
+def exchanges(scope: MutationContext) -> Iterator[Mutation]:
     """Two arguments of a call, elements of a tuple or list, or key and value change places."""
     site = scope.site
     for node in site.nodes:
@@ -76,10 +76,10 @@ def exchanges(scope: Scope) -> Iterator[Change]:
                     here = site.put(one, site.text(other), 0)
                     there = site.put(other, site.text(one), 0)
                     dear = cost + (0.0 if j == i + 1 else 0.7)
-                    yield Change((*here.cuts, *there.cuts), dear, line, why)
+                    yield Mutation((*here.cuts, *there.cuts), dear, line, why)
 
 
-def drops(scope: Scope) -> Iterator[Change]:
+def drops(scope: MutationContext) -> Iterator[Mutation]:
     """An argument, keyword or element goes: 2.2 to 2.8."""
     site = scope.site
     for node in site.nodes:
@@ -95,25 +95,25 @@ def drops(scope: Scope) -> Iterator[Change]:
             continue
         for at, part in enumerate(parts):
             if at + 1 < len(parts):
-                cut = Cut(_start(scope, part), _start(scope, parts[at + 1]), "")
+                cut = TextEdit(_start(scope, part), _start(scope, parts[at + 1]), "")
             elif at:
-                cut = Cut(_end(scope, parts[at - 1]), _end(scope, part), "")
+                cut = TextEdit(_end(scope, parts[at - 1]), _end(scope, part), "")
             else:
-                cut = Cut(_start(scope, part), _end(scope, part), "")
+                cut = TextEdit(_start(scope, part), _end(scope, part), "")
             line = site.line(node)
             gone = site.source[_start(scope, part) : _end(scope, part)].decode()
-            yield Change((cut,), cost, line, says(gone, "", line).replace("` `", "nothing"))
+            yield Mutation((cut,), cost, line, says(gone, "", line).replace("` `", "nothing"))
 
 
-def _start(scope: Scope, part: ast.expr | ast.keyword) -> int:
+def _start(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
     return scope.site.starts[part.lineno - 1] + part.col_offset
 
 
-def _end(scope: Scope, part: ast.expr | ast.keyword) -> int:
+def _end(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
     return scope.site.starts[(part.end_lineno or 1) - 1] + (part.end_col_offset or 0)
 
 
-def additions(scope: Scope) -> Iterator[Change]:
+def additions(scope: MutationContext) -> Iterator[Mutation]:
     """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own: 2.4."""
     site = scope.site
     for node in site.nodes:
@@ -141,7 +141,7 @@ def _takes_flags(node: ast.Call, given: set[str | None]) -> bool:
     return False
 
 
-def _usual(scope: Scope, node: ast.Call, name: str) -> Iterator[tuple[str, float]]:
+def _usual(scope: MutationContext, node: ast.Call, name: str) -> Iterator[tuple[str, float]]:
     """A name in scope for what a builtin may be given, one that is not read yet first."""
     text, position = _NAMED.get(name, ("", 0))
     if not text or (len(node.args) > position) or node.keywords:
@@ -153,7 +153,7 @@ def _usual(scope: Scope, node: ast.Call, name: str) -> Iterator[tuple[str, float
         yield text.format(found), 2.4 if found in scope.unused else 2.9
 
 
-def _passed_on(scope: Scope, node: ast.Call) -> Iterator[Change]:
+def _passed_on(scope: MutationContext, node: ast.Call) -> Iterator[Mutation]:
     """`*args` and `**kwargs` of a function around the call, when another star is passed on: 2.4."""
     if not any(isinstance(a, ast.Starred) for a in node.args) and not any(
         keyword.arg is None for keyword in node.keywords
@@ -168,7 +168,7 @@ def _passed_on(scope: Scope, node: ast.Call) -> Iterator[Change]:
             yield added(scope, node, f"**{named.arg}", 2.4)
 
 
-def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
+def _missing(scope: MutationContext, node: ast.Call, name: str) -> list[str]:
     """Names in scope for a parameter that a known callee takes and the call does not give."""
     callee = scope.around.functions.get(name) or scope.around.methods.get(name)
     own = scope.site.function
@@ -188,7 +188,7 @@ def _missing(scope: Scope, node: ast.Call, name: str) -> list[str]:
     return found
 
 
-def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
+def added(scope: MutationContext, node: ast.Call, text: str, cost: float) -> Mutation:
     """A further argument of a call, behind the positional ones or as a keyword."""
     site, line = scope.site, scope.site.line(node)
     last: ast.expr | ast.keyword = node.func
@@ -199,10 +199,12 @@ def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
     why = f"the call on line {line} gets the argument `{text}`"
     if last is node.func:
         end = site.end(node) - 1
-        return Change((Cut(end, end, text),), cost, line, why)
+        return Mutation((TextEdit(end, end, text),), cost, line, why)
     if isinstance(last, ast.GeneratorExp) and site.end(last) == site.end(node):
         begin, end = site.start(last), site.end(last)
-        return Change((Cut(begin, begin, "("), Cut(end, end, f", {text})")), cost, line, why)
+        return Mutation(
+            (TextEdit(begin, begin, "("), TextEdit(end, end, f", {text})")), cost, line, why
+        )
     end = _end(scope, last)
     tail = site.source[end : site.end(node) - 1]
     if tail.lstrip().startswith(b")"):
@@ -210,11 +212,11 @@ def added(scope: Scope, node: ast.Call, text: str, cost: float) -> Change:
     positional = "=" not in text.partition("lambda")[0] and text[:2] != "**"
     if positional and node.keywords:
         first = _start(scope, node.keywords[0])
-        return Change((Cut(first, first, f"{text}, "),), cost, line, why)
-    return Change((Cut(end, end, f", {text}"),), cost, line, why)
+        return Mutation((TextEdit(first, first, f"{text}, "),), cost, line, why)
+    return Mutation((TextEdit(end, end, f", {text}"),), cost, line, why)
 
 
-def replaced(scope: Scope) -> Iterator[Change]:
+def replaced(scope: MutationContext) -> Iterator[Mutation]:
     """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`, 2.8.
 
     So does what an attribute is read from: `stay.begin.day` to `night.day`. A name that nothing
@@ -245,7 +247,7 @@ def replaced(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(name), max(_LEAST, cost - meant))
 
 
-def _looped(scope: Scope, node: ast.AST) -> set[str]:
+def _looped(scope: MutationContext, node: ast.AST) -> set[str]:
     """The names that the loops around a node go through."""
     loops = (a for a in scope.above(node) if isinstance(a, ast.For | ast.AsyncFor))
     return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}

@@ -10,8 +10,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import AND, OR, Change, Cut, Text, binary, level, says
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import (
+    AND,
+    OR,
+    Mutation,
+    Text,
+    TextEdit,
+    binary,
+    level,
+    says,
+)
 
 SIGN: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -68,7 +77,7 @@ _SUMS = (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8))
 _TRUTHS = (("|=", 2.6), ("&=", 3.0))
 
 
-def operators(scope: Scope) -> Iterator[Change]:
+def operators(scope: MutationContext) -> Iterator[Mutation]:
     """Every other operator for every binary operation."""
     site = scope.site
     for node in site.nodes:
@@ -80,7 +89,7 @@ def operators(scope: Scope) -> Iterator[Change]:
             if simple and _weight(new) >= max(level(node), site.required(node)):
                 cut = site.operator(node.left, node.right, old, new)
                 if cut:
-                    yield Change((cut,), cost, line, says(old, new, line))
+                    yield Mutation((cut,), cost, line, says(old, new, line))
             else:
                 whole = binary(site.text(node.left), new, site.text(node.right))
                 yield site.put(node, whole, cost)
@@ -90,7 +99,7 @@ def _weight(sign: str) -> int:
     return binary(Text("a"), sign, Text("b")).level
 
 
-def augmented(scope: Scope) -> Iterator[Change]:
+def augmented(scope: MutationContext) -> Iterator[Mutation]:
     """`total += x` with every other operator, and as a plain assignment."""
     site = scope.site
     for node in site.statements:
@@ -101,13 +110,13 @@ def augmented(scope: Scope) -> Iterator[Change]:
         for new, cost in others:
             cut = site.operator(node.target, node.value, f"{old}=", f"{new}=")
             if cut:
-                yield Change((cut,), cost, line, says(f"{old}=", f"{new}=", line))
+                yield Mutation((cut,), cost, line, says(f"{old}=", f"{new}=", line))
         cut = site.operator(node.target, node.value, f"{old}=", "=")
         if cut:
-            yield Change((cut,), 2.4, line, says(f"{old}=", "=", line))
+            yield Mutation((cut,), 2.4, line, says(f"{old}=", "=", line))
 
 
-def accumulations(scope: Scope) -> Iterator[Change]:
+def accumulations(scope: MutationContext) -> Iterator[Mutation]:
     """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.4 to 3.8."""
     site = scope.site
     for node in site.statements:
@@ -117,7 +126,7 @@ def accumulations(scope: Scope) -> Iterator[Change]:
                 for new, cost in _TRUTHS if _is_truth(node.value) else _SUMS:
                     cut = site.operator(target, node.value, "=", new)
                     if cut:
-                        yield Change((cut,), cost, line, says("=", new, line))
+                        yield Mutation((cut,), cost, line, says("=", new, line))
                 own, value = site.text(target), site.text(node.value)
                 yield from _kept(scope, target, node.value)
                 yield from _sticky(scope, node, target)
@@ -126,7 +135,7 @@ def accumulations(scope: Scope) -> Iterator[Change]:
                     yield site.put(node.value, both, 2.9)
 
 
-def _sticky(scope: Scope, node: ast.Assign, target: ast.expr) -> Iterator[Change]:
+def _sticky(scope: MutationContext, node: ast.Assign, target: ast.expr) -> Iterator[Mutation]:
     """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`, 2.4."""
     made = scope.site.function is not None and scope.site.function.name == "__init__"
     begins = made if isinstance(target, ast.Attribute) else scope.begins(node)
@@ -146,7 +155,7 @@ def _is_truth(value: ast.expr) -> bool:
     return negated or isinstance(value, ast.Compare)
 
 
-def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
+def _kept(scope: MutationContext, target: ast.expr, value: ast.expr) -> Iterator[Mutation]:
     """What a key holds already counts too: `d[k] = n` to `d[k] = d.get(k, 0) + n`, 2.5."""
     site = scope.site
     match target:
@@ -160,7 +169,7 @@ def _kept(scope: Scope, target: ast.expr, value: ast.expr) -> Iterator[Change]:
             yield from _gathered(scope, target, value)
 
 
-def _gathered(scope: Scope, target: ast.Subscript, value: ast.expr) -> Iterator[Change]:
+def _gathered(scope: MutationContext, target: ast.Subscript, value: ast.expr) -> Iterator[Mutation]:
     """A key keeps all its values: `d[k] = v` to `d.setdefault(k, []).append(v)`, 2.6."""
     site, statement = scope.site, scope.site.places[value].statement
     if isinstance(statement, ast.Assign) and "\n" not in site.segment(statement):
@@ -168,12 +177,12 @@ def _gathered(scope: Scope, target: ast.Subscript, value: ast.expr) -> Iterator[
         for empty, taking in (("[]", "append"), ("set()", "add")):
             made = f"{head}.setdefault({key}, {empty}).{taking}({site.text(value).at(1)})"
             line = site.line(statement)
-            cut = Cut(site.start(statement), site.end(statement), made)
+            cut = TextEdit(site.start(statement), site.end(statement), made)
             why = says(site.segment(statement), made, line)
-            yield Change((cut,), 2.6, line, why)
+            yield Mutation((cut,), 2.6, line, why)
 
 
-def operands(scope: Scope) -> Iterator[Change]:
+def operands(scope: MutationContext) -> Iterator[Mutation]:
     """Operands exchanged (only where order matters), or one of them dropped."""
     site = scope.site
     for node in site.nodes:
@@ -194,7 +203,7 @@ def _numeric(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
-def regrouped(scope: Scope) -> Iterator[Change]:
+def regrouped(scope: MutationContext) -> Iterator[Mutation]:
     """`a + b / 2` becomes `(a + b) / 2`, and brackets removed likewise: 2.2."""
     site = scope.site
     for node in site.nodes:
@@ -206,9 +215,9 @@ def regrouped(scope: Scope) -> Iterator[Change]:
             inner = inner.left
             begin, end = site.start(node), site.end(inner)
             code = site.source[begin:end].decode()
-            cuts = (Cut(begin, begin, "("), Cut(end, end, ")"))
+            cuts = (TextEdit(begin, begin, "("), TextEdit(end, end, ")"))
             why = says(code, f"({code})", site.line(node))
-            yield Change(cuts, 2.2, site.line(node), why)
+            yield Mutation(cuts, 2.2, site.line(node), why)
         match node:
             case ast.BinOp(left=ast.BinOp(left=a, op=joint, right=b), right=c):
                 other = SIGN[type(joint)]

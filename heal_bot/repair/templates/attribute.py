@@ -11,9 +11,9 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.none_check import is_asked
-from heal_bot.repair.templates.text_edits import Change, Cut, Text, says
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
 
 _FAMILIES = (
     ("append", "extend", "insert", "add", "remove", "appendleft"),
@@ -74,7 +74,7 @@ def _relatives(name: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def swaps(scope: Scope) -> Iterator[Change]:
+def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Another attribute or method on the same object."""
     site = scope.site
     used = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
@@ -101,11 +101,11 @@ def swaps(scope: Scope) -> Iterator[Change]:
         options.pop(node.attr, None)
         end, line = site.end(node), site.line(node)
         for name, cost in sorted(options.items()):
-            cut = Cut(end - len(node.attr.encode()), end, name)
-            yield Change((cut,), cost, line, says(f".{node.attr}", f".{name}", line))
+            cut = TextEdit(end - len(node.attr.encode()), end, name)
+            yield Mutation((cut,), cost, line, says(f".{node.attr}", f".{name}", line))
 
 
-def _beside(scope: Scope, used: set[str]) -> dict[str, dict[str, None]]:
+def _beside(scope: MutationContext, used: set[str]) -> dict[str, dict[str, None]]:
     """What classes of the module hold beside attributes: fields, what methods set, properties."""
     found: dict[str, dict[str, None]] = {}
     for owner in scope.around.classes.values():
@@ -129,7 +129,7 @@ def _held(owner: ast.ClassDef) -> Iterator[str]:
                 yield name
 
 
-def receivers(scope: Scope) -> Iterator[Change]:
+def receivers(scope: MutationContext) -> Iterator[Mutation]:
     """An attribute or an empty call goes: `node.next` becomes `node`, 2.4 to 3.8."""
     site = scope.site
     for node in site.nodes:
@@ -146,7 +146,7 @@ def receivers(scope: Scope) -> Iterator[Change]:
         yield site.put(node, site.text(node.value), 3.8 if asked else 2.8)
 
 
-def methods(scope: Scope) -> Iterator[Change]:
+def methods(scope: MutationContext) -> Iterator[Mutation]:
     """What a method of the class works out is read plainly: `a.total` becomes `a.full_total()`."""
     site, own = scope.site, scope.site.function
     plain = [
@@ -169,7 +169,7 @@ def methods(scope: Scope) -> Iterator[Change]:
             yield site.put(node, Text(f"{site.text(node.value).at(16)}.{name}()"), cost)
 
 
-def extensions(scope: Scope) -> Iterator[Change]:
+def extensions(scope: MutationContext) -> Iterator[Mutation]:
     """An attribute the function uses is read from a name: `node` to `node.next`, 3.0."""
     site = scope.site
     reads: dict[str, None] = {}

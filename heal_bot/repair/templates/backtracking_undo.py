@@ -9,16 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after
 from heal_bot.repair.templates.target_ast import Function
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.text_edits import Mutation
 
 _AFTER, _LAST = 2.2, 2.6
 _BACK = {"append": "pop()", "add": "discard({})", "appendleft": "popleft()"}
 
 
-def backtracks(scope: Scope) -> Iterator[Change]:
+def backtracks(scope: MutationContext) -> Iterator[Mutation]:
     """What a recursion found in its way is gone after it."""
     site, function = scope.site, scope.site.function
     if function is None:
@@ -52,7 +52,7 @@ def _back(statement: ast.stmt) -> tuple[str, str]:
     return "", ""
 
 
-def _around(scope: Scope, statement: ast.stmt) -> str:
+def _around(scope: MutationContext, statement: ast.stmt) -> str:
     """The name of the innermost function around a statement."""
     inner = (a.name for a in scope.above(statement) if isinstance(a, Function))
     return next(inner, "")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import AND, NOT, OR, Change, Cut, Text, says
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import AND, NOT, OR, Mutation, Text, TextEdit, says
 
 
-def operators(scope: Scope) -> Iterator[Change]:
+def operators(scope: MutationContext) -> Iterator[Mutation]:
     """`and` for `or` and the other way round, over all operands or between two of them."""
     site = scope.site
     for node in site.nodes:
@@ -27,11 +27,11 @@ def operators(scope: Scope) -> Iterator[Change]:
         if plain and site.required(node) < AND:
             cuts = [site.operator(a, b, old, new) for a, b in pairs]
             if all(cuts):
-                yield Change(tuple(c for c in cuts if c), 1.3, line, says(old, new, line))
+                yield Mutation(tuple(c for c in cuts if c), 1.3, line, says(old, new, line))
             if len(cuts) > 1:
                 for cut in cuts:
                     if cut:
-                        yield Change((cut,), 2.0, line, says(old, new, line))
+                        yield Mutation((cut,), 2.0, line, says(old, new, line))
         else:
             strength = OR if new == "or" else AND
             needed = AND if new == "or" else NOT
@@ -39,7 +39,7 @@ def operators(scope: Scope) -> Iterator[Change]:
             yield site.put(node, Text(code, strength), 1.3)
 
 
-def dropped_operands(scope: Scope) -> Iterator[Change]:
+def dropped_operands(scope: MutationContext) -> Iterator[Mutation]:
     """`a and b` becomes `a` or `b`: 2.0."""
     site = scope.site
     for node in site.nodes:
@@ -56,7 +56,7 @@ def dropped_operands(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(code, own), 2.0)
 
 
-def negated(site: Site, node: ast.expr) -> Text:
+def negated(site: TargetAst, node: ast.expr) -> Text:
     """The simplest text of `not node`."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -77,7 +77,7 @@ _OPPOSITE: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-def negations(scope: Scope) -> Iterator[Change]:
+def negations(scope: MutationContext) -> Iterator[Mutation]:
     """A condition, an operand of `and`/`or`, or a returned truth value negated."""
     site = scope.site
     for node in site.nodes:
@@ -108,7 +108,7 @@ def negations(scope: Scope) -> Iterator[Change]:
         yield site.put(node, negated(site, node), cost)
 
 
-def flipped_branches(scope: Scope) -> Iterator[Change]:
+def flipped_branches(scope: MutationContext) -> Iterator[Mutation]:
     """`a if c else b` becomes `b if c else a`, or one of the two alone: 1.8 to 2.4."""
     site = scope.site
     for node in site.nodes:
@@ -117,12 +117,12 @@ def flipped_branches(scope: Scope) -> Iterator[Change]:
             here, there = site.put(node.body, second, 1.8), site.put(node.orelse, first, 1.8)
             line = site.line(node)
             why = f"the branches of the conditional on line {line} are exchanged"
-            yield Change((*here.cuts, *there.cuts), 1.8, line, why)
+            yield Mutation((*here.cuts, *there.cuts), 1.8, line, why)
             yield site.put(node, first, 2.4)
             yield site.put(node, second, 2.4)
 
 
-def fixed_conditions(scope: Scope) -> Iterator[Change]:
+def fixed_conditions(scope: MutationContext) -> Iterator[Mutation]:
     """`if c:` becomes `if True:` or `while True:`; a dropped filter in a comprehension: 3.2."""
     site = scope.site
     for node in site.nodes:
@@ -137,10 +137,10 @@ def fixed_conditions(scope: Scope) -> Iterator[Change]:
                 if before.endswith(b"if"):
                     why = f"the filter `{site.segment(node)}` on line {line} goes"
                     begin = len(before[:-2].rstrip())
-                    yield Change((Cut(begin, end, ""),), 2.4, line, why)
+                    yield Mutation((TextEdit(begin, end, ""),), 2.4, line, why)
 
 
-def _closing(site: Site, node: ast.expr) -> int:
+def _closing(site: TargetAst, node: ast.expr) -> int:
     """Bytes of the closing brackets that belong to a bracketed node."""
     opened = site.source[: site.start(node)].rstrip()
     count, after = 0, site.source[site.end(node) :]

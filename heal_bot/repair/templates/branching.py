@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from heal_bot.repair.templates.indentation import indented, is_multiline, outdented, step_of
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import newline
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 # Also what is said behind it.
 _ELSE = re.compile(rb"^[ \t]*(else[ \t]*:)[ \t]*((?:#[^\r\n]*)?)\r?", re.MULTILINE)
 
 
-def into_else(scope: Scope) -> Iterator[Change]:
+def into_else(scope: MutationContext) -> Iterator[Mutation]:
     """What follows an `if` becomes its `else`, `elif` becomes `if`, and the other ways round."""
     site = scope.site
     yield from _out_of_else(site)
@@ -31,7 +31,7 @@ def into_else(scope: Scope) -> Iterator[Change]:
                 begin, line = site.start(other), site.line(other)
                 if site.whole(other):
                     why = f"`if` becomes `elif` on line {line}"
-                    yield Change((Cut(begin, begin + 2, "elif"),), 2.4, line, why)
+                    yield Mutation((TextEdit(begin, begin + 2, "elif"),), 2.4, line, why)
             span = site.whole(other)
             if not isinstance(one, ast.If) or one.orelse or span is None:
                 continue
@@ -40,8 +40,8 @@ def into_else(scope: Scope) -> Iterator[Change]:
                 continue
             inner = indented(site, span, step)
             why = f"line {site.line(other)} runs only when line {site.line(one)} does not hold"
-            where = Cut(*span, f"{indent}else:\n{inner}")
-            yield Change((where,), 3.0, site.line(other), why)
+            where = TextEdit(*span, f"{indent}else:\n{inner}")
+            yield Mutation((where,), 3.0, site.line(other), why)
     for node in site.statements:
         if isinstance(node, ast.If) and site.source.startswith(b"elif", site.start(node)):
             begin, line = site.start(node), site.line(node)
@@ -49,10 +49,10 @@ def into_else(scope: Scope) -> Iterator[Change]:
             # A test that takes the branch before it does not come by.
             owner = site.places[node].parent
             near = site.line(owner) if isinstance(owner, ast.If) else line
-            yield Change((Cut(begin, begin + 4, "if"),), 2.4, near, why)
+            yield Mutation((TextEdit(begin, begin + 4, "if"),), 2.4, near, why)
 
 
-def _out_of_else(site: Site) -> Iterator[Change]:
+def _out_of_else(site: TargetAst) -> Iterator[Mutation]:
     """What an `else` holds follows the `if`, whatever that did: 2.6."""
     for node in site.statements:
         if not isinstance(node, ast.If) or not node.orelse:
@@ -68,10 +68,10 @@ def _out_of_else(site: Site) -> Iterator[Change]:
                 moved = f"{site.indent(node)}{said}{newline(site)}{moved}"
             why = f"line {site.line(first)} follows the `if`, not only its `else`"
             # It is for tests that take the other branch.
-            yield Change((Cut(found.start(), span[1], moved),), 2.6, site.line(node), why)
+            yield Mutation((TextEdit(found.start(), span[1], moved),), 2.6, site.line(node), why)
 
 
-def last_branches(scope: Scope) -> Iterator[Change]:
+def last_branches(scope: MutationContext) -> Iterator[Mutation]:
     """The `else` of a comparison runs only when the opposite holds: `elif a > b` after `a < b`."""
     site = scope.site
     for node in site.statements:
@@ -93,4 +93,4 @@ def last_branches(scope: Scope) -> Iterator[Change]:
         # No test executes the line of an `else`.
         line = site.line(first)
         why = f"`else` becomes `{condition[:-1]}` before line {line}"
-        yield Change((Cut(at, at + len(found[1]), condition),), 2.4, line, why)
+        yield Mutation((TextEdit(at, at + len(found[1]), condition),), 2.4, line, why)

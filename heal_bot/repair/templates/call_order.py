@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Cut, says
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 
 _CHAINED = 1.9
 
 
-def chained(scope: Scope) -> Iterator[Change]:
+def chained(scope: MutationContext) -> Iterator[Mutation]:
     """Two methods that are called one after the other."""
     site = scope.site
     for node in site.nodes:
@@ -29,4 +29,4 @@ def chained(scope: Scope) -> Iterator[Change]:
         other = site.source[middle:end].decode()
         if one != other and "\n" not in one + other and one[:1] == other[:1] == ".":
             why = says(one + other, other + one, site.line(node))
-            yield Change((Cut(begin, end, other + one),), _CHAINED, site.line(node), why)
+            yield Mutation((TextEdit(begin, end, other + one),), _CHAINED, site.line(node), why)

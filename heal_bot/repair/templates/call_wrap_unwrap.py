@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope, value_kind
-from heal_bot.repair.templates.target_ast import Site, called
-from heal_bot.repair.templates.text_edits import Change, Text, call
+from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
+from heal_bot.repair.templates.target_ast import TargetAst, called
+from heal_bot.repair.templates.text_edits import Mutation, Text, call
 
 _PLAIN_STRIP = 2.4
 _FUNCTIONS: dict[str, tuple[tuple[str, float], ...]] = {
@@ -48,7 +48,7 @@ _METHODS: dict[str, tuple[tuple[str, float], ...]] = {
 }  # fmt: skip
 
 
-def kind(scope: Scope, node: ast.expr) -> str:
+def kind(scope: MutationContext, node: ast.expr) -> str:
     """The kind of value an expression seems to have, "" when unknown or in doubt."""
     if isinstance(node, ast.Name):
         kinds = scope.kinds.get(node.id, set()) - {"callable"}
@@ -56,7 +56,7 @@ def kind(scope: Scope, node: ast.expr) -> str:
     return value_kind(node)
 
 
-def _wrappable(site: Site, node: ast.expr) -> bool:
+def _wrappable(site: TargetAst, node: ast.expr) -> bool:
     if isinstance(node, ast.Starred | ast.Slice | ast.Yield | ast.YieldFrom | ast.Lambda):
         return False
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
@@ -69,7 +69,7 @@ def _wrappable(site: Site, node: ast.expr) -> bool:
     return not isinstance(node, ast.Constant | ast.JoinedStr) and not _is_written(site, node)
 
 
-def _is_written(site: Site, node: ast.expr) -> bool:
+def _is_written(site: TargetAst, node: ast.expr) -> bool:
     """Whether a statement changes the value: a change of what a call makes of it has no effect."""
     place = site.places[node]
     if place.field != "value" or not isinstance(place.parent, ast.Attribute | ast.Subscript):
@@ -80,7 +80,7 @@ def _is_written(site: Site, node: ast.expr) -> bool:
     return above.field == "func" and isinstance(site.places[above.parent].parent, ast.Expr)
 
 
-def insertions(scope: Scope) -> Iterator[Change]:
+def insertions(scope: MutationContext) -> Iterator[Mutation]:
     """A usual function or method around every value that is read."""
     site = scope.site
     inner, marked = _inner(scope), _marked(scope)
@@ -116,7 +116,7 @@ def insertions(scope: Scope) -> Iterator[Change]:
                     yield site.put(node, call(f"{receiver}.{name}", value), 3.4 + extra)
 
 
-def _marked(scope: Scope) -> list[tuple[str, float]]:
+def _marked(scope: MutationContext) -> list[tuple[str, float]]:
     """The marks that a function writes or splits at, taken from the edges of a text."""
     texts = (n.value for n in scope.site.nodes if isinstance(n, ast.Constant))
     marks = dict.fromkeys(t for t in texts if isinstance(t, str) and 0 < len(t) < 3)
@@ -128,7 +128,7 @@ def _marked(scope: Scope) -> list[tuple[str, float]]:
     ]
 
 
-def _inner(scope: Scope) -> list[str]:
+def _inner(scope: MutationContext) -> list[str]:
     """Functions of one argument that the function defines for itself, and calls."""
     called = {n.func.id for n in scope.site.nodes
               if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}  # fmt: skip
@@ -139,17 +139,17 @@ def _inner(scope: Scope) -> list[str]:
     ]
 
 
-def _callers(scope: Scope, node: ast.expr) -> set[str]:
+def _callers(scope: MutationContext, node: ast.expr) -> set[str]:
     """The function around a value, and what is called with it already."""
     names = {a.name for a in scope.above(node) if isinstance(a, ast.FunctionDef)}
     return names | {called(scope.site.places[node].parent)}
 
 
-def _own(scope: Scope) -> str:
+def _own(scope: MutationContext) -> str:
     return getattr(scope.site.root, "name", "")
 
 
-def removals(scope: Scope) -> Iterator[Change]:
+def removals(scope: MutationContext) -> Iterator[Mutation]:
     """A call becomes one of its arguments, or the object whose method it calls: 2.5 to 2.8."""
     site = scope.site
     for node in site.nodes:
@@ -166,7 +166,7 @@ def removals(scope: Scope) -> Iterator[Change]:
                         yield site.put(node, site.text(argument), 3.2)
 
 
-def awaited(scope: Scope) -> Iterator[Change]:
+def awaited(scope: MutationContext) -> Iterator[Mutation]:
     """`fetch()` becomes `await fetch()` in a coroutine: 2.0."""
     site = scope.site
     if not isinstance(site.function, ast.AsyncFunctionDef):

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _FAMILIES = (
     ("min", "max", "sum", "len"),
@@ -32,7 +32,7 @@ _FAMILIES = (
 )
 
 
-def swaps(scope: Scope) -> Iterator[Change]:
+def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Another function for every called name."""
     site = scope.site
     for node in site.nodes:
@@ -75,7 +75,7 @@ def _misfit(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) ->
     return 0.0 if fits or args.vararg else 1.0
 
 
-def to_methods(scope: Scope) -> Iterator[Change]:
+def to_methods(scope: MutationContext) -> Iterator[Mutation]:
     """`helper(x)` becomes `self.helper(x)` and a used `xs.sort()` `sorted(xs)`, 1.8."""
     site, receiver = scope.site, scope.receiver()
     for node in site.nodes:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from heal_bot.repair.templates.indentation import indented, is_multiline
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import newline, step
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _JUMPS = ast.Return | ast.Break | ast.Continue
 _MANAGER, _PAIR = 1.9, 2.4
@@ -26,7 +26,7 @@ _NEAR = 12
 _MANAGERS = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
 
 
-def finally_done(scope: Scope) -> Iterator[Change]:
+def finally_done(scope: MutationContext) -> Iterator[Mutation]:
     """What has to happen in any case moves into `finally`."""
     site, function = scope.site, scope.site.function
     if function is None:
@@ -88,8 +88,8 @@ def _function(statement: ast.stmt) -> ast.expr | None:
 
 
 def _in_finally(
-    site: Site, tried: list[ast.stmt], always: list[ast.stmt], cost: float
-) -> Iterator[Change]:
+    site: TargetAst, tried: list[ast.stmt], always: list[ast.stmt], cost: float
+) -> Iterator[Mutation]:
     """The statements in a `try`, and those that follow in its `finally`."""
     last = site.whole(always[-1])
     if last is None or any(map(is_multiline, (*tried, *always))):
@@ -108,4 +108,4 @@ def _in_finally(
     text = f"{indent}try:{end}{body}{indent}finally:{end}{rest}"
     why = f"what line {site.line(always[0])} does happens after an exception too"
     # The test that needs it leaves before it comes there.
-    yield Change((Cut(begin, last[1], text),), cost, site.line(tried[0]), why)
+    yield Mutation((TextEdit(begin, last[1], text),), cost, site.line(tried[0]), why)

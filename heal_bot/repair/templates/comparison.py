@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Cut, says
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 
 _SIGN: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -30,7 +30,7 @@ _OTHERS: dict[str, tuple[tuple[str, float], ...]] = {
 }
 
 
-def comparisons(scope: Scope) -> Iterator[Change]:
+def comparisons(scope: MutationContext) -> Iterator[Mutation]:
     """Every other operator for every comparison."""
     site = scope.site
     for node in site.nodes:
@@ -42,10 +42,10 @@ def comparisons(scope: Scope) -> Iterator[Change]:
             for new, cost in _OTHERS[old]:
                 cut = site.operator(left, right, old, new)
                 if cut:
-                    yield Change((cut,), cost, site.line(node), says(old, new, site.line(node)))
+                    yield Mutation((cut,), cost, site.line(node), says(old, new, site.line(node)))
 
 
-def thresholds(scope: Scope) -> Iterator[Change]:
+def thresholds(scope: MutationContext) -> Iterator[Mutation]:
     """Operator and number together: `len(x) == 0` becomes `len(x) <= 1`, 2.4."""
     site = scope.site
     for node in site.nodes:
@@ -60,12 +60,12 @@ def thresholds(scope: Scope) -> Iterator[Change]:
                     cut = site.operator(left, right, old, new)
                     for number in (v + 1, v - 1):
                         if cut and number >= 0:
-                            where = Cut(site.start(right), site.end(right), str(number))
+                            where = TextEdit(site.start(right), site.end(right), str(number))
                             why = says(f"{old} {v}", f"{new} {number}", line)
-                            yield Change((cut, where), 2.4, line, why)
+                            yield Mutation((cut, where), 2.4, line, why)
 
 
-def swapped_operands(scope: Scope) -> Iterator[Change]:
+def swapped_operands(scope: MutationContext) -> Iterator[Mutation]:
     """`needle in hay` becomes `hay in needle`; only operators where order is the whole meaning."""
     site = scope.site
     for node in site.nodes:
@@ -75,4 +75,4 @@ def swapped_operands(scope: Scope) -> Iterator[Change]:
                 first = site.put(left, b, 2.6)
                 second = site.put(right, a, 2.6)
                 why = says(site.segment(node), f"{b.code} ... {a.code}", site.line(node))
-                yield Change((*first.cuts, *second.cuts), 2.6, site.line(node), why)
+                yield Mutation((*first.cuts, *second.cuts), 2.6, site.line(node), why)

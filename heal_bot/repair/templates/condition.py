@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import AND, COMPARE, NOT, OR, Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import AND, COMPARE, NOT, OR, Mutation, Text
 
 TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
 
-def predicates(scope: Scope, node: ast.AST) -> list[tuple[Text, float]]:
+def predicates(scope: MutationContext, node: ast.AST) -> list[tuple[Text, float]]:
     """Truth values in scope at a node with the extra cost of each."""
     found: dict[str, tuple[Text, float]] = {}
 
@@ -67,14 +67,14 @@ def predicates(scope: Scope, node: ast.AST) -> list[tuple[Text, float]]:
     return list(found.values())
 
 
-def _values(scope: Scope) -> list[str]:
+def _values(scope: MutationContext) -> list[str]:
     """Short texts that the function compares with or that tests expect, as source."""
     own = [n.value for n in scope.site.nodes if isinstance(n, ast.Constant)]
     texts = [t for t in [*own, *scope.evidence.constants] if isinstance(t, str) and len(t) < 20]
     return [repr(text) for text in dict.fromkeys(texts)][:6]
 
 
-def _classes(scope: Scope) -> list[str]:
+def _classes(scope: MutationContext) -> list[str]:
     """Classes of the module, and those that its functions ask `isinstance` for."""
     found = dict.fromkeys(scope.around.classes)
     for function in scope.around.siblings:
@@ -87,7 +87,7 @@ def _classes(scope: Scope) -> list[str]:
     return list(found)[:6]
 
 
-def extended(scope: Scope) -> Iterator[Change]:
+def extended(scope: MutationContext) -> Iterator[Mutation]:
     """A further predicate for every condition, before it when a crash has to be kept away."""
     site = scope.site
     crash = bool(scope.evidence.kinds - {"AssertionError"})
@@ -113,7 +113,7 @@ def _joined(left: Text, word: str, right: Text) -> Text:
     return Text(f"{left.at(own)} {word} {right.at(own)}", own)
 
 
-def replaced(scope: Scope) -> Iterator[Change]:
+def replaced(scope: MutationContext) -> Iterator[Mutation]:
     """A condition becomes another predicate in scope: 3.4."""
     site = scope.site
     for node in site.nodes:
@@ -128,7 +128,7 @@ def replaced(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(f"not {site.text(node.left).at(NOT)}", NOT), 3.0)
 
 
-def filters(scope: Scope) -> Iterator[Change]:
+def filters(scope: MutationContext) -> Iterator[Mutation]:
     """A comprehension gets a filter: `[f(x) for x in xs]` to `[f(x) for x in xs if x]`, 3.0."""
     site = scope.site
     for node in site.nodes:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.off_by_one import shifted
 from heal_bot.repair.templates.statement_insertion import under
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import COMPARE, Change, Cut, Text, binary, says
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import COMPARE, Mutation, Text, TextEdit, binary, says
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
@@ -23,7 +23,7 @@ _ROUND = 2.6
 _SIDE = COMPARE + 1
 
 
-def conditions(scope: Scope) -> Iterator[Change]:
+def conditions(scope: MutationContext) -> Iterator[Mutation]:
     """A condition around every simple statement but the last `return`."""
     site, function = scope.site, scope.site.function
     if function is None:
@@ -50,13 +50,13 @@ def _read(condition: str) -> set[str]:
     return {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)}
 
 
-def _has_one(site: Site, node: ast.stmt) -> bool:
+def _has_one(site: TargetAst, node: ast.stmt) -> bool:
     """Whether a statement is all that an `if` is for: its condition is widened elsewhere."""
     parent = site.places[node].parent
     return isinstance(parent, ast.If) and parent.body == [node] and not parent.orelse
 
 
-def _taken(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _taken(site: TargetAst, node: ast.stmt) -> Iterator[tuple[str, float]]:
     """Whether something holds already what a statement puts into it, or takes out."""
     match node:
         case ast.Expr(
@@ -75,7 +75,7 @@ def _taken(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
             yield f"{site.segment(key)} in {site.segment(into)}", 2.9
 
 
-def _rounds(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _rounds(scope: MutationContext, node: ast.stmt) -> Iterator[tuple[str, float]]:
     """Whether it is the first or the last round of the counted loops around a statement."""
     site = scope.site
     for loop in scope.above(node):
@@ -127,7 +127,7 @@ def _is_plain(node: ast.expr) -> bool:
     return False
 
 
-def _flags(scope: Scope) -> list[tuple[str, float]]:
+def _flags(scope: MutationContext) -> list[tuple[str, float]]:
     """Attributes and names that the function or its siblings set to True or False."""
     found: dict[str, None] = {}
     for tree in (scope.site.root, *scope.around.siblings):
@@ -142,7 +142,7 @@ def _flags(scope: Scope) -> list[tuple[str, float]]:
     return [pair for code in codes for pair in ((f"not {code}", 2.9), (code, 3.0))]
 
 
-def _named(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _named(scope: MutationContext, node: ast.stmt) -> Iterator[tuple[str, float]]:
     """Whether the names of a statement hold something."""
     loaded = (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     for name in dict.fromkeys(n.id for n in loaded if n.id not in {"self", "cls"}):
@@ -152,7 +152,7 @@ def _named(scope: Scope, node: ast.stmt) -> Iterator[tuple[str, float]]:
             yield f"not {name}", 3.4
 
 
-def _asked(scope: Scope) -> list[tuple[str, float]]:
+def _asked(scope: MutationContext) -> list[tuple[str, float]]:
     """Conditions that the function and its siblings ask."""
     found: dict[str, None] = {}
     for tree in (scope.site.root, *scope.around.siblings[:8]):
@@ -164,7 +164,7 @@ def _asked(scope: Scope) -> list[tuple[str, float]]:
     return [(code, 3.5) for code in list(found)[:_ELSEWHERE]]
 
 
-def repeated(scope: Scope) -> Iterator[Change]:
+def repeated(scope: MutationContext) -> Iterator[Mutation]:
     """`if old: old.pop()` becomes `while old: old.pop()` where the body changes what is asked."""
     site = scope.site
     for node in site.statements:
@@ -173,7 +173,7 @@ def repeated(scope: Scope) -> Iterator[Change]:
         begin, line = site.start(node), site.line(node)
         if site.source[begin : begin + 3] != b"if " or not _asks_what_it_changes(node):
             continue
-        yield Change((Cut(begin, begin + 2, "while"),), 2.2, line, says("if", "while", line))
+        yield Mutation((TextEdit(begin, begin + 2, "while"),), 2.2, line, says("if", "while", line))
 
 
 def _asks_what_it_changes(node: ast.If) -> bool:

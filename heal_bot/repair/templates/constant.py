@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _CLASSES = (
     (r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), (".", r"\."), (r"\w", r"\S"),
@@ -34,7 +34,7 @@ def _literal(value: object) -> Text:
     return Text(code, 13 if negative else 15 if type(value) in {int, float} else 16)
 
 
-def numbers(scope: Scope) -> Iterator[Change]:
+def numbers(scope: MutationContext) -> Iterator[Mutation]:
     """Other numbers for every number."""
     site = scope.site
     own = {n.value for n in site.nodes if isinstance(n, ast.Constant) and type(n.value) is int}
@@ -76,13 +76,13 @@ def numbers(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, _literal(new), cost)
 
 
-def _signs(scope: Scope, node: ast.Constant) -> Iterator[Change]:
+def _signs(scope: MutationContext, node: ast.Constant) -> Iterator[Mutation]:
     parent = scope.site.places[node].parent
     if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub):
         yield scope.site.put(parent, scope.site.text(node), 1.6)
 
 
-def booleans(scope: Scope) -> Iterator[Change]:
+def booleans(scope: MutationContext) -> Iterator[Mutation]:
     """`True` for `False` and the other way round; None for either."""
     site = scope.site
     for node in site.nodes:
@@ -94,7 +94,7 @@ def booleans(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(code), 3.0)
 
 
-def texts(scope: Scope) -> Iterator[Change]:
+def texts(scope: MutationContext) -> Iterator[Mutation]:
     """Other text for every short text: what tests expect, siblings, case, edges, one character."""
     site = scope.site
     own = [n.value for n in site.nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
@@ -129,7 +129,7 @@ def texts(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, _literal(code), cost)
 
 
-def _is_format(scope: Scope, node: ast.Constant) -> bool:
+def _is_format(scope: MutationContext, node: ast.Constant) -> bool:
     """Whether values are put into a text."""
     place = scope.site.places[node]
     match place.parent:
@@ -160,7 +160,7 @@ def _grown(value: str, wanted: list[str]) -> Iterator[str]:
                     yield value[:at] + mark + value[at + 1 :]
 
 
-def patterns(scope: Scope) -> Iterator[Change]:
+def patterns(scope: MutationContext) -> Iterator[Mutation]:
     """Small steps in regular expressions: `+` for `*`, lazy, anchors, classes: 2.6.
 
     Also in parts of them, where the module puts expressions together: 2.9; as a whole optional 2.4.
@@ -195,7 +195,7 @@ def _patterns(value: str) -> Iterator[str]:
     yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)
 
 
-def named(scope: Scope) -> Iterator[Change]:
+def named(scope: MutationContext) -> Iterator[Mutation]:
     """A constant becomes a name in scope, 2.6: `return 0` to `return total`."""
     site = scope.site
     kinds = {int: "number", float: "number", str: "text", bool: "boolean"}

@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import called
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _DEEP, _EACH = 1.9, 2.3
 _MODULE = re.compile(r"import (?:\w+, )*copy\b(?! as)")
 _COPIES = frozenset({"dict", "list"})
 
 
-def deepened(scope: Scope) -> Iterator[Change]:
+def deepened(scope: MutationContext) -> Iterator[Mutation]:
     """A copy of a container becomes one of all that it holds."""
     site = scope.site
     name, imports = _way(scope)
@@ -34,7 +34,7 @@ def deepened(scope: Scope) -> Iterator[Change]:
             yield site.put(node, Text(each), _EACH)
 
 
-def _way(scope: Scope) -> tuple[str, tuple[str, ...]]:
+def _way(scope: MutationContext) -> tuple[str, tuple[str, ...]]:
     """How `deepcopy` is called in this module, and what imports it where nothing does."""
     if "deepcopy" in scope.around.imports:
         return "deepcopy", ()

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.module_context import Function
-from heal_bot.repair.templates.mutation_context import RESULTS, Scope, usage, value_kind
+from heal_bot.repair.templates.mutation_context import RESULTS, MutationContext, usage, value_kind
 
 _TAKES = {"dict": "mapping", "sum": "sequence", "sorted": "sequence", "list": "sequence",
           "reversed": "sequence", "enumerate": "sequence"}  # fmt: skip
@@ -19,14 +19,14 @@ _TYPES = {**RESULTS, "Mapping": "mapping"}
 _OTHER = 0.8
 
 
-def extra(scope: Scope, node: ast.expr, default: str) -> float:
+def extra(scope: MutationContext, node: ast.expr, default: str) -> float:
     """What a default costs beyond its rank: nothing where its kind fits or no kind shows."""
     wanted = _wanted(scope, node)
     kind = value_kind(ast.parse(default, mode="eval").body)
     return _OTHER if wanted and kind and kind not in wanted else 0.0
 
 
-def _wanted(scope: Scope, node: ast.expr) -> set[str]:
+def _wanted(scope: MutationContext, node: ast.expr) -> set[str]:
     """The kinds that the place of an expression asks for; by its use, else by a test around it."""
     place = scope.site.places[node]
     found = {_use(place.parent, place.field, node)} - {"", "callable"}
@@ -48,7 +48,7 @@ def _use(parent: ast.AST, field: str, node: ast.expr) -> str:
     return usage(parent, field)
 
 
-def _taken(scope: Scope, call: ast.Call, at: int) -> set[str]:
+def _taken(scope: MutationContext, call: ast.Call, at: int) -> set[str]:
     """The kinds of the parameter that receives an argument, by its uses in the function called."""
     function = _called(scope, call.func)
     if function is None:
@@ -66,7 +66,7 @@ def _taken(scope: Scope, call: ast.Call, at: int) -> set[str]:
     } - {"", "callable"}
 
 
-def _called(scope: Scope, callee: ast.expr) -> Function | None:
+def _called(scope: MutationContext, callee: ast.expr) -> Function | None:
     match callee:
         case ast.Name(id=name):
             own = scope.site.function
@@ -76,7 +76,7 @@ def _called(scope: Scope, callee: ast.expr) -> Function | None:
     return None
 
 
-def _tested(scope: Scope, node: ast.expr) -> Iterator[str]:
+def _tested(scope: MutationContext, node: ast.expr) -> Iterator[str]:
     """The types that the conditions above an expression ask for."""
     for above in scope.above(node):
         test = above.test if isinstance(above, ast.If | ast.IfExp) else None

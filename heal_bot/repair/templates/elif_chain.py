@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _MOVED, _FIRST = 2.2, 2.2
 _LONGEST = 6
@@ -20,7 +20,7 @@ _LONGEST = 6
 _WITH = {"append": "[{}]", "add": "{{{}}}", "extend": "list({})", "update": "dict({})"}
 
 
-def orders(scope: Scope) -> Iterator[Change]:
+def orders(scope: MutationContext) -> Iterator[Mutation]:
     """A branch comes before an earlier one."""
     site = scope.site
     for node in site.statements:
@@ -36,13 +36,13 @@ def orders(scope: Scope) -> Iterator[Change]:
                 order = [*range(to), at, *range(to, at), *range(at + 1, len(branches))]
                 moved = [text for n in order for text in texts[2 * n : 2 * n + 2]]
                 pairs = zip(spans, texts, moved, strict=True)
-                cuts = tuple(Cut(*span, new) for span, old, new in pairs if old != new)
+                cuts = tuple(TextEdit(*span, new) for span, old, new in pairs if old != new)
                 line = site.line(node)
                 why = f"`{texts[2 * at]}` is asked before `{texts[2 * to]}` on line {line}"
-                yield Change(cuts, _MOVED, line, why)
+                yield Mutation(cuts, _MOVED, line, why)
 
 
-def _branches(site: Site, node: ast.If) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _branches(site: TargetAst, node: ast.If) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """The spans of the condition and of the lines of each branch; none where one is not plain."""
     found: list[tuple[tuple[int, int], tuple[int, int]]] = []
     current: ast.stmt = node
@@ -59,7 +59,7 @@ def _branches(site: Site, node: ast.If) -> list[tuple[tuple[int, int], tuple[int
     return found
 
 
-def beginnings(scope: Scope) -> Iterator[Change]:
+def beginnings(scope: MutationContext) -> Iterator[Mutation]:
     """What is added to under a key that is there is put in where it is not."""
     site = scope.site
     for node in site.statements:
@@ -80,7 +80,7 @@ def beginnings(scope: Scope) -> Iterator[Change]:
             yield change
 
 
-def _begun(site: Site, only: ast.stmt) -> tuple[ast.Subscript | None, str]:
+def _begun(site: TargetAst, only: ast.stmt) -> tuple[ast.Subscript | None, str]:
     """The item that a statement adds to, and what it would be with that alone."""
     match only:
         case ast.AugAssign(target=ast.Subscript() as target, op=ast.Add(), value=value):

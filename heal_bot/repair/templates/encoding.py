@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.argument import added
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _KINDS = {"UnicodeError", "UnicodeDecodeError", "UnicodeEncodeError"}
 _ENCODINGS = ("utf-8", "latin-1", "utf-8-sig", "cp1252")
@@ -19,7 +19,7 @@ _ERRORS = ("replace", "ignore", "backslashreplace", "surrogateescape", "xmlcharr
 _METHODS, _FUNCTIONS, _FILES = {"encode", "decode"}, {"str", "bytes"}, {"open", "read_text"}
 
 
-def encodings(scope: Scope) -> Iterator[Change]:
+def encodings(scope: MutationContext) -> Iterator[Mutation]:
     """Every call that encodes or decodes, and every opened file."""
     if not _KINDS & scope.evidence.kinds:
         return
@@ -34,7 +34,7 @@ def encodings(scope: Scope) -> Iterator[Change]:
                     yield added(scope, node, text, 1.6)
 
 
-def _coded(scope: Scope, call: ast.Call, args: list[ast.expr]) -> Iterator[Change]:
+def _coded(scope: MutationContext, call: ast.Call, args: list[ast.expr]) -> Iterator[Mutation]:
     """`args` are the encoding and the way to treat errors, as far as they are given."""
     site = scope.site
     for rank, encoding in enumerate(_ENCODINGS):

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heal_bot.repair.templates.guard_clauses import leaves
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import block
-from heal_bot.repair.templates.text_edits import Change, Cut, Text
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit
 
 _NEVER = {"AssertionError", "Failed", "NameError", "UnboundLocalError", "SyntaxError",
           "RecursionError", "MemoryError", "Exception", "BaseException"}  # fmt: skip
@@ -34,7 +34,7 @@ _MEANT = ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 
 
-def _raised(scope: Scope) -> list[str]:
+def _raised(scope: MutationContext) -> list[str]:
     """Names to catch what the tests failed with."""
     found: dict[str, None] = {}
     for kind in sorted(scope.evidence.kinds - _NEVER):
@@ -44,13 +44,13 @@ def _raised(scope: Scope) -> list[str]:
     return list(found)
 
 
-def types(scope: Scope) -> Iterator[Change]:
+def types(scope: MutationContext) -> Iterator[Mutation]:
     """The exceptions that a function catches, and those that it raises."""
     yield from handlers(scope)
     yield from raised(scope)
 
 
-def handlers(scope: Scope) -> Iterator[Change]:
+def handlers(scope: MutationContext) -> Iterator[Mutation]:
     """Every handler's type becomes the raised one, or catches it besides."""
     site = scope.site
     for kind in _raised(scope):
@@ -68,7 +68,7 @@ def handlers(scope: Scope) -> Iterator[Change]:
                 yield replace(site.put(handler.type, Text(f"({both})"), 2.0), line=line)
 
 
-def raised(scope: Scope) -> Iterator[Change]:
+def raised(scope: MutationContext) -> Iterator[Mutation]:
     """What a statement raises, and tests failed with, becomes another type.
 
     One that the module defines or the docstring names costs 1.8, a common one up to 2.7.
@@ -95,7 +95,7 @@ def _is_exception(made: ast.ClassDef) -> bool:
     return any(name.endswith(("Error", "Exception")) for name in bases)
 
 
-def attempts(scope: Scope) -> Iterator[Change]:
+def attempts(scope: MutationContext) -> Iterator[Mutation]:
     """A simple statement is tried; what it raised ends the function, or the round of a loop."""
     site = scope.site
     kinds = _raised(scope)
@@ -118,4 +118,4 @@ def attempts(scope: Scope) -> Iterator[Change]:
                 if not site.source[: span[1]].endswith(b"\n"):
                     text = text.rstrip("\r\n")
                 why = f"line {line} is tried, and `{way}` follows on a {kind}"
-                yield Change((Cut(*span, text),), 3.0 + more, line, why)
+                yield Mutation((TextEdit(*span, text),), 3.0 + more, line, why)

@@ -18,16 +18,16 @@ from difflib import get_close_matches
 from heal_bot.repair.templates.default_values import extra
 from heal_bot.repair.templates.guard_clauses import leaves
 from heal_bot.repair.templates.module_context import BUILTINS
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before, under
-from heal_bot.repair.templates.text_edits import AND, OR, Change, Cut, Text, call, says
+from heal_bot.repair.templates.text_edits import AND, OR, Mutation, Text, TextEdit, call, says
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
 _CHANGED = re.compile(r"(?:changed size|mutated|keys changed) during iteration")
 _ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
 
 
-def names(scope: Scope) -> Iterator[Change]:
+def names(scope: MutationContext) -> Iterator[Mutation]:
     """An undefined name becomes the closest one in scope, or an attribute of the instance."""
     site, receiver = scope.site, scope.receiver()
     missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
@@ -42,7 +42,7 @@ def names(scope: Scope) -> Iterator[Change]:
             yield site.put(node, Text(f"{receiver}.{node.id}"), 1.4)
 
 
-def attributes(scope: Scope) -> Iterator[Change]:
+def attributes(scope: MutationContext) -> Iterator[Mutation]:
     """An absent attribute becomes the closest one that the module spells."""
     site = scope.site
     missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
@@ -56,13 +56,13 @@ def attributes(scope: Scope) -> Iterator[Change]:
             continue
         end, line = site.end(node), site.line(node)
         for rank, name in enumerate(get_close_matches(node.attr, known, n=6, cutoff=0.5)):
-            cut = Cut(end - len(node.attr.encode()), end, name)
-            yield Change((cut,), 1.4 + 0.1 * rank, line, says(f".{node.attr}", f".{name}", line))
+            cut = TextEdit(end - len(node.attr.encode()), end, name)
+            yield Mutation((cut,), 1.4 + 0.1 * rank, line, says(f".{node.attr}", f".{name}", line))
         if none and isinstance(node.ctx, ast.Load):
             yield from _not_none(scope, node)
 
 
-def _not_none(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
+def _not_none(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]:
     """The use of a value that may be None becomes conditional."""
     site = scope.site
     place = site.places[node]
@@ -82,7 +82,7 @@ def _not_none(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
     yield from _wrapped(scope, node, f"{site.segment(node.value)} is not None", 2.4)
 
 
-def _tested(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
+def _tested(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]:
     """The condition around the use asks for None first."""
     site = scope.site
     tests = (n for n in scope.ancestors(node) if _is_test(scope, n))
@@ -96,7 +96,7 @@ def _tested(scope: Scope, node: ast.Attribute) -> Iterator[Change]:
         yield site.put(test, Text(f"{head.at(AND)} and {old.at(AND)}", AND), 2.1)
 
 
-def _is_test(scope: Scope, node: ast.AST) -> bool:
+def _is_test(scope: MutationContext, node: ast.AST) -> bool:
     place = scope.site.places.get(node)
     return (
         place is not None
@@ -105,7 +105,9 @@ def _is_test(scope: Scope, node: ast.AST) -> bool:
     )
 
 
-def _wrapped(scope: Scope, node: ast.expr, condition: str, cost: float) -> Iterator[Change]:
+def _wrapped(
+    scope: MutationContext, node: ast.expr, condition: str, cost: float
+) -> Iterator[Mutation]:
     """The statement of a node runs only under a condition."""
     site = scope.site
     statement = site.places[node].statement
@@ -115,7 +117,7 @@ def _wrapped(scope: Scope, node: ast.expr, condition: str, cost: float) -> Itera
         yield change
 
 
-def _taken_before(scope: Scope, node: ast.expr, condition: str) -> Iterator[Change]:
+def _taken_before(scope: MutationContext, node: ast.expr, condition: str) -> Iterator[Mutation]:
     """The branch before an `else` is taken as well where the use in the `else` would crash."""
     site = scope.site
     statement = site.places[node].statement
@@ -124,7 +126,7 @@ def _taken_before(scope: Scope, node: ast.expr, condition: str) -> Iterator[Chan
         yield site.put(owner.test, Text(f"{site.text(owner.test).at(OR)} or {condition}", OR), 1.9)
 
 
-def keys(scope: Scope) -> Iterator[Change]:
+def keys(scope: MutationContext) -> Iterator[Mutation]:
     """The use of a key that may be missing gets a test or a first value."""
     site = scope.site
     for node in site.nodes:
@@ -147,7 +149,7 @@ def keys(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def zeros(scope: Scope) -> Iterator[Change]:
+def zeros(scope: MutationContext) -> Iterator[Mutation]:
     """A division happens only for a divisor that is not zero."""
     site = scope.site
     for node in site.nodes:
@@ -169,7 +171,7 @@ def zeros(scope: Scope) -> Iterator[Change]:
                             yield change
 
 
-def unbound(scope: Scope) -> Iterator[Change]:
+def unbound(scope: MutationContext) -> Iterator[Mutation]:
     """A name that has no value on some path gets one before the first statement that may miss."""
     site = scope.site
     function = site.function
@@ -182,14 +184,14 @@ def unbound(scope: Scope) -> Iterator[Change]:
             for anchor in starts[:6]:
                 change = before(site, anchor, (f"{name} = {code}",), 2.0)
                 if change:
-                    yield Change(change.cuts, 2.0, change.line, change.why)
+                    yield Mutation(change.cuts, 2.0, change.line, change.why)
         for word in ("global", "nonlocal"):
             change = before(site, starts[0], (f"{word} {name}",), 1.8) if starts else None
             if change:
                 yield change
 
 
-def types(scope: Scope) -> Iterator[Change]:
+def types(scope: MutationContext) -> Iterator[Mutation]:
     """Operands of different types meet: text and number, list and tuple, None and anything."""
     site = scope.site
     for node in site.nodes:
@@ -211,7 +213,7 @@ def types(scope: Scope) -> Iterator[Change]:
             yield site.put(node, call("list", site.text(node)), 2.4)
 
 
-def iterators(scope: Scope) -> Iterator[Change]:
+def iterators(scope: MutationContext) -> Iterator[Mutation]:
     """`next(it)` gets a default, an empty sequence one for `max` and `min`."""
     site = scope.site
     for node in site.nodes:
@@ -225,11 +227,11 @@ def iterators(scope: Scope) -> Iterator[Change]:
                         code = f"{name}({site.text(only).code}, {key}{default})"
                         yield site.put(node, Text(code), 1.8)
                     else:
-                        cut = Cut(end, end, f", {key}{default}")
-                        yield Change((cut,), 1.8, site.line(node), why)
+                        cut = TextEdit(end, end, f", {key}{default}")
+                        yield Mutation((cut,), 1.8, site.line(node), why)
 
 
-def changing(scope: Scope) -> Iterator[Change]:
+def changing(scope: MutationContext) -> Iterator[Mutation]:
     """What changes while it is gone through is copied first: `for k in d` to `for k in list(d)`."""
     site = scope.site
     if not any(_CHANGED.search(message[:2000]) for message in scope.evidence.messages):
@@ -243,7 +245,7 @@ def changing(scope: Scope) -> Iterator[Change]:
             yield site.put(node, call("list", site.text(node)), 1.4)
 
 
-_BY_KIND: tuple[tuple[frozenset[str], Callable[[Scope], Iterator[Change]]], ...] = (
+_BY_KIND: tuple[tuple[frozenset[str], Callable[[MutationContext], Iterator[Mutation]]], ...] = (
     (frozenset({"NameError", "UnboundLocalError", "ImportError"}), names),
     (frozenset({"UnboundLocalError", "NameError"}), unbound),
     (frozenset({"AttributeError"}), attributes),
@@ -255,7 +257,7 @@ _BY_KIND: tuple[tuple[frozenset[str], Callable[[Scope], Iterator[Change]]], ...]
 )
 
 
-def templates(scope: Scope) -> Iterator[Change]:
+def templates(scope: MutationContext) -> Iterator[Mutation]:
     """The templates of all exception types that the failures show."""
     for kinds, make in _BY_KIND:
         if kinds & scope.evidence.kinds:

@@ -20,7 +20,7 @@ _MOST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FailureHints:
     """Exception types of the failures, their messages, and constants, expected ones first.
 
     `empty` are the containers without items that tests expect.
@@ -57,7 +57,7 @@ def literals(text: str) -> list[object]:
     return values
 
 
-def with_examples(evidence: Evidence, docstring: str) -> Evidence:
+def with_examples(evidence: FailureHints, docstring: str) -> FailureHints:
     """The evidence with the results that the examples of a docstring show, after `>>> f(x)`."""
     shown: list[object] = []
     previous = ""
@@ -74,7 +74,7 @@ def _simple(kind: str) -> str:
     return kind.rpartition(".")[2]
 
 
-def gather(failures: Iterable[Failure]) -> Evidence:
+def gather(failures: Iterable[Failure]) -> FailureHints:
     """Read kinds and constants from failure messages (clipped by whoever made them)."""
     some = tuple(failures)[:20]
     right: list[object] = []
@@ -96,4 +96,4 @@ def gather(failures: Iterable[Failure]) -> Evidence:
     kinds = frozenset(_simple(f.kind) for f in some if f.kind)
     messages = tuple(f.message for f in some)
     empty = dict.fromkeys(n for m in messages for n in _NO_ITEMS.findall(m[:3000]))
-    return Evidence(kinds, messages, tuple(kept), tuple(empty))
+    return FailureHints(kinds, messages, tuple(kept), tuple(empty))

@@ -12,8 +12,8 @@ import copy
 import re
 from collections.abc import Callable, Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -21,7 +21,7 @@ _OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 
 
-def fields(scope: Scope) -> Iterator[Change]:
+def fields(scope: MutationContext) -> Iterator[Mutation]:
     """One name, number, operator, format or piece of text of an f-string changes."""
     for node in scope.site.nodes:
         if not isinstance(node, ast.JoinedStr) or "\n" in scope.site.segment(node):
@@ -42,7 +42,9 @@ def _set(name: str, value: object) -> _Turn:
     return lambda node: setattr(node, name, value)
 
 
-def _turns(scope: Scope, node: ast.JoinedStr, part: ast.AST) -> Iterator[tuple[float, _Turn]]:
+def _turns(
+    scope: MutationContext, node: ast.JoinedStr, part: ast.AST
+) -> Iterator[tuple[float, _Turn]]:
     """What may happen to one node inside an f-string, with its cost."""
     match part:
         case ast.Name(id=name):
@@ -70,7 +72,7 @@ def _turns(scope: Scope, node: ast.JoinedStr, part: ast.AST) -> Iterator[tuple[f
                 yield 2.8 if spec is None else 3.2, _set("format_spec", added)
 
 
-def _texts(scope: Scope, text: str) -> Iterator[tuple[float, str]]:
+def _texts(scope: MutationContext, text: str) -> Iterator[tuple[float, str]]:
     """Other fixed text or format: digits by one, a mark that tests expect, edges, case."""
     for found in re.finditer(r"\d+", text):
         for step in (1, -1):

@@ -11,9 +11,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope, value_kind
+from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
 from heal_bot.repair.templates.statement_insertion import before
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.text_edits import Mutation
 
 # How a TypeError says that a value is no container.
 _NO_CONTAINER = re.compile(r"object is not (?:iterable|subscriptable)|has no len\(\)")
@@ -22,7 +22,7 @@ _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boole
           "set": "set()"}  # fmt: skip
 
 
-def leaves(scope: Scope) -> list[tuple[str, float]]:
+def leaves(scope: MutationContext) -> list[tuple[str, float]]:
     """Ways to leave a function early with the extra cost of each, the likely first."""
     site = scope.site
     paths = [s for s in site.statements if isinstance(s, ast.Return)]
@@ -56,7 +56,7 @@ def leaves(scope: Scope) -> list[tuple[str, float]]:
     return list(ways.items())
 
 
-def conditions(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
+def conditions(scope: MutationContext, node: ast.AST) -> list[tuple[str, float]]:
     """Conditions on the names in scope that a guard may ask for."""
     found: list[tuple[str, float]] = []
     none = bool({"AttributeError", "TypeError"} & scope.evidence.kinds)
@@ -84,7 +84,7 @@ def conditions(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
     return found
 
 
-def _attribute_conditions(scope: Scope, none: bool) -> list[tuple[str, float]]:
+def _attribute_conditions(scope: MutationContext, none: bool) -> list[tuple[str, float]]:
     """Conditions on attributes and items that the function reads."""
     codes: dict[str, None] = {}
     for node in scope.site.nodes:
@@ -102,7 +102,7 @@ def _attribute_conditions(scope: Scope, none: bool) -> list[tuple[str, float]]:
     return found
 
 
-def early(scope: Scope) -> Iterator[Change]:
+def early(scope: MutationContext) -> Iterator[Mutation]:
     """A guard before the first statement of the function, and before every other statement."""
     site = scope.site
     function = site.function
@@ -137,7 +137,7 @@ def _is_of(loop: ast.For | ast.While, condition: str) -> bool:
     return any(name in stored for name in _WORD.findall(condition))
 
 
-def defaults(scope: Scope) -> Iterator[Change]:
+def defaults(scope: MutationContext) -> Iterator[Mutation]:
     """A parameter that may be None or of another type is made usable first: 2.6 to 3.4."""
     site = scope.site
     function = site.function

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 from heal_bot.source import functions
 
 _PARAMETER, _ATTRIBUTE = 1.6, 1.9
@@ -18,7 +18,7 @@ _PARAMETER, _ATTRIBUTE = 1.6, 1.9
 _COMMON = (True, False, None, "", 0, 1)
 
 
-def written_out(scope: Scope) -> Iterator[Change]:
+def written_out(scope: MutationContext) -> Iterator[Mutation]:
     """A literal becomes the name whose default it is."""
     site = scope.site
     known = [*_parameters(scope), *_attributes(scope)]
@@ -34,20 +34,20 @@ def written_out(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(name), cost)
 
 
-def _parameters(scope: Scope) -> Iterator[tuple[str, object, float]]:
+def _parameters(scope: MutationContext) -> Iterator[tuple[str, object, float]]:
     """Parameters of the function with their defaults."""
     function = scope.site.function
-    for arg, default in functions.defaults(function.args) if function is not None else ():
+    for arg, default in functions.list_defaults(function.args) if function is not None else ():
         if isinstance(default, ast.Constant) and default.value not in _COMMON:
             yield arg.arg, default.value, _PARAMETER
 
 
-def _attributes(scope: Scope) -> Iterator[tuple[str, object, float]]:
+def _attributes(scope: MutationContext) -> Iterator[tuple[str, object, float]]:
     """Attributes of the instance with the default that they have unless a caller says otherwise."""
     begin, own = scope.around.methods.get("__init__"), scope.site.function
     if scope.receiver() != "self" or own is None or own.name == "__init__":
         return
-    given = functions.defaults(begin.args) if begin is not None else ()
+    given = functions.list_defaults(begin.args) if begin is not None else ()
     defaults = {arg.arg: default for arg, default in given}
     for statement in begin.body if begin is not None else ():
         match statement:

@@ -25,7 +25,7 @@ def repairs(
     tree: Tree, target: Target, text: str, failure: Failure
 ) -> Iterator[tuple[Edit, float, str]]:
     """Edits of the statement that asks, with their cost and why."""
-    module, name = module_names.missing(failure.message)
+    module, name = module_names.find_missing(failure.message)
     node = _statement(target)
     if undefined := _UNDEFINED.search(failure.message):
         yield from _undefined(tree, target, text, undefined[1], failure)
@@ -67,7 +67,7 @@ def _names(tree: Tree, module: str, name: str) -> _Found:
     path = module_names.file_of(module, tree.paths())
     if not path:
         return
-    now = module_names.bound(tree.read(path)) | _submodules(module, tree)
+    now = module_names.find_bound(tree.read(path)) | _submodules(module, tree)
     removal = tree.removal(path, name)
     fresh = _same_body(removal.before, tree.read(path), name) if removal else frozenset()
     since = f"commit {removal.sha[:12]} took `{name}` out of {path}" if removal else ""
@@ -86,7 +86,7 @@ def _modules(tree: Tree, module: str) -> _Found:
     end = module.replace(".", "/")
     removal = tree.removal(f"{end}.py", "") or tree.removal(f"{end}/__init__.py", "")
     if removal and removal.moved in every.values():
-        other = module_names.dotted(removal.moved, tree.paths())
+        other = module_names.dotted_name(removal.moved, tree.paths())
         yield other, _TOLD, f"commit {removal.sha[:12]} moved {removal.path} to {removal.moved}"
     last = module.rpartition(".")[2]
     for other in [m for m in every if m.rpartition(".")[2] == last and m != module]:
@@ -100,7 +100,7 @@ def _sources(tree: Tree) -> Iterator[tuple[str, str]]:
     known = frozenset(tree.paths())
     for path in known:
         if path.endswith(".py") and not paths.is_test(path) and not paths.is_protected(path):
-            yield module_names.dotted(path, known), path
+            yield module_names.dotted_name(path, known), path
 
 
 def _submodules(module: str, tree: Tree) -> frozenset[str]:
@@ -151,13 +151,13 @@ def _renamed(node: ast.ImportFrom, name: str, other: str, target: Target, text: 
 def _moved(node: ast.ImportFrom, name: str, home: str, target: Target, tree: Tree) -> str:
     """The import of a name from another module; its neighbours stay where they are."""
     alias = next((a for a in node.names if a.name == name), None)
-    if alias is None or home == module_names.dotted(target.path, tree.paths()):
+    if alias is None or home == module_names.dotted_name(target.path, tree.paths()):
         return ""
     if len(node.names) == 1:
         return _from(
-            node, module_names.absolute(node, target.path, tree.paths()), home, target, tree
+            node, module_names.absolute_name(node, target.path, tree.paths()), home, target, tree
         )
-    margin = functions.indentation(target.source)
+    margin = functions.find_indentation(target.source)
     rest = ast.unparse(
         ast.ImportFrom(node.module, [a for a in node.names if a is not alias], node.level)
     )
@@ -167,7 +167,7 @@ def _moved(node: ast.ImportFrom, name: str, home: str, target: Target, tree: Tre
 
 def _from(node: ast.ImportFrom, module: str, other: str, target: Target, tree: Tree) -> str:
     """The statement with another module to import from."""
-    if module_names.absolute(node, target.path, tree.paths()) != module:
+    if module_names.absolute_name(node, target.path, tree.paths()) != module:
         return ""
     written = _written(node, other, target, tree)
     return re.sub(r"(?<=from )\s*[.\w]+(?=\s+import)", written, target.source, count=1)
@@ -175,7 +175,9 @@ def _from(node: ast.ImportFrom, module: str, other: str, target: Target, tree: T
 
 def _written(node: ast.ImportFrom, other: str, target: Target, tree: Tree) -> str:
     """A module as the statement writes its own: from its package, or from the top."""
-    package = module_names.absolute(ast.ImportFrom(None, [], node.level), target.path, tree.paths())
+    package = module_names.absolute_name(
+        ast.ImportFrom(None, [], node.level), target.path, tree.paths()
+    )
     if node.level and other.startswith(f"{package}."):
         return "." * node.level + other.removeprefix(f"{package}.")
     return other
@@ -188,10 +190,10 @@ def _undefined(
     for _, line in missing_import.lines(tree, target.path, gather([failure])):
         yield Edit(target, target.source, (line,)), _SAME, f"`{line}` is missing"
     for home in [dotted for dotted, path in _sources(tree) if _defines(tree.read(path), name)]:
-        if home != module_names.dotted(target.path, tree.paths()):
+        if home != module_names.dotted_name(target.path, tree.paths()):
             line = f"from {home} import {name}"
             yield Edit(target, target.source, (line,)), _SAME + 0.1, f"`{line}` is missing"
-    for other in _close(name, module_names.bound(text) | set(dir(builtins))):
+    for other in _close(name, module_names.find_bound(text) | set(dir(builtins))):
         new = re.sub(rf"\b{name}\b", other, target.source)
         yield Edit(target, new), _ALIKE, f"`{name}` is not defined, `{other}` is"
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 
 from heal_bot.core.text import one_line
-from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.target_ast import TargetAst
 
 
-def step_of(site: Site, inner: ast.stmt, outer: ast.stmt) -> str | None:
+def step_of(site: TargetAst, inner: ast.stmt, outer: ast.stmt) -> str | None:
     """The white space that an inner block has more than the statement it belongs to."""
     deep, shallow = site.indent(inner), site.indent(outer)
     return deep[len(shallow) :] if deep.startswith(shallow) and deep != shallow else None
 
 
-def outdented(site: Site, span: tuple[int, int], step: str) -> str:
+def outdented(site: TargetAst, span: tuple[int, int], step: str) -> str:
     """The lines of a part of the source, one step further out."""
     return "".join(x.removeprefix(step) if x.strip() else x for x in _lines(site, span))
 
 
-def indented(site: Site, span: tuple[int, int], step: str) -> str:
+def indented(site: TargetAst, span: tuple[int, int], step: str) -> str:
     """The lines of a part of the source, one step further in."""
     return "".join(step + x if x.strip() else x for x in _lines(site, span))
 
@@ -32,10 +32,10 @@ def is_multiline(node: ast.stmt) -> bool:
     )
 
 
-def named(site: Site, node: ast.stmt) -> str:
+def named(site: TargetAst, node: ast.stmt) -> str:
     """The first line of a statement, to be told."""
     return one_line(site.segment(node).splitlines()[0], 60)
 
 
-def _lines(site: Site, span: tuple[int, int]) -> list[str]:
+def _lines(site: TargetAst, span: tuple[int, int]) -> list[str]:
     return site.source[span[0] : span[1]].decode().splitlines(keepends=True)

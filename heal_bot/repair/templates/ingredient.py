@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from heal_bot.repair.ranking.unit_inference import unit
+from heal_bot.repair.ranking.unit_inference import infer_unit
 from heal_bot.repair.templates.module_context import BUILTINS
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.return_value import expressions
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import SUM, Change, Text, level
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import SUM, Mutation, Text, level
 
 # A sum of what is counted differently.
 _MIXED = 2.0
@@ -24,7 +24,7 @@ _VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise)
 
 
-def _replaceable(site: Site, node: ast.expr) -> bool:
+def _replaceable(site: TargetAst, node: ast.expr) -> bool:
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
         return False
     if isinstance(node, ast.Starred | ast.Slice | ast.Yield | ast.YieldFrom):
@@ -35,7 +35,7 @@ def _replaceable(site: Site, node: ast.expr) -> bool:
     return not isinstance(place.parent, ast.Expr | ast.JoinedStr)
 
 
-def own(scope: Scope) -> Iterator[Change]:
+def own(scope: MutationContext) -> Iterator[Mutation]:
     """Every expression of the function in the place of every other."""
     site = scope.site
     texts = expressions(scope)
@@ -47,7 +47,7 @@ def own(scope: Scope) -> Iterator[Change]:
             yield site.put(node, text, (3.4 if simple else 3.2) + 0.02 * rank)
 
 
-def borrowed(scope: Scope) -> tuple[list[Text], list[str]]:
+def borrowed(scope: MutationContext) -> tuple[list[Text], list[str]]:
     """Expressions and simple statements of sibling functions whose names all exist here."""
     around = scope.around
     codes: dict[str, Text] = {}
@@ -83,7 +83,7 @@ def _bound(function: ast.AST) -> set[str]:
     return found
 
 
-def siblings(scope: Scope) -> Iterator[Change]:
+def siblings(scope: MutationContext) -> Iterator[Mutation]:
     """Expressions and statements of siblings in the place of others, or beside them."""
     site = scope.site
     if site.function is None:
@@ -114,7 +114,7 @@ def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
     }
 
 
-def sums(scope: Scope) -> Iterator[Change]:
+def sums(scope: MutationContext) -> Iterator[Mutation]:
     """A term is added or taken away, or a factor: `n` to `n - k`, 3.0 for numbers and 3.8.
 
     2.0 more where the module counts the two differently.
@@ -131,7 +131,7 @@ def sums(scope: Scope) -> Iterator[Change]:
             if isinstance(node, ast.Name) and node.id == name:
                 continue
             alike = 0.0 if "number" in kinds else 0.5 if not kinds else 0.9
-            near = alike + (_MIXED if scope.around.units.differ(unit(node), name) else 0.0)
+            near = alike + (_MIXED if scope.around.units.differ(infer_unit(node), name) else 0.0)
             yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + near)
             yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + near)
             yield site.put(node, Text(f"{value.at(12)} * {name}", 12), 3.6 + alike)

@@ -10,17 +10,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from heal_bot.repair.templates.mutation_context import COMPREHENSIONS, Scope
+from heal_bot.repair.templates.mutation_context import COMPREHENSIONS, MutationContext
 from heal_bot.repair.templates.target_ast import Function
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _COST, _ONE_OF_SEVERAL = 1.9, 3.4
 
 
-def closures(scope: Scope) -> Iterator[Change]:
+def closures(scope: MutationContext) -> Iterator[Mutation]:
     """A function made in a loop keeps the loop's value of its own round as a default."""
     site = scope.site
-    found: dict[int, list[Change]] = {}
+    found: dict[int, list[Mutation]] = {}
     for node in (*site.nodes, *site.statements):
         if isinstance(node, ast.Lambda | Function) and node is not site.root:
             loop, names = _looped(scope, node)
@@ -32,12 +32,14 @@ def closures(scope: Scope) -> Iterator[Change]:
             cuts = tuple(cut for change in changes for cut in change.cuts)
             warm = max(changes, key=lambda change: site.near(change.line) or 0.0)
             why = f"{len(changes)} functions keep the values of their round"
-            yield Change(cuts, _COST, warm.line, why)
+            yield Mutation(cuts, _COST, warm.line, why)
         for change in changes:
             yield replace(change, cost=_COST if len(changes) == 1 else _ONE_OF_SEVERAL)
 
 
-def _bound(scope: Scope, node: ast.Lambda | Function, names: list[str]) -> Change | None:
+def _bound(
+    scope: MutationContext, node: ast.Lambda | Function, names: list[str]
+) -> Mutation | None:
     """A function with defaults for those of the names that it reads."""
     args = node.args
     if args.vararg or args.kwonlyargs or args.kwarg:
@@ -54,10 +56,12 @@ def _bound(scope: Scope, node: ast.Lambda | Function, names: list[str]) -> Chang
         return None
     line = site.line(node)
     why = f"the function on line {line} keeps `{cut.text.strip(' ,')}`"
-    return Change((cut,), _COST, line, why)
+    return Mutation((cut,), _COST, line, why)
 
 
-def _looped(scope: Scope, node: ast.Lambda | Function) -> tuple[ast.AST | None, list[str]]:
+def _looped(
+    scope: MutationContext, node: ast.Lambda | Function
+) -> tuple[ast.AST | None, list[str]]:
     """The innermost loop around a node, and the names that loops bind or set before it."""
     loop: ast.AST | None = None
     targets: list[ast.expr] = []
@@ -79,7 +83,7 @@ def _looped(scope: Scope, node: ast.Lambda | Function) -> tuple[ast.AST | None, 
 
 def _parameters(
     source: bytes, node: ast.Lambda | Function, begin: int, names: list[str]
-) -> Cut | None:
+) -> TextEdit | None:
     """Where the parameters of a one-line head end, and the defaults that go there."""
     some = bool(node.args.posonlyargs or node.args.args)
     if isinstance(node, ast.Lambda):
@@ -94,7 +98,7 @@ def _parameters(
         return None
     # A comma at the end is there already.
     lead = " " if source[opened:at].rstrip().endswith(b",") else lead
-    return Cut(at, at, lead + ", ".join(f"{name}={name}" for name in names))
+    return TextEdit(at, at, lead + ", ".join(f"{name}={name}" for name in names))
 
 
 def _colon(source: bytes, begin: int) -> int:

@@ -11,14 +11,14 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.default_values import extra
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Cut, Text, says
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
 
 _MEANT = {"default", "fallback", "otherwise", "missing", "initial"}
 _DEFAULTS = ("None", "0", '""', "[]", "{}", "False", "1", "set()")
 
 
-def gets(scope: Scope) -> Iterator[Change]:
+def gets(scope: MutationContext) -> Iterator[Mutation]:
     """A subscript that may miss its key becomes `.get`, and `.get` gets a default."""
     site = scope.site
     missing = 1.9 if "KeyError" in scope.evidence.kinds else 2.9
@@ -53,7 +53,7 @@ def gets(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(f"{head}[{inner}]"), 2.8)
 
 
-def items(scope: Scope) -> Iterator[Change]:
+def items(scope: MutationContext) -> Iterator[Mutation]:
     """An index appears, goes or turns to the other end."""
     site = scope.site
     for node in site.nodes:
@@ -86,7 +86,7 @@ def items(scope: Scope) -> Iterator[Change]:
                     yield site.put(node, Text(f"{head}{code}"), cost)
 
 
-def widths(scope: Scope) -> Iterator[Change]:
+def widths(scope: MutationContext) -> Iterator[Mutation]:
     """The other side of a table: `len(rows)` becomes `len(rows[0])`, also of an empty one."""
     site = scope.site
     for node in site.nodes:
@@ -96,7 +96,7 @@ def widths(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(f"len({name}[0]) if {name} else 0", 2), 2.9)
 
 
-def indexed(scope: Scope) -> Iterator[Change]:
+def indexed(scope: MutationContext) -> Iterator[Mutation]:
     """A name becomes an item of a container by an index in scope, `row` to `rows[i]`: 3.2."""
     site = scope.site
     for node in site.nodes:
@@ -111,7 +111,7 @@ def indexed(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(f"{name}[{node.id}]"), 3.2)
 
 
-def stores(scope: Scope) -> Iterator[Change]:
+def stores(scope: MutationContext) -> Iterator[Mutation]:
     """An assignment goes to another place of the function: `total = x` to `totals[k] = x`."""
     site = scope.site
     places: dict[str, None] = {}
@@ -128,5 +128,5 @@ def stores(scope: Scope) -> Iterator[Change]:
                 old, line = site.segment(target), site.line(statement)
                 for code in list(places)[:20]:
                     if code != old:
-                        cut = Cut(site.start(target), site.end(target), code)
-                        yield Change((cut,), 2.8, line, says(old, code, line))
+                        cut = TextEdit(site.start(target), site.end(target), code)
+                        yield Mutation((cut,), 2.8, line, says(old, code, line))

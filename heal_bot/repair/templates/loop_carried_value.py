@@ -9,12 +9,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from heal_bot.repair.templates.mutation_context import LOOPS, Scope
+from heal_bot.repair.templates.mutation_context import LOOPS, MutationContext
 from heal_bot.repair.templates.statement_insertion import before
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 
-def carried(scope: Scope) -> Iterator[Change]:
+def carried(scope: MutationContext) -> Iterator[Mutation]:
     """A value that a loop yields or passes on, made of a name that stays as it is."""
     site = scope.site
     for loop in site.statements:

@@ -10,15 +10,15 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
-from heal_bot.repair.templates.mutation_context import LOOPS, Scope
+from heal_bot.repair.templates.mutation_context import LOOPS, MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 # What the module counts differently is not added up.
 _MIXED = 2.0
 
 
-def iterables(scope: Scope) -> Iterator[Change]:
+def iterables(scope: MutationContext) -> Iterator[Mutation]:
     """Another way through the same values."""
     site = scope.site
     for node in site.nodes:
@@ -47,7 +47,7 @@ def iterables(scope: Scope) -> Iterator[Change]:
             yield site.put(node, Text(code, level), cost)
 
 
-def steps(scope: Scope) -> Iterator[Change]:
+def steps(scope: MutationContext) -> Iterator[Mutation]:
     """A `while` loop gets a step of a name in its condition, before or after its last statement."""
     site = scope.site
     for node in site.statements:
@@ -64,7 +64,7 @@ def steps(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def remainders(scope: Scope) -> Iterator[Change]:
+def remainders(scope: MutationContext) -> Iterator[Mutation]:
     """What a loop divides and never sets goes on with the rest: `n %= size` after `n // size`."""
     site = scope.site
     for node in site.nodes:
@@ -92,14 +92,16 @@ def remainders(scope: Scope) -> Iterator[Change]:
                 yield change
 
 
-def _loops_within(scope: Scope, node: ast.AST) -> list[ast.For | ast.While | ast.AsyncFor]:
+def _loops_within(
+    scope: MutationContext, node: ast.AST
+) -> list[ast.For | ast.While | ast.AsyncFor]:
     """The loops around a node in the function or lambda it stands in, innermost first."""
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     within = takewhile(lambda above: not isinstance(above, inner), scope.above(node))
     return [above for above in within if isinstance(above, LOOPS)]
 
 
-def accumulators(scope: Scope) -> Iterator[Change]:
+def accumulators(scope: MutationContext) -> Iterator[Mutation]:
     """A container or number of the function takes in another value: `result.append(item)`, 3.4."""
     site = scope.site
     containers = _looked_into(scope)
@@ -146,7 +148,7 @@ def accumulators(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def resets(scope: Scope) -> Iterator[Change]:
+def resets(scope: MutationContext) -> Iterator[Mutation]:
     """What began empty and grows begins anew: `current = []` in a loop, `self.failed = 0`."""
     site = scope.site
     begun: dict[str, str] = {}
@@ -185,7 +187,7 @@ def resets(scope: Scope) -> Iterator[Change]:
                     yield change
 
 
-def _only_grown(scope: Scope) -> Iterator[str]:
+def _only_grown(scope: MutationContext) -> Iterator[str]:
     """Numbers of the instance that a method compares and that only grow, begun anew."""
     begin = scope.around.methods.get("__init__")
     receiver = scope.receiver()
@@ -219,7 +221,7 @@ def _is_first(value: ast.expr) -> bool:
     return False
 
 
-def _looked_into(scope: Scope) -> set[tuple[str, str]]:
+def _looked_into(scope: MutationContext) -> set[tuple[str, str]]:
     """Names with the names of keys that are looked up in them: `key in kept`, `kept[key]`."""
     found: set[tuple[str, str]] = set()
     for node in scope.site.nodes:
@@ -235,7 +237,7 @@ def _looked_into(scope: Scope) -> set[tuple[str, str]]:
     return found
 
 
-def flushes(scope: Scope) -> Iterator[Change]:
+def flushes(scope: MutationContext) -> Iterator[Mutation]:
     """After a loop its last state is taken in: `if current: result.append(current)`, 3.4."""
     site = scope.site
     for node in site.statements:
@@ -258,7 +260,9 @@ def flushes(scope: Scope) -> Iterator[Change]:
                     yield from _flushed(scope, node, inner, site.segment(inner))
 
 
-def _flushed(scope: Scope, loop: ast.stmt, taken: ast.AST, code: str) -> Iterator[Change]:
+def _flushed(
+    scope: MutationContext, loop: ast.stmt, taken: ast.AST, code: str
+) -> Iterator[Mutation]:
     """A statement of a loop after it, where there is something; most likely what it takes in."""
     own = {n.id for n in ast.walk(taken) if isinstance(n, ast.Name)}
     for name in scope.visible(loop)[:7] if "\n" not in code else ():
@@ -270,7 +274,9 @@ def _flushed(scope: Scope, loop: ast.stmt, taken: ast.AST, code: str) -> Iterato
             cost += 0.2
 
 
-def _remainders(scope: Scope, loop: ast.For | ast.While, taking: ast.expr) -> Iterator[Change]:
+def _remainders(
+    scope: MutationContext, loop: ast.For | ast.While, taking: ast.expr
+) -> Iterator[Mutation]:
     """What the loop took from is taken in as a whole: `parts.append(rest)` after it."""
     changed = {
         node.id

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Cut, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit
 
 _SAME, _BELOW, _NUMBER, _INDEX = 1.9, 2.4, 3.4, 2.2
 _ENDS = 2.2
@@ -20,7 +20,7 @@ _NAMES, _OWNERS = 6, 3
 _FUNCTIONS = ("max", "min")
 
 
-def bounded(scope: Scope) -> Iterator[Change]:
+def bounded(scope: MutationContext) -> Iterator[Mutation]:
     """`max` or `min` of a value and of another one of its kind."""
     site = scope.site
     owners, measured = _owners(scope), _measured(scope)
@@ -40,7 +40,7 @@ def bounded(scope: Scope) -> Iterator[Change]:
                 yield from _clamped(scope, node, measured)
 
 
-def _clamped(scope: Scope, node: ast.expr, measured: list[str]) -> Iterator[Change]:
+def _clamped(scope: MutationContext, node: ast.expr, measured: list[str]) -> Iterator[Mutation]:
     """A result that may not be negative, or not beyond a container or a number."""
     code = scope.site.text(node).at(1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
@@ -53,13 +53,13 @@ def _clamped(scope: Scope, node: ast.expr, measured: list[str]) -> Iterator[Chan
             yield from _both(scope, node, name, _NUMBER)
 
 
-def _both(scope: Scope, node: ast.expr, other: str, cost: float) -> Iterator[Change]:
+def _both(scope: MutationContext, node: ast.expr, other: str, cost: float) -> Iterator[Mutation]:
     code = scope.site.text(node).at(1)
     for rank, function in enumerate(_FUNCTIONS):
         yield scope.site.put(node, Text(f"{function}({other}, {code})"), cost + 0.1 * rank)
 
 
-def _owners(scope: Scope) -> list[str]:
+def _owners(scope: MutationContext) -> list[str]:
     """The names that attributes are read from; their values may be of one class."""
     read = dict.fromkeys(
         n.value.id
@@ -69,7 +69,7 @@ def _owners(scope: Scope) -> list[str]:
     return [name for name in read if name != "self" or scope.receiver() == "self"]
 
 
-def _measured(scope: Scope) -> list[str]:
+def _measured(scope: MutationContext) -> list[str]:
     """What the function and its siblings take the length of, where it can be named here."""
     found: dict[str, None] = {}
     known = {*scope.visible(scope.site.root), "self"}
@@ -85,7 +85,7 @@ def _measured(scope: Scope) -> list[str]:
     return list(found)[:4]
 
 
-def _is_taken(scope: Scope, node: ast.expr) -> bool:
+def _is_taken(scope: MutationContext, node: ast.expr) -> bool:
     """Whether a value is kept, returned, passed on or an index, and not bounded already."""
     place = scope.site.places[node]
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
@@ -107,10 +107,10 @@ def _is_taken(scope: Scope, node: ast.expr) -> bool:
     return False
 
 
-def ends(scope: Scope) -> Iterator[Change]:
+def ends(scope: MutationContext) -> Iterator[Mutation]:
     """Both ends of a list become its extremes, all of them in a function at once."""
     site = scope.site
-    found: dict[str, list[Cut]] = {}
+    found: dict[str, list[TextEdit]] = {}
     lines: dict[str, int] = {}
     for node in site.nodes:
         match node:
@@ -126,7 +126,7 @@ def ends(scope: Scope) -> Iterator[Change]:
                 function = "max"
             case _:
                 continue
-        cut = Cut(site.start(node), site.end(node), f"{function}({name})")
+        cut = TextEdit(site.start(node), site.end(node), f"{function}({name})")
         found.setdefault(name, []).append(cut)
         lines.setdefault(name, site.line(node))
     for name, cuts in found.items():
@@ -134,4 +134,4 @@ def ends(scope: Scope) -> Iterator[Change]:
         if len({cut.text for cut in cuts}) < 2:
             continue
         why = f"the ends of `{name}` become its extremes"
-        yield Change(tuple(cuts), _ENDS, lines[name], why)
+        yield Mutation(tuple(cuts), _ENDS, lines[name], why)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import LOOPS, Scope
+from heal_bot.repair.templates.mutation_context import LOOPS, MutationContext
 from heal_bot.repair.templates.statement_insertion import after
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.text_edits import Mutation
 
 _COST = 2.6
 _JUMPS = ast.Break | ast.Continue | ast.Return | ast.Raise
 
 
-def found(scope: Scope) -> Iterator[Change]:
+def found(scope: MutationContext) -> Iterator[Mutation]:
     """A branch in a loop ends with a jump."""
     site = scope.site
     for node in site.statements:

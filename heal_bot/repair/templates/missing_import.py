@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.ports import Tree
-from heal_bot.repair.templates.expected_values import Evidence
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.expected_values import FailureHints
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation
 from heal_bot.source import guard
 
 _UNDEFINED = re.compile(r"name '([A-Za-z_]\w{0,60})' is not defined")
@@ -43,7 +43,7 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
-def lines(tree: Tree, path: str, evidence: Evidence) -> tuple[tuple[str, str], ...]:
+def lines(tree: Tree, path: str, evidence: FailureHints) -> tuple[tuple[str, str], ...]:
     """Names that the failures call undefined, each with a line that imports it, likely ones first.
 
     `path` is the module that lacks them.
@@ -64,7 +64,7 @@ def _elsewhere(tree: Tree, path: str, name: str) -> Iterator[str]:
     modules = [p for p in tree.paths() if p.endswith(".py") and p != path]
     for other in modules[:_FILES]:
         try:
-            text = guard.check(tree.read(other))
+            text = guard.check_text(tree.read(other))
             body = guard.parse(text).body if re.search(rf"\bimport\b.*\b{name}\b", text) else []
         except (KeyError, HealBotError):
             continue
@@ -82,7 +82,7 @@ def _imported(body: Iterable[ast.stmt], name: str) -> Iterator[str]:
                         yield f"{where}import {alias.name}{renamed}"
 
 
-def imports(scope: Scope) -> Iterator[Change]:
+def imports(scope: MutationContext) -> Iterator[Mutation]:
     """The function stays, its module gets the import."""
     site = scope.site
     used = {n.id: n for n in reversed(site.nodes) if isinstance(n, ast.Name)}
@@ -91,4 +91,4 @@ def imports(scope: Scope) -> Iterator[Change]:
             standard = line in (f"import {name}", f"from {_HOME.get(name)} import {name}")
             cost = 1.5 if standard else 1.4
             why = f"`{line}` is missing"
-            yield Change((), cost, site.line(used[name]), why, (line,))
+            yield Mutation((), cost, site.line(used[name]), why, (line,))

@@ -10,15 +10,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.text_edits import Mutation
 
 _ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
 _FIRST = ("0", "[]", "{}", "None", "set()", "False", '""')
 
 
-def attributes(scope: Scope) -> Iterator[Change]:
+def attributes(scope: MutationContext) -> Iterator[Mutation]:
     """First values for the attributes of an instance, and of a function defined inside."""
     function = scope.site.function
     missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
@@ -43,7 +43,7 @@ def attributes(scope: Scope) -> Iterator[Change]:
                     yield change
 
 
-def _values(scope: Scope, name: str) -> Iterator[tuple[str, float]]:
+def _values(scope: MutationContext, name: str) -> Iterator[tuple[str, float]]:
     function = scope.site.function
     for rank, code in enumerate(_FIRST):
         yield code, 2.0 + 0.1 * rank
@@ -51,7 +51,7 @@ def _values(scope: Scope, name: str) -> Iterator[tuple[str, float]]:
         yield value, 1.6 if value in {name, name.strip("_")} else 2.6
 
 
-def _from_base(scope: Scope) -> Iterator[Change]:
+def _from_base(scope: MutationContext) -> Iterator[Mutation]:
     """The first statement calls the base's `__init__`, with ever more of the own parameters."""
     function = scope.site.function
     owner = scope.around.classes.get(scope.site.target.qualname.rpartition(".")[0])
@@ -71,7 +71,7 @@ def _from_base(scope: Scope) -> Iterator[Change]:
             yield change
 
 
-def _parameters(scope: Scope, owner: ast.ClassDef) -> set[str]:
+def _parameters(scope: MutationContext, owner: ast.ClassDef) -> set[str]:
     """The parameters of the `__init__` of the bases that stand in the same module."""
     bases = (
         scope.around.classes.get(base.id) for base in owner.bases if isinstance(base, ast.Name)

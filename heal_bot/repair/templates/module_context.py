@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Target
 from heal_bot.ports import Tree
-from heal_bot.repair.ranking.unit_inference import Units, gather
+from heal_bot.repair.ranking.unit_inference import Units, gather_units
 from heal_bot.source import guard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -20,7 +20,7 @@ BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
 
 @dataclass(slots=True)
-class Surroundings:
+class ModuleContext:
     """Names a target may use beyond its own.
 
     `siblings` are the functions beside it, the nearest first, as pairs stand together.
@@ -54,14 +54,14 @@ class Surroundings:
         return ast.unparse(node)
 
 
-def explore(tree: Tree, target: Target) -> Surroundings:
+def explore(tree: Tree, target: Target) -> ModuleContext:
     """Read the target's module; empty when it is missing or cannot be parsed."""
     try:
-        text = guard.check(tree.read(target.path)).removeprefix("\ufeff")
+        text = guard.check_text(tree.read(target.path)).removeprefix("\ufeff")
         module = guard.parse(text)
     except (KeyError, HealBotError):
-        return Surroundings()
-    around = Surroundings(lines=tuple(re.split(r"\r\n|\r|\n", text)))
+        return ModuleContext()
+    around = ModuleContext(lines=tuple(re.split(r"\r\n|\r|\n", text)))
     imported: list[str] = []
     for node in _flat(module.body):
         match node:
@@ -83,7 +83,7 @@ def explore(tree: Tree, target: Target) -> Surroundings:
         :300
     ]
     around.spelled = tuple(dict.fromkeys(_spelled(module)))[:_SPELLED]
-    around.units = gather(module)
+    around.units = gather_units(module)
     _enclose(around, module, target)
     return around
 
@@ -110,7 +110,7 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _flat(node.body)
 
 
-def _enclose(around: Surroundings, module: ast.Module, target: Target) -> None:
+def _enclose(around: ModuleContext, module: ast.Module, target: Target) -> None:
     """Find the classes and functions that contain the target, and its sibling functions."""
     body, enclosing = module.body, []
     owner: ast.ClassDef | None = None

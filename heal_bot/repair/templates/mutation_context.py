@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from heal_bot.repair.templates.expected_values import Evidence
-from heal_bot.repair.templates.module_context import Surroundings
-from heal_bot.repair.templates.target_ast import Site
+from heal_bot.repair.templates.expected_values import FailureHints
+from heal_bot.repair.templates.module_context import ModuleContext
+from heal_bot.repair.templates.target_ast import TargetAst
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -35,7 +35,7 @@ _MADE = {"split": "sequence", "join": "text", "count": "number", "index": "numbe
 
 
 @dataclass(slots=True)
-class Scope:
+class MutationContext:
     """Everything a family sees: the site, the module around it, the failures, the names.
 
     `original` is the fingerprint of the source as it is, `loose` how it was taken; `importable`
@@ -45,9 +45,9 @@ class Scope:
     that nothing reads but what sets them, as `on = not on` does.
     """
 
-    site: Site
-    around: Surroundings
-    evidence: Evidence
+    site: TargetAst
+    around: ModuleContext
+    evidence: FailureHints
     bindings: list[tuple[str, int, ast.AST]] = field(default_factory=list)
     kinds: dict[str, set[str]] = field(default_factory=dict)
     original: int = 0
@@ -126,7 +126,7 @@ def _locals(function: Function) -> list[str]:
     return list(found)
 
 
-def _unused(site: Site) -> tuple[str, ...]:
+def _unused(site: TargetAst) -> tuple[str, ...]:
     """The parameters that a function's body does not read."""
     if site.function is None:
         return ()
@@ -134,7 +134,7 @@ def _unused(site: Site) -> tuple[str, ...]:
     return tuple(name for name in _parameters(site.function.args) if name not in read)
 
 
-def _idle(scope: Scope) -> frozenset[str]:
+def _idle(scope: MutationContext) -> frozenset[str]:
     """The names bound in a function that nothing reads but what sets them."""
     site = scope.site
     if site.function is None:
@@ -166,9 +166,9 @@ def _set(statement: ast.stmt) -> tuple[str, ...]:
     return ()
 
 
-def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:
+def look(site: TargetAst, around: ModuleContext, evidence: FailureHints) -> MutationContext:
     """Bind and type the names of a site."""
-    scope = Scope(site, around, evidence, unused=_unused(site))
+    scope = MutationContext(site, around, evidence, unused=_unused(site))
     for node in (site.root, *site.statements, *site.nodes):
         if isinstance(node, Function | ast.Lambda):
             for name in _parameters(node.args):
@@ -186,7 +186,7 @@ def look(site: Site, around: Surroundings, evidence: Evidence) -> Scope:
     return scope
 
 
-def _hint(scope: Scope, name: str, args: ast.arguments) -> None:
+def _hint(scope: MutationContext, name: str, args: ast.arguments) -> None:
     """Types from annotations and defaults of a parameter."""
     words = {"int": "number", "float": "number", "str": "text", "list": "sequence",
              "dict": "mapping", "set": "set", "bool": "boolean"}  # fmt: skip
@@ -202,7 +202,7 @@ def _hint(scope: Scope, name: str, args: ast.arguments) -> None:
             scope.kinds.setdefault(name, set()).add(kind)
 
 
-def _binder(scope: Scope, name: ast.Name) -> ast.AST:
+def _binder(scope: MutationContext, name: ast.Name) -> ast.AST:
     """The scope that a stored name belongs to."""
     for node in scope.above(name):
         if isinstance(node, _SCOPES):

@@ -12,17 +12,17 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Cut, says
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 
 _FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
 _TAKING = {"pop", "popleft"}
 _VALUES, _MOST = 6, 6
 
 
-def fills(scope: Scope) -> Iterator[Change]:
+def fills(scope: MutationContext) -> Iterator[Mutation]:
     """Every statement's place, for every value visible there."""
     site = scope.site
     yield from _frozen(scope)
@@ -40,9 +40,9 @@ def fills(scope: Scope) -> Iterator[Change]:
             for rank, value in enumerate(values):
                 cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
                 if isinstance(anchor, ast.Pass):
-                    cut = Cut(site.start(anchor), site.end(anchor), code.format(value))
+                    cut = TextEdit(site.start(anchor), site.end(anchor), code.format(value))
                     line = site.line(anchor)
-                    yield Change((cut,), cost, line, says("pass", cut.text, line))
+                    yield Mutation((cut,), cost, line, says("pass", cut.text, line))
                     continue
                 for put in (after, before):
                     change = put(site, anchor, (code.format(value),), cost)
@@ -50,7 +50,7 @@ def fills(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
+def _unfilled(scope: MutationContext) -> Iterator[tuple[str, str]]:
     """Names with the statement that would fill them, those of the functions around included."""
     yield from _outer(scope)
     site = scope.site
@@ -78,7 +78,7 @@ def _unfilled(scope: Scope) -> Iterator[tuple[str, str]]:
     yield from _worklists(site)
 
 
-def _assigned(site: Site) -> Iterator[tuple[str, ast.expr]]:
+def _assigned(site: TargetAst) -> Iterator[tuple[str, ast.expr]]:
     """The names that statements set, with their values, also side by side: `out, last = [], 0`."""
     for statement in site.statements:
         match statement:
@@ -89,7 +89,7 @@ def _assigned(site: Site) -> Iterator[tuple[str, ast.expr]]:
                 yield from ((n.id, value) for n, value in pairs if isinstance(n, ast.Name))
 
 
-def _is_looked_back_at(site: Site, name: str) -> bool:
+def _is_looked_back_at(site: TargetAst, name: str) -> bool:
     """Whether a loop compares or counts with a name that is set before it."""
     for loop in site.statements:
         if isinstance(loop, ast.For | ast.AsyncFor | ast.While):
@@ -101,7 +101,7 @@ def _is_looked_back_at(site: Site, name: str) -> bool:
     return False
 
 
-def _beside(site: Site, code: str) -> set[str]:
+def _beside(site: TargetAst, code: str) -> set[str]:
     """The names that a name or attribute is compared with, subtracted from or added to."""
     return {
         name
@@ -131,7 +131,7 @@ def _code(node: ast.expr) -> str:
     return ""
 
 
-def _frozen(scope: Scope) -> Iterator[Change]:
+def _frozen(scope: MutationContext) -> Iterator[Mutation]:
     """What an instance begins with, is counted with and is never set again: `self.last = now`."""
     site = scope.site
     for code in _begun(scope):
@@ -146,7 +146,7 @@ def _frozen(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def _begun(scope: Scope) -> list[str]:
+def _begun(scope: MutationContext) -> list[str]:
     """The attributes that `__init__` sets to a constant and nothing in the module sets again."""
     begin, receiver = scope.around.methods.get("__init__"), scope.receiver()
     trees = [scope.site.root, *scope.around.functions.values(), *scope.around.classes.values()]
@@ -167,7 +167,7 @@ def _begun(scope: Scope) -> list[str]:
     ]
 
 
-def _worklists(site: Site) -> Iterator[tuple[str, str]]:
+def _worklists(site: TargetAst) -> Iterator[tuple[str, str]]:
     """What a `while` loop takes from until it is empty, and that gets nothing in the loop."""
     for loop in site.statements:
         if not isinstance(loop, ast.While):
@@ -180,7 +180,7 @@ def _worklists(site: Site) -> Iterator[tuple[str, str]]:
                 yield name, f"{name}.append({{}})"
 
 
-def counts(scope: Scope) -> Iterator[Change]:
+def counts(scope: MutationContext) -> Iterator[Mutation]:
     """A number that an attribute begins with and that nothing changes: `self.count += 1`."""
     site = scope.site
     for code in _still(scope):
@@ -194,7 +194,7 @@ def counts(scope: Scope) -> Iterator[Change]:
                         yield change
 
 
-def _still(scope: Scope) -> list[str]:
+def _still(scope: MutationContext) -> list[str]:
     """Attributes that are set to a number once and never again, in the function or its class."""
     around = scope.around
     trees = [scope.site.root, *around.enclosing, *around.methods.values()]
@@ -213,7 +213,7 @@ def _still(scope: Scope) -> list[str]:
     return [code for code in begun if len(changed[code]) == 1]
 
 
-def _outer(scope: Scope) -> Iterator[tuple[str, str]]:
+def _outer(scope: MutationContext) -> Iterator[tuple[str, str]]:
     """Containers that a function around the target makes, that the target reads and nobody fills.
 
     A plain value is left out: to rebind it takes a `nonlocal` besides.

@@ -10,15 +10,15 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.condition import TESTS
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import COMPARE, OR, TERNARY, Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import COMPARE, OR, TERNARY, Mutation, Text
 
 _ASKED, _GOT, _NEVER = 1.9, 2.1, 0.5
 # Kinds of values whose truth nobody asks when they mean None.
 _OTHER = frozenset({"boolean", "callable"})
 
 
-def told(scope: Scope) -> Iterator[Change]:
+def check_none(scope: MutationContext) -> Iterator[Mutation]:
     """The truth of a value becomes the question whether it is there."""
     site = scope.site
     never = 0.0 if any("None" in line for line in scope.around.lines) else _NEVER
@@ -40,7 +40,7 @@ def told(scope: Scope) -> Iterator[Change]:
             yield site.put(node, Text(f"{value.at(7)} is not None", COMPARE), cost)
 
 
-def _cost(scope: Scope, node: ast.expr, never: float) -> float | None:
+def _cost(scope: MutationContext, node: ast.expr, never: float) -> float | None:
     """What it costs to ask whether a value is None; None where it cannot be meant."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
@@ -53,7 +53,7 @@ def _cost(scope: Scope, node: ast.expr, never: float) -> float | None:
     return None
 
 
-def is_asked(scope: Scope, node: ast.expr) -> bool:
+def is_asked(scope: MutationContext, node: ast.expr) -> bool:
     """Whether only the truth of a value counts."""
     place = scope.site.places[node]
     match place.parent:

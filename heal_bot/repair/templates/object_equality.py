@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 
 
-def hashed(scope: Scope) -> Iterator[Change]:
+def hashed(scope: MutationContext) -> Iterator[Mutation]:
     """The hash is taken of what `__eq__` compares."""
     site, function = scope.site, scope.site.function
     compared = scope.around.methods.get("__eq__")
@@ -32,7 +32,7 @@ def hashed(scope: Scope) -> Iterator[Change]:
                 yield site.put(value, Text(key), 1.8)
 
 
-def comparable(scope: Scope) -> Iterator[Change]:
+def comparable(scope: MutationContext) -> Iterator[Mutation]:
     """A comparison begins with the class of the other object, where that has crashed."""
     site, function = scope.site, scope.site.function
     owner = scope.site.target.qualname.rpartition("<locals>.")[2].rpartition(".")[0]

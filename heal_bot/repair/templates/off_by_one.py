@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope, value_kind
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Text, binary
+from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, Text, binary
 
 _NEVER = (
     ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp,
@@ -20,7 +20,7 @@ _NEVER = (
 )  # fmt: skip
 
 
-def shifted(site: Site, node: ast.expr, step: int) -> Text:
+def shifted(site: TargetAst, node: ast.expr, step: int) -> Text:
     """The text of `node + step` with constants folded."""
     match node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
@@ -41,7 +41,7 @@ def _number(value: int) -> Text:
     return Text(str(value), 15 if value >= 0 else 13)
 
 
-def _is_number(scope: Scope, node: ast.expr) -> bool | None:
+def _is_number(scope: MutationContext, node: ast.expr) -> bool | None:
     """Whether an expression is a number: yes, no, or not known."""
     match node:
         case ast.Constant(value=value):
@@ -60,7 +60,7 @@ def _is_number(scope: Scope, node: ast.expr) -> bool | None:
     return True if kind == "number" else False if kind else None
 
 
-def _cost(scope: Scope, node: ast.expr) -> float | None:
+def _cost(scope: MutationContext, node: ast.expr) -> float | None:
     """How dear a step of one is in the place of a node; None where it makes no sense."""
     place = scope.site.places[node]
     match place.parent:
@@ -95,12 +95,12 @@ def _cost(scope: Scope, node: ast.expr) -> float | None:
     return None
 
 
-def _functions_around(scope: Scope, node: ast.expr) -> set[str]:
+def _functions_around(scope: MutationContext, node: ast.expr) -> set[str]:
     """Names of the functions a node is in: a call of one of them is a recursion."""
     return {getattr(above, "name", "") for above in scope.above(node)}
 
 
-def steps(scope: Scope) -> Iterator[Change]:
+def steps(scope: MutationContext) -> Iterator[Mutation]:
     """One more and one less wherever a number stands."""
     site = scope.site
     for node in site.nodes:
@@ -113,7 +113,7 @@ def steps(scope: Scope) -> Iterator[Change]:
             yield site.put(node, shifted(site, node, step), cost)
 
 
-def missing_bounds(scope: Scope) -> Iterator[Change]:
+def missing_bounds(scope: MutationContext) -> Iterator[Mutation]:
     """`range(n)` becomes `range(1, n)`, `xs[:n]` `xs[1:n]`, 1.7 to 3.2; also ends dropped."""
     site = scope.site
     for node in site.nodes:

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.guard_clauses import conditions
 from heal_bot.repair.templates.ingredient import borrowed
 from heal_bot.repair.templates.module_context import Function
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.text_edits import Change, Cut, says
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 from heal_bot.repair.templates.unused_variable import unread
 
 
-def calls(scope: Scope, node: ast.AST) -> list[str]:
+def calls(scope: MutationContext, node: ast.AST) -> list[str]:
     """Calls of the module's functions and the class's methods that fit the names in scope."""
     names = scope.visible(node)[:5]
     receiver = scope.receiver()
@@ -51,7 +51,7 @@ def _needed(function: Function) -> int:
     return len(args.posonlyargs) + len(args.args) - len(args.defaults)
 
 
-def raises(scope: Scope, node: ast.AST) -> list[str]:
+def raises(scope: MutationContext, node: ast.AST) -> list[str]:
     """Raising what tests expect to be raised, and what the module raises elsewhere."""
     names = scope.visible(node)
     said = f'"invalid {names[0]}"' if names else '"invalid value"'
@@ -67,7 +67,7 @@ def raises(scope: Scope, node: ast.AST) -> list[str]:
     return list(dict.fromkeys(found))[:10]
 
 
-def passes(scope: Scope) -> Iterator[Change]:
+def passes(scope: MutationContext) -> Iterator[Mutation]:
     """Every `pass` that stands in a larger function becomes a statement."""
     site = scope.site
     for node in site.statements:
@@ -103,11 +103,11 @@ def passes(scope: Scope) -> Iterator[Change]:
             options.setdefault(code, 2.4)
         line = site.line(node)
         for code, cost in options.items():
-            cut = Cut(site.start(node), site.end(node), code)
-            yield Change((cut,), cost, line, says("pass", code, line))
+            cut = TextEdit(site.start(node), site.end(node), code)
+            yield Mutation((cut,), cost, line, says("pass", code, line))
 
 
-def _about_others(scope: Scope, statement: ast.stmt, place: ast.Pass) -> Iterator[str]:
+def _about_others(scope: MutationContext, statement: ast.stmt, place: ast.Pass) -> Iterator[str]:
     """A call that stands elsewhere in the function, `add(item)`, with another value in scope."""
     match statement:
         case ast.Expr(value=ast.Call(func=func, args=[ast.Name(id=known)], keywords=[])):
@@ -124,7 +124,7 @@ def _taken_back(code: str) -> str:
     return ""
 
 
-def refusals(scope: Scope) -> Iterator[Change]:
+def refusals(scope: MutationContext) -> Iterator[Mutation]:
     """Where a test waits for an exception in vain, a guard raises it."""
     site = scope.site
     function = site.function
@@ -142,7 +142,7 @@ def refusals(scope: Scope) -> Iterator[Change]:
                     yield change
 
 
-def _types(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
+def _types(scope: MutationContext, node: ast.AST) -> list[tuple[str, float]]:
     """Conditions on types, for a TypeError that did not come."""
     dear = 0.0 if "TypeError" in scope.evidence.missing() else 1.2
     return [
@@ -152,7 +152,7 @@ def _types(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
     ]
 
 
-def _orders(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
+def _orders(scope: MutationContext, node: ast.AST) -> list[tuple[str, float]]:
     """Conditions on two values that are out of order."""
     names = scope.visible(node)[:4]
     return [
@@ -163,7 +163,7 @@ def _orders(scope: Scope, node: ast.AST) -> list[tuple[str, float]]:
     ]
 
 
-def missing_calls(scope: Scope) -> Iterator[Change]:
+def missing_calls(scope: MutationContext) -> Iterator[Mutation]:
     """A call is put before or after every statement: `self.check(item)` before `self.add(item)`."""
     site = scope.site
     for anchor in site.statements:

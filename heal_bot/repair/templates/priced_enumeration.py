@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.template_table import FAMILIES, Family
-from heal_bot.repair.templates.text_edits import Change
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.template_table import FAMILIES, Template
+from heal_bot.repair.templates.text_edits import Mutation
 
 # Costs are logarithmic: a line half as suspicious waits as long as one that costs 0.7 more.
 _COLDEST = 2.0
@@ -20,9 +20,9 @@ _RANK = 0.35
 class Idea:
     """A change with the family it comes from, the suspect it is for, and what it costs there."""
 
-    scope: Scope
-    family: Family
-    change: Change
+    scope: MutationContext
+    family: Template
+    change: Mutation
     cost: float
 
 
@@ -42,17 +42,17 @@ def rank_cost(rank: int, score: float, best: float) -> float:
 
 
 def order(
-    scopes: list[tuple[Scope, float]],
-    families: tuple[Family, ...] = FAMILIES,
+    scopes: list[tuple[MutationContext, float]],
+    families: tuple[Template, ...] = FAMILIES,
     roof: float = 99.0,
-    skipped: Callable[[Scope, Family, Exception], None] = lambda *_: None,
+    skipped: Callable[[MutationContext, Template, Exception], None] = lambda *_: None,
 ) -> Iterator[Idea]:
     """All changes by cost plus the extra cost of their suspect and line, up to `roof`.
 
     A family is opened when its least cost comes up, so a search that ends early never pays for
     the dear families. One that a source is too odd for is left out there, and `skipped` is told.
     """
-    heap: list[tuple[float, int, Scope, float, Family, Change | None]] = []
+    heap: list[tuple[float, int, MutationContext, float, Template, Mutation | None]] = []
     count = 0
     for scope, extra in scopes:
         for family in families:
@@ -78,7 +78,7 @@ def order(
             skipped(scope, family, error)
 
 
-def _heat(scope: Scope, change: Change) -> float | None:
+def _heat(scope: MutationContext, change: Mutation) -> float | None:
     """The extra cost of a change's line; None where no failing test came by."""
     heat = scope.site.heat
     if not heat:

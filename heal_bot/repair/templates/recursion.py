@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.guard_clauses import leaves
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _NUMBERS = ("{0} == 0", "{0} <= 0", "{0} < 2", "{0} <= 1", "{0} == 1", "{0} < 0")
 _SEQUENCES = ("not {0}", "len({0}) < 2", "len({0}) == 1")
@@ -20,7 +20,7 @@ _OTHERS = ("{0} is None", "not isinstance({0}, list)", "not isinstance({0}, (lis
            "not isinstance({0}, dict)", "isinstance({0}, str)")  # fmt: skip
 
 
-def ends(scope: Scope) -> Iterator[Change]:
+def ends(scope: MutationContext) -> Iterator[Mutation]:
     """Smaller arguments of the calls of itself, and base cases before the first statement."""
     function = scope.site.function
     if function is None or "RecursionError" not in scope.evidence.kinds:
@@ -36,7 +36,7 @@ def _name(call: ast.Call) -> str:
     return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
-def _smaller(scope: Scope, call: ast.Call) -> Iterator[Change]:
+def _smaller(scope: MutationContext, call: ast.Call) -> Iterator[Mutation]:
     site = scope.site
     for argument in call.args:
         if isinstance(argument, ast.Starred):
@@ -51,7 +51,7 @@ def _smaller(scope: Scope, call: ast.Call) -> Iterator[Change]:
             yield site.put(argument, Text(code, 11), 1.6 + 0.1 * rank)
 
 
-def _conditions(scope: Scope, name: str) -> list[tuple[str, ...]]:
+def _conditions(scope: MutationContext, name: str) -> list[tuple[str, ...]]:
     """What a base case may ask of a parameter, from how it is used."""
     kinds = scope.kinds.get(name, set())
     attributes = (n for n in scope.site.nodes if isinstance(n, ast.Attribute))
@@ -62,7 +62,7 @@ def _conditions(scope: Scope, name: str) -> list[tuple[str, ...]]:
     return [_SEQUENCES, _OTHERS, *([_NUMBERS] if not kinds else [])]
 
 
-def _bases(scope: Scope) -> Iterator[Change]:
+def _bases(scope: MutationContext) -> Iterator[Mutation]:
     site, function = scope.site, scope.site.function
     first = next((s for s in function.body if s in site.places), None) if function else None
     if function is None or first is None:

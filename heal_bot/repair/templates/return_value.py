@@ -11,9 +11,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope, value_kind
+from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
 from heal_bot.repair.templates.statement_insertion import after
-from heal_bot.repair.templates.text_edits import Change, Cut, Text, says
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
 
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
 _NOT_ALONE = (
@@ -22,7 +22,7 @@ _NOT_ALONE = (
 )  # fmt: skip
 
 
-def expressions(scope: Scope) -> list[Text]:
+def expressions(scope: MutationContext) -> list[Text]:
     """Distinct expressions of a function worth using elsewhere, shortest first."""
     found: dict[str, Text] = {}
     for node in scope.site.nodes:
@@ -39,7 +39,7 @@ def expressions(scope: Scope) -> list[Text]:
     return sorted(found.values(), key=lambda text: len(text.code))[:40]
 
 
-def returns(scope: Scope) -> Iterator[Change]:
+def returns(scope: MutationContext) -> Iterator[Mutation]:
     """Another value for every `return`."""
     site = scope.site
     paths = [s for s in site.statements if isinstance(s, ast.Return)]
@@ -88,15 +88,17 @@ def returns(scope: Scope) -> Iterator[Change]:
                 yield site.put(path.value, Text(f"{value.at(3)} or {code}", 3), 3.2)
 
 
-def _returning(scope: Scope, path: ast.Return, code: str, cost: float) -> Change:
+def _returning(scope: MutationContext, path: ast.Return, code: str, cost: float) -> Mutation:
     site = scope.site
     if path.value is not None:
         return site.put(path.value, Text(code), cost)
     end, line = site.end(path), site.line(path)
-    return Change((Cut(end, end, f" {code}"),), cost, line, says("return", f"return {code}", line))
+    return Mutation(
+        (TextEdit(end, end, f" {code}"),), cost, line, says("return", f"return {code}", line)
+    )
 
 
-def _nothing_returned(scope: Scope) -> Iterator[Change]:
+def _nothing_returned(scope: MutationContext) -> Iterator[Mutation]:
     """A function that returns nothing at all returns one of its names at last."""
     function = scope.site.function
     gives = (ast.Return, ast.Yield, ast.YieldFrom)
@@ -108,7 +110,7 @@ def _nothing_returned(scope: Scope) -> Iterator[Change]:
             yield change
 
 
-def forgotten(scope: Scope) -> Iterator[Change]:
+def forgotten(scope: MutationContext) -> Iterator[Mutation]:
     """A value computed and thrown away is returned or assigned: `f(x)` to `return f(x)`, 1.9."""
     site = scope.site
     yield from _nothing_returned(scope)
@@ -117,17 +119,17 @@ def forgotten(scope: Scope) -> Iterator[Change]:
             case ast.Expr(value=ast.Call() | ast.BinOp() | ast.Compare() | ast.Name() as value):
                 begin, line = site.start(value), site.line(node)
                 code = site.segment(value)
-                where = Cut(begin, begin, "return ")
-                yield Change((where,), 1.9, line, says(code, f"return {code}", line))
+                where = TextEdit(begin, begin, "return ")
+                yield Mutation((where,), 1.9, line, says(code, f"return {code}", line))
                 match value:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
-                        where = Cut(begin, begin, f"{name} = ")
-                        yield Change((where,), 2.4, line, says(code, f"{name} = {code}", line))
+                        where = TextEdit(begin, begin, f"{name} = ")
+                        yield Mutation((where,), 2.4, line, says(code, f"{name} = {code}", line))
                     case ast.Call(args=[ast.Name(id=name), *_]):
-                        where = Cut(begin, begin, f"{name} = ")
-                        yield Change((where,), 2.4, line, says(code, f"{name} = {code}", line))
+                        where = TextEdit(begin, begin, f"{name} = ")
+                        yield Mutation((where,), 2.4, line, says(code, f"{name} = {code}", line))
             case ast.Assign(targets=[ast.Name()], value=value):
                 begin, line = site.start(node), site.line(node)
-                where = Cut(begin, site.start(value), "return ")
+                where = TextEdit(begin, site.start(value), "return ")
                 code = f"return {site.segment(value)}"
-                yield Change((where,), 3.2, line, says(site.segment(node), code, line))
+                yield Mutation((where,), 3.2, line, says(site.segment(node), code, line))

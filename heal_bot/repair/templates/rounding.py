@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import PRODUCT, UNARY, Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import PRODUCT, UNARY, Mutation, Text
 
 
-def upwards(scope: Scope) -> Iterator[Change]:
+def upwards(scope: MutationContext) -> Iterator[Mutation]:
     """Every rounded division, rounded up instead."""
     site = scope.site
     for node in site.nodes:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import COMPREHENSIONS, LOOPS, Scope
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.mutation_context import COMPREHENSIONS, LOOPS, MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _COST = 2.4
 # Where a call may be made several times, or later.
 _AGAIN = (*LOOPS, *COMPREHENSIONS, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def entries(scope: Scope) -> Iterator[Change]:
+def entries(scope: MutationContext) -> Iterator[Mutation]:
     """What is put into a parameter and handed on goes into a copy for that call."""
     site, function = scope.site, scope.site.function
     if function is None:
@@ -37,10 +37,13 @@ def entries(scope: Scope) -> Iterator[Change]:
             if not _stays(key, value, block[at + 1 :], once=len(passed) == 1):
                 continue
             more = f"{{**{name}, {entry}}}"
-            cuts = (Cut(*span, ""), *(Cut(site.start(n), site.end(n), more) for n in passed))
+            cuts = (
+                TextEdit(*span, ""),
+                *(TextEdit(site.start(n), site.end(n), more) for n in passed),
+            )
             line = site.line(statement)
             why = f"line {line} puts its entry into a copy of `{name}` for what follows"
-            yield Change(cuts, _COST, line, why)
+            yield Mutation(cuts, _COST, line, why)
 
 
 def _stays(key: ast.expr, value: ast.expr, block: list[ast.stmt], *, once: bool) -> bool:
@@ -53,7 +56,7 @@ def _stays(key: ast.expr, value: ast.expr, block: list[ast.stmt], *, once: bool)
     return not any(n.id in read and not isinstance(n.ctx, ast.Load) for n in stored)
 
 
-def _passed(scope: Scope, block: list[ast.stmt], name: str) -> list[ast.Name]:
+def _passed(scope: MutationContext, block: list[ast.stmt], name: str) -> list[ast.Name]:
     """The uses of a name in statements, where all are arguments of calls, each made once."""
     every = [
         node

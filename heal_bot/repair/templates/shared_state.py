@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope, value_kind
+from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.text_edits import Change, Cut, Text, call
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, call
 from heal_bot.source import functions
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -25,31 +25,31 @@ _CHANGING = {
 }
 
 
-def defaults(scope: Scope) -> Iterator[Change]:
+def defaults(scope: MutationContext) -> Iterator[Mutation]:
     """A default that is made once becomes None, and is made in each call that needs it."""
     site, function = scope.site, scope.site.function
     first = next((s for s in function.body if s in site.places), None) if function else None
     if function is None or first is None:
         return
-    for arg, default in functions.defaults(function.args):
+    for arg, default in functions.list_defaults(function.args):
         name = arg.arg
         if not _mutable(default):
             continue
         made = site.segment(default)
         put = before(site, first, (f"if {name} is None:", f"\t{name} = {made}"), 1.9)
         if put is not None and "\n" not in made:
-            signature = Cut(site.start(default), site.end(default), "None")
+            signature = TextEdit(site.start(default), site.end(default), "None")
             why = f"each call without `{name}` makes its own `{made}`"
-            yield Change((signature, *put.cuts), 1.9, put.line, why)
+            yield Mutation((signature, *put.cuts), 1.9, put.line, why)
 
 
-def attributes(scope: Scope) -> Iterator[Change]:
+def attributes(scope: MutationContext) -> Iterator[Mutation]:
     """A value of the class, or of a caller, that an instance changes becomes its own."""
     yield from _of_class(scope)
     yield from _of_caller(scope)
 
 
-def _of_caller(scope: Scope) -> Iterator[Change]:
+def _of_caller(scope: MutationContext) -> Iterator[Mutation]:
     """What is passed to a method, kept and changed by one is copied before it is kept."""
     site, function = scope.site, scope.site.function
     if function is None or scope.receiver() != "self":
@@ -73,7 +73,7 @@ def _of_caller(scope: Scope) -> Iterator[Change]:
             yield site.put(value, call(made, site.text(value)), 2.0 + 0.2 * rank)
 
 
-def _changed(scope: Scope, attr: str) -> list[str]:
+def _changed(scope: MutationContext, attr: str) -> list[str]:
     """What may copy an attribute that methods change; nothing where none does."""
     found: dict[str, None] = {}
     unclear = False
@@ -101,7 +101,7 @@ def _changed(scope: Scope, attr: str) -> list[str]:
     return list(found) or (["dict", "list"] if unclear else [])
 
 
-def _of_class(scope: Scope) -> Iterator[Change]:
+def _of_class(scope: MutationContext) -> Iterator[Mutation]:
     function = scope.site.function
     if function is None or function.name != "__init__" or scope.receiver() != "self":
         return
@@ -122,7 +122,7 @@ def _of_class(scope: Scope) -> Iterator[Change]:
                 yield change
 
 
-def rows(scope: Scope) -> Iterator[Change]:
+def rows(scope: MutationContext) -> Iterator[Mutation]:
     """One value that is repeated becomes several equal ones."""
     site = scope.site
     for node in site.nodes:

@@ -10,14 +10,14 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.module_context import Function
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import UNARY, Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import UNARY, Mutation, Text
 
 _SORTS = {"sorted", "sort", "min", "max", "nsmallest", "nlargest"}
 _MOST = 6
 
 
-def ties(scope: Scope) -> Iterator[Change]:
+def ties(scope: MutationContext) -> Iterator[Mutation]:
     """A further key for every key of a sort, and the key first that a plain function makes."""
     site = scope.site
     for node in site.nodes:
@@ -33,7 +33,7 @@ def ties(scope: Scope) -> Iterator[Change]:
                         yield site.put(key, Text(code, 1), 2.6)
 
 
-def _joined(scope: Scope, name: str, body: ast.expr) -> Iterator[Change]:
+def _joined(scope: MutationContext, name: str, body: ast.expr) -> Iterator[Mutation]:
     site = scope.site
     parts = body.elts if isinstance(body, ast.Tuple) else [body]
     if any(isinstance(part, ast.Starred) for part in parts):
@@ -52,7 +52,7 @@ def _joined(scope: Scope, name: str, body: ast.expr) -> Iterator[Change]:
                 yield site.put(body, Text(f"({down}, {new})"), cost + 0.2)
 
 
-def _others(scope: Scope, name: str, parts: list[ast.expr]) -> list[str]:
+def _others(scope: MutationContext, name: str, parts: list[ast.expr]) -> list[str]:
     """What else there is of a value to sort by, likely first: attributes, items, itself."""
     attributes: dict[str, None] = {}
     items: dict[str, None] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from heal_bot.core.text import one_line
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 
-def newline(site: Site) -> str:
+def newline(site: TargetAst) -> str:
     """The line ending the source uses."""
     return "\r\n" if b"\r\n" in site.source[:2000] else "\n"
 
@@ -19,13 +19,15 @@ def step(indent: str) -> str:
     return "\t" if "\t" in indent else "    "
 
 
-def block(site: Site, lines: tuple[str, ...], indent: str) -> str:
+def block(site: TargetAst, lines: tuple[str, ...], indent: str) -> str:
     """Lines at an indentation; a leading tab in a line is one step further in."""
     end = newline(site)
     return "".join(f"{indent}{line.replace(chr(9), step(indent))}{end}" for line in lines)
 
 
-def before(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:
+def before(
+    site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], cost: float
+) -> Mutation | None:
     """The change that puts lines before a statement that begins its line."""
     span = site.whole(anchor)
     if span is None and not _begins(site, anchor):
@@ -33,10 +35,12 @@ def before(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) ->
     begin = site.starts[_first(anchor) - 1]
     text = block(site, lines, site.indent(anchor))
     why = f"`{one_line(' '.join(lines), 80)}` comes before line {site.line(anchor)}"
-    return Change((Cut(begin, begin, text),), cost, site.line(anchor), why)
+    return Mutation((TextEdit(begin, begin, text),), cost, site.line(anchor), why)
 
 
-def after(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> Change | None:
+def after(
+    site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], cost: float
+) -> Mutation | None:
     """The change that puts lines after a statement, at its indentation."""
     if not _begins(site, anchor):
         return None
@@ -48,12 +52,12 @@ def after(site: Site, anchor: ast.stmt, lines: tuple[str, ...], cost: float) -> 
         at = site.starts[stop]
         if site.source[site.end(anchor) : at].strip()[:1] == b";":
             return None
-        return Change((Cut(at, at, text),), cost, site.line(anchor), why)
+        return Mutation((TextEdit(at, at, text),), cost, site.line(anchor), why)
     at = len(site.source)
-    return Change((Cut(at, at, end + text.removesuffix(end)),), cost, site.line(anchor), why)
+    return Mutation((TextEdit(at, at, end + text.removesuffix(end)),), cost, site.line(anchor), why)
 
 
-def under(site: Site, statement: ast.stmt, condition: str, cost: float) -> Change | None:
+def under(site: TargetAst, statement: ast.stmt, condition: str, cost: float) -> Mutation | None:
     """The change that runs a statement of one line only under a condition, its comment with it."""
     span = site.whole(statement)
     if span is None:
@@ -67,10 +71,10 @@ def under(site: Site, statement: ast.stmt, condition: str, cost: float) -> Chang
         text = text.rstrip("\r\n")
     line = site.line(statement)
     why = f"`{one_line(site.segment(statement), 60)}` on line {line} runs only if `{condition}`"
-    return Change((Cut(*span, text),), cost, line, why)
+    return Mutation((TextEdit(*span, text),), cost, line, why)
 
 
-def _begins(site: Site, statement: ast.stmt) -> bool:
+def _begins(site: TargetAst, statement: ast.stmt) -> bool:
     begin = site.starts[_first(statement) - 1]
     return not site.source[begin : site.start(statement)].strip()
 

@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from heal_bot.repair.templates.indentation import indented, is_multiline, named, outdented, step_of
-from heal_bot.repair.templates.mutation_context import Scope
+from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.target_ast import Site
-from heal_bot.repair.templates.text_edits import Change, Cut
+from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
 
 
-def dedents(scope: Scope) -> Iterator[Change]:
+def dedents(scope: MutationContext) -> Iterator[Mutation]:
     """The last statement of a block leaves it: `return total` after the loop, not inside."""
     site = scope.site
     for node in site.statements:
@@ -37,7 +37,7 @@ def dedents(scope: Scope) -> Iterator[Change]:
         moved = outdented(site, span, step)
         cost = 2.2 if isinstance(last, ast.Return) else 2.6
         why = f"`{named(site, last)}` on line {site.line(last)} leaves its block"
-        yield Change((Cut(*span, moved),), cost, site.line(last), why)
+        yield Mutation((TextEdit(*span, moved),), cost, site.line(last), why)
 
 
 def _own_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
@@ -45,7 +45,7 @@ def _own_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
     return [b for b in found if isinstance(b, list) and b and isinstance(b[0], ast.stmt)]
 
 
-def indents(scope: Scope) -> Iterator[Change]:
+def indents(scope: MutationContext) -> Iterator[Mutation]:
     """The statement after a block becomes its last: `count += 1` inside the `if` or loop."""
     site = scope.site
     for block in site.blocks():
@@ -61,10 +61,10 @@ def indents(scope: Scope) -> Iterator[Change]:
             moved = indented(site, span, step)
             cost = 2.4 if isinstance(node, ast.Return | ast.AugAssign) else 2.8
             why = f"`{named(site, node)}` on line {site.line(node)} joins the block before it"
-            yield Change((Cut(*span, moved),), cost, site.line(node), why)
+            yield Mutation((TextEdit(*span, moved),), cost, site.line(node), why)
 
 
-def deletions(scope: Scope) -> Iterator[Change]:
+def deletions(scope: MutationContext) -> Iterator[Mutation]:
     """A statement goes; the only one of a block becomes `pass`; an `if` gives way to its body."""
     site = scope.site
     for block in site.blocks():
@@ -75,25 +75,27 @@ def deletions(scope: Scope) -> Iterator[Change]:
             line = site.line(node)
             why = f"`{named(site, node)}` on line {line} goes"
             if len(block) > 1:
-                yield Change((Cut(*span, ""),), 2.8, line, why)
+                yield Mutation((TextEdit(*span, ""),), 2.8, line, why)
             elif not isinstance(node, ast.Return):
-                cut = Cut(site.start(node), site.end(node), "pass")
-                yield Change((cut,), 3.2, line, why)
+                cut = TextEdit(site.start(node), site.end(node), "pass")
+                yield Mutation((cut,), 3.2, line, why)
             if isinstance(node, ast.If | ast.While) and not node.orelse:
                 yield from _unwrapped(site, node, span)
 
 
-def _unwrapped(site: Site, node: ast.If | ast.While, span: tuple[int, int]) -> Iterator[Change]:
+def _unwrapped(
+    site: TargetAst, node: ast.If | ast.While, span: tuple[int, int]
+) -> Iterator[Mutation]:
     step = step_of(site, node.body[0], node)
     if step is None or is_multiline(node) or site.whole(node.body[0]) is None:
         return
     begin = site.starts[node.body[0].lineno - 1]
     kept = outdented(site, (begin, span[1]), step)
     why = f"the body of `{named(site, node)}` on line {site.line(node)} always runs"
-    yield Change((Cut(span[0], span[1], kept),), 3.0, site.line(node), why)
+    yield Mutation((TextEdit(span[0], span[1], kept),), 3.0, site.line(node), why)
 
 
-def exchanges(scope: Scope) -> Iterator[Change]:
+def exchanges(scope: MutationContext) -> Iterator[Mutation]:
     """Two neighbouring statements change places."""
     site = scope.site
     for block in site.blocks():
@@ -111,13 +113,13 @@ def exchanges(scope: Scope) -> Iterator[Change]:
             why = f"lines {line} and {site.line(other)} change places"
             cost = 2.8 if not isinstance(other, ast.Return) else 3.4
             cost = 1.8 if _overwrites(scope, one, other) else cost
-            cuts = (Cut(*a, second), Cut(*b, first))
-            yield Change(cuts, cost, line, why)
+            cuts = (TextEdit(*a, second), TextEdit(*b, first))
+            yield Mutation(cuts, cost, line, why)
             if isinstance(one, _BLOCKS) != isinstance(other, _BLOCKS):
-                yield Change(cuts, 2.8, site.line(other), why)
+                yield Mutation(cuts, 2.8, site.line(other), why)
 
 
-def _overwrites(scope: Scope, one: ast.stmt, other: ast.stmt) -> bool:
+def _overwrites(scope: MutationContext, one: ast.stmt, other: ast.stmt) -> bool:
     """Whether a statement sets an attribute whose old value the next one was meant to read.
 
     In `self.since = now; lasted = now - self.since` nothing reads what the attribute was. What
@@ -133,7 +135,7 @@ def _overwrites(scope: Scope, one: ast.stmt, other: ast.stmt) -> bool:
     return not made and ast.unparse(target) in sides
 
 
-def jumps(scope: Scope) -> Iterator[Change]:
+def jumps(scope: MutationContext) -> Iterator[Mutation]:
     """`break` becomes `continue`, `return` or `pass` and the other way round: 1.6 to 2.6."""
     site = scope.site
     words = {ast.Break: "break", ast.Continue: "continue", ast.Pass: "pass"}
@@ -144,19 +146,19 @@ def jumps(scope: Scope) -> Iterator[Change]:
         for new, cost in (("break", 1.6), ("continue", 1.6), ("pass", 2.4), ("return", 2.6)):
             if new != old:
                 line = site.line(node)
-                cut = Cut(site.start(node), site.end(node), new)
-                yield Change((cut,), cost, line, f"`{old}` becomes `{new}` on line {line}")
+                cut = TextEdit(site.start(node), site.end(node), new)
+                yield Mutation((cut,), cost, line, f"`{old}` becomes `{new}` on line {line}")
     for node in site.statements:
         match node:
             case ast.Return() if any(isinstance(a, ast.For | ast.While) for a in scope.above(node)):
                 for new in ("continue", "break"):
-                    cut = Cut(site.start(node), site.end(node), new)
+                    cut = TextEdit(site.start(node), site.end(node), new)
                     line = site.line(node)
                     why = f"`{named(site, node)}` becomes `{new}` on line {line}"
-                    yield Change((cut,), 2.8, line, why)
+                    yield Mutation((cut,), 2.8, line, why)
 
 
-def copies(scope: Scope) -> Iterator[Change]:
+def copies(scope: MutationContext) -> Iterator[Mutation]:
     """A simple statement of the function is repeated before or after another: 3.6."""
     site = scope.site
     simple: dict[str, ast.stmt] = {}

@@ -58,8 +58,8 @@ def repairs(tree: Tree, path: str, text: str, line: int) -> Iterator[tuple[Edit,
             after = editing.splice(after, [change.edit])
         places = [change.edit.target.first_line for change in made]
         first, last = min(places), max(places)
-        new = functions.lines(after.removeprefix("\ufeff"))[first - 1 : last]
-        if target := line_targets.target(path, text, first, last):
+        new = functions.split_lines(after.removeprefix("\ufeff"))[first - 1 : last]
+        if target := line_targets.make_target(path, text, first, last):
             yield Edit(target, "".join(new)), price, " and ".join(one.why for one in made)
 
 
@@ -68,7 +68,7 @@ def _tried(path: str, text: str, line: int, known: Collection[str]) -> list[_Cha
     found: dict[str, _Change] = {}
     parsed = 0
     for at in _near(text, line):
-        target = line_targets.target(path, text, at, at)
+        target = line_targets.make_target(path, text, at, at)
         for new, cost, why in _changed(target.source, _margins(text, at)) if target else ():
             if target is None or parsed >= _MOST_PARSED:
                 break
@@ -90,15 +90,17 @@ def _tried(path: str, text: str, line: int, known: Collection[str]) -> list[_Cha
 
 def _near(text: str, line: int) -> list[int]:
     """The line that the parser names, and the one with code before it."""
-    every = functions.lines(text)
+    every = functions.split_lines(text)
     before = [n for n in range(1, line) if n <= len(every) and every[n - 1].strip()]
     return [n for n in (line, *before[-1:]) if 0 < n <= len(every)]
 
 
 def _margins(text: str, line: int) -> set[str]:
     """The indentations of the lines around one, and a step more and less."""
-    every = functions.lines(text)
-    near = [functions.indentation(one) for one in every[max(0, line - 4) : line + 3] if one.strip()]
+    every = functions.split_lines(text)
+    near = [
+        functions.find_indentation(one) for one in every[max(0, line - 4) : line + 3] if one.strip()
+    ]
     step = "\t" if any(margin.startswith("\t") for margin in near) else "    "
     return {*near, *(margin + step for margin in near), ""}
 

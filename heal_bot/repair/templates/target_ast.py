@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from heal_bot.core.model import Target
-from heal_bot.repair.templates.text_edits import Change, Cut, Text, demand, level, says
+from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, demand, level, says
 from heal_bot.source import guard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -19,7 +19,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePosition:
     """Where a node hangs: its parent, the parent's field, and the statement around it."""
 
     parent: ast.AST
@@ -28,7 +28,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Site:
+class TargetAst:
     """A parsed target. `nodes` are in source order; expressions inside f-strings are left out,
     since their positions are not reliable before Python 3.12. `heat` is the suspicion by file line.
     """
@@ -41,7 +41,7 @@ class Site:
     starts: tuple[int, ...] = ()
     nodes: list[ast.expr] = field(default_factory=list)
     statements: list[ast.stmt] = field(default_factory=list)
-    places: dict[ast.AST, Place] = field(default_factory=dict)
+    places: dict[ast.AST, NodePosition] = field(default_factory=dict)
     lit: dict[int, float | None] = field(default_factory=dict)
     before: str = ""
     after: str = ""
@@ -123,7 +123,7 @@ class Site:
         place = self.places[node]
         return demand(place.parent, place.field)
 
-    def put(self, node: ast.expr, new: Text, cost: float, why: str = "") -> Change:
+    def put(self, node: ast.expr, new: Text, cost: float, why: str = "") -> Mutation:
         """The change of one expression into another, as small in the text as it can be."""
         code = new.at(self.required(node))
         place = self.places[node]
@@ -132,16 +132,18 @@ class Site:
             code = f"({code})"
         if not why:
             why = says(self.segment(node), code, self.line(node))
-        return Change((Cut(self.start(node), self.end(node), code),), cost, self.line(node), why)
+        return Mutation(
+            (TextEdit(self.start(node), self.end(node), code),), cost, self.line(node), why
+        )
 
-    def operator(self, left: ast.expr, right: ast.expr, old: str, new: str) -> Cut | None:
+    def operator(self, left: ast.expr, right: ast.expr, old: str, new: str) -> TextEdit | None:
         """The cut that replaces the operator between two operands."""
         begin = self.end(left)
         gap = self.source[begin : self.start(right)]
         bare = _COMMENT.sub(lambda m: b" " * len(m[0]), gap)
         words = [re.escape(w.encode()) for w in old.split()]
         found = re.search(rb"\s+".join(words), bare)
-        return Cut(begin + found.start(), begin + found.end(), new) if found else None
+        return TextEdit(begin + found.start(), begin + found.end(), new) if found else None
 
     def whole(self, statement: ast.stmt) -> tuple[int, int] | None:
         """Byte span of the full lines a statement has for itself, newline included; else None."""
@@ -185,7 +187,7 @@ def called(node: ast.AST) -> str:
     return ""
 
 
-def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> Site:
+def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> TargetAst:
     """Parse a target's source where it stands (an indented one under an added `if` line).
 
     Only functions have lines that tests execute; elsewhere `heat` does not count. Raises
@@ -197,7 +199,7 @@ def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> Site:
     starts += [m.end() for m in re.finditer(rb"\r\n|\r|\n", raw)]
     offset = target.first_line - 1 - prefix.count("\n")
     known = heat if target.kind == "function" else None
-    site = Site(target, raw, tree, offset, known, tuple(starts), before=prefix, after=suffix)
+    site = TargetAst(target, raw, tree, offset, known, tuple(starts), before=prefix, after=suffix)
     _collect(site)
     if target.kind == "default":
         _only_default(site)
@@ -226,7 +228,7 @@ def _parsed(target: Target, text: str) -> tuple[str, str, ast.Module]:
     raise guard.SourceRejected("the lines of the default argument are no part of a `def`")
 
 
-def _only_default(site: Site) -> None:
+def _only_default(site: TargetAst) -> None:
     """Leave the nodes of the default argument alone in the site."""
     name = site.target.qualname.rpartition(".")[2]
     kept: set[ast.AST] = set()
@@ -245,10 +247,10 @@ def _only_default(site: Site) -> None:
     site.statements.clear()
 
 
-def _collect(site: Site) -> None:
+def _collect(site: TargetAst) -> None:
     """Fill `nodes`, `statements` and `places`, in source order, without recursion."""
     stack: list[ast.AST] = [site.root]
-    site.places[site.root] = Place(site.tree, "body", site.root)
+    site.places[site.root] = NodePosition(site.tree, "body", site.root)
     while stack:
         node = stack.pop()
         if isinstance(node, ast.stmt) and node is not site.root:
@@ -264,7 +266,7 @@ def _collect(site: Site) -> None:
                 if not isinstance(child, ast.AST) or isinstance(child, _MARKS):
                     continue
                 if not _is_docstring(node, child):
-                    site.places[child] = Place(node, name, owner)
+                    site.places[child] = NodePosition(node, name, owner)
                     children.append(child)
         stack.extend(reversed(children))
 

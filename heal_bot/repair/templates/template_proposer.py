@@ -11,16 +11,16 @@ from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.core.text import one_line
 from heal_bot.ports import Brief, Recall
-from heal_bot.repair.ranking.no_op_code import elsewhere, gaps
-from heal_bot.repair.ranking.overfit_penalty import doubt
+from heal_bot.repair.ranking.no_op_code import elsewhere_cost, find_gaps
+from heal_bot.repair.ranking.overfit_penalty import overfit_cost
 from heal_bot.repair.templates import collection_templates, missing_import
 from heal_bot.repair.templates.expected_values import gather, with_examples
 from heal_bot.repair.templates.module_context import explore
-from heal_bot.repair.templates.mutation_context import Scope, look
+from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.priced_enumeration import Idea, order, rank_cost
 from heal_bot.repair.templates.program_identity import fingerprint, is_ugly
 from heal_bot.repair.templates.target_ast import survey
-from heal_bot.repair.templates.template_table import Family
+from heal_bot.repair.templates.template_table import Template
 from heal_bot.repair.templates.text_edits import applied
 from heal_bot.source.guard import SourceRejected
 
@@ -65,17 +65,17 @@ class Rules:
     def _singles(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
         suspects = brief.cluster.suspects[:_SUSPECTS]
         best = suspects[0].score if suspects else 0.0
-        scopes: list[tuple[Scope, float]] = []
+        scopes: list[tuple[MutationContext, float]] = []
         for rank, suspect in enumerate(suspects):
             scope = _scope(run, brief, suspect, suspect.target.source, suspect.lines)
             if scope is not None:
                 scope.frame = _frame(suspect.target, suspects)
                 scopes.append((scope, rank_cost(rank, suspect.score, best)))
-        holes = {id(scope): gaps(scope) for scope, _ in scopes}
+        holes = {id(scope): find_gaps(scope) for scope, _ in scopes}
         for idea in order(scopes, skipped=partial(_skipped, run)):
             edit = _realized(idea, seen)
             if edit is not None:
-                prior = idea.cost + doubt(idea) + elsewhere(idea, holes)
+                prior = idea.cost + overfit_cost(idea) + elsewhere_cost(idea, holes)
                 yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
@@ -86,7 +86,7 @@ class Rules:
         known = {s.target: s for s in brief.cluster.suspects}
         improvers = [a for a in brief.partial if len(a.candidate.edits) == 1]
         improvers.sort(key=lambda a: (-len(a.verdict.fixed), a.number))
-        scopes: list[tuple[Scope, float]] = []
+        scopes: list[tuple[MutationContext, float]] = []
         first: dict[int, Attempt] = {}
         for rank, attempt in enumerate(improvers[:_IMPROVERS]):
             edit = attempt.candidate.edits[0]
@@ -109,13 +109,13 @@ class Rules:
                 continue
             why = f"{start.rationale}; {idea.change.why}"
             family = f"{start.family} + {idea.family.name}"
-            prior = start.prior + idea.cost + doubt(idea)
+            prior = start.prior + idea.cost + overfit_cost(idea)
             both = (second,) if second.target == before.target else (before, second)
             yield Candidate(both, self.name, family, why, prior=prior)
 
     def _beside(
         self, run: Run, brief: Brief, changed: Target, rank: int
-    ) -> Iterator[tuple[Scope, float]]:
+    ) -> Iterator[tuple[MutationContext, float]]:
         """The other suspects, for the first improvers, each dearer than the function itself."""
         suspects = brief.cluster.suspects[:_SUSPECTS] if rank < _BESIDE else ()
         for place, suspect in enumerate(s for s in suspects if s.target != changed):
@@ -129,14 +129,14 @@ def _skip(run: Run, target: Target, why: str) -> None:
     run.emit(Noted(stage="repair", message=f"rules skip {where}: {why}", level="warning"))
 
 
-def _skipped(run: Run, scope: Scope, family: Family, error: Exception) -> None:
+def _skipped(run: Run, scope: MutationContext, family: Template, error: Exception) -> None:
     """One family is left out for a target."""
     _skip(run, scope.site.target, f"{family.name}: {one_line(str(error), 100)}")
 
 
 def _scope(
     run: Run, brief: Brief, suspect: Suspect, source: str, lines: Mapping[int, float] | None
-) -> Scope | None:
+) -> MutationContext | None:
     """The parsed suspect; None, with a note, where it cannot be parsed alone."""
     target = suspect.target
     try:

@@ -108,7 +108,7 @@ def call(name: str, *arguments: Text) -> Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TextEdit:
     """Bytes `start` to `end` of a source, and the text that replaces them."""
 
     start: int
@@ -117,20 +117,20 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Mutation:
     """Cuts that belong together; `cost` is logarithmic, `line` counts in the file, `why` tells.
 
     `imports` are lines that the module needs for it.
     """
 
-    cuts: tuple[Cut, ...]
+    cuts: tuple[TextEdit, ...]
     cost: float
     line: int
     why: str
     imports: tuple[str, ...] = ()
 
 
-def applied(source: bytes, cuts: Iterable[Cut]) -> bytes:
+def applied(source: bytes, cuts: Iterable[TextEdit]) -> bytes:
     """The source with all cuts replaced; cuts must not overlap."""
     parts: list[bytes] = []
     at = 0

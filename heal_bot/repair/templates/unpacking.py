@@ -10,14 +10,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _MANY = re.compile(r"too many values to unpack \(expected (\d{1,2})[,)]")
 _FEW = re.compile(r"not enough values to unpack \(expected 2, got 1\)")
 
 
-def splits(scope: Scope) -> Iterator[Change]:
+def splits(scope: MutationContext) -> Iterator[Mutation]:
     """Another way of splitting, where a test failed since the parts did not fit the names."""
     messages = " ".join(message[:2000] for message in scope.evidence.messages)
     many = {int(number) for number in _MANY.findall(messages)}

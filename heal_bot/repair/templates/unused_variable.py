@@ -10,14 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text, binary, call
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text, binary, call
 
 _MOST = 3
 _OTHER_KINDS = {"text", "sequence", "mapping", "set", "callable", "boolean"}
 
 
-def combined(scope: Scope) -> Iterator[Change]:
+def combined(scope: MutationContext) -> Iterator[Mutation]:
     """Each unread name as one more operand of each number that may be one."""
     names = unread(scope)
     if not 0 < len(names) <= _MOST:
@@ -39,7 +39,7 @@ def combined(scope: Scope) -> Iterator[Change]:
             yield site.put(node, binary(other, "-", own), 2.9)
 
 
-def unread(scope: Scope) -> list[str]:
+def unread(scope: MutationContext) -> list[str]:
     """Names bound in the target that it never loads, those that say so by `_` left out."""
     loaded = {
         n.id for n in ast.walk(scope.site.root)
@@ -49,7 +49,7 @@ def unread(scope: Scope) -> list[str]:
     return [n for n in names if n not in loaded and n[:1] != "_" and n not in {"self", "cls"}]
 
 
-def _operand(scope: Scope, node: ast.expr) -> bool:
+def _operand(scope: MutationContext, node: ast.expr) -> bool:
     """Whether a node is a number's place: a name that is read, or an item of a container."""
     place = scope.site.places[node]
     if isinstance(place.parent, ast.Attribute) or place.field in {"func", "targets", "target"}:

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from heal_bot.repair.templates.module_context import BUILTINS
-from heal_bot.repair.templates.mutation_context import Scope
-from heal_bot.repair.templates.text_edits import Change, Text
+from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 
-def swaps(scope: Scope) -> Iterator[Change]:
+def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Every other visible name for every name that is read."""
     site = scope.site
     reads = Counter(
@@ -40,7 +40,7 @@ def swaps(scope: Scope) -> Iterator[Change]:
                 yield site.put(node, Text(name), base + extra)
 
 
-def attributes_for_names(scope: Scope) -> Iterator[Change]:
+def attributes_for_names(scope: MutationContext) -> Iterator[Mutation]:
     """`limit` becomes `self.limit`; a local name becomes a module constant: 2.4 to 3.4."""
     site, receiver = scope.site, scope.receiver()
     for node in site.nodes:
@@ -65,7 +65,7 @@ def _alike(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
-def exchanges(scope: Scope) -> Iterator[Change]:
+def exchanges(scope: MutationContext) -> Iterator[Mutation]:
     """Two names of one statement change places: 2.4."""
     site = scope.site
     groups: dict[int, list[ast.Name]] = {}
@@ -83,4 +83,4 @@ def exchanges(scope: Scope) -> Iterator[Change]:
                     here = site.put(one, Text(other.id), 0)
                     there = site.put(other, Text(one.id), 0)
                     extra = scope.clash(one.id, other.id)
-                    yield Change((*here.cuts, *there.cuts), 2.4 + extra, line, why)
+                    yield Mutation((*here.cuts, *there.cuts), 2.4 + extra, line, why)

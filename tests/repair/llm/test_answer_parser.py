@@ -64,7 +64,7 @@ def secret():
     token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
     return token + "x"
 '''
-TARGETS = tuple(t for t in functions.index(PATH, SOURCE) if t.kind != "default")
+TARGETS = tuple(t for t in functions.index_targets(PATH, SOURCE) if t.kind != "default")
 
 
 def patched(reply: str, targets: tuple[Target, ...] = TARGETS, **options: object) -> str:
@@ -151,7 +151,7 @@ def test_a_nested_function_is_replaced_in_its_place() -> None:
 
 
 def test_strings_over_several_lines_keep_their_text() -> None:
-    target = functions.find(TARGETS, "count")
+    target = functions.find_target(TARGETS, "count")
     assert target is not None
     text = target.source.replace("len(items) - 1", "len(items)")
     lines = changed(f"```python\n{text}```")
@@ -204,21 +204,21 @@ CENTS = "\t@staticmethod\n\tdef cents(price):\n\t\treturn math.floor(price * 100
     ids=["above", "first", "indented", "decorated", "close", "own fence", "prose", "half fenced"],
 )
 def test_an_import_survives_wherever_it_stands_above_a_method(reply: str, qualname: str) -> None:
-    targets = functions.index("cart.py", TABBED)
+    targets = functions.index_targets("cart.py", TABBED)
     (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
     assert (edit.target.qualname, edit.imports) == (qualname, ("import math",))
     assert edit.new_source.startswith("\t")
 
 
 def test_a_class_with_tabs_around_a_method_keeps_its_depth() -> None:
-    targets = functions.index("cart.py", TABBED)
+    targets = functions.index_targets("cart.py", TABBED)
     reply = f"```python\nimport math\nclass Cart:\n{TOTAL}\n```"
     (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
     assert (edit.new_source, edit.imports) == (f"{TOTAL}\n", ("import math",))
 
 
 def test_an_import_over_several_lines_survives() -> None:
-    targets = functions.index("cart.py", TABBED)
+    targets = functions.index_targets("cart.py", TABBED)
     head = "from math import (\n    floor,\n    fsum,\n)\n"
     reply = f"```python\n# cart.py::Cart.total\n{head}{TOTAL.replace('math.', '')}\n```"
     (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
@@ -227,7 +227,7 @@ def test_an_import_over_several_lines_survives() -> None:
 
 def test_an_import_alone_is_a_change() -> None:
     text = TABBED.replace("sum(prices) - 1", "math.fsum(prices)")
-    targets = functions.index("cart.py", text)
+    targets = functions.index_targets("cart.py", text)
     reply = f"```python\n# cart.py::Cart.total\nimport math\n{TOTAL}\n```"
     (edit,) = read(reply, targets, {"cart.py": text}).edits
     assert (edit.new_source, edit.imports) == (edit.target.source, ("import math",))
@@ -262,7 +262,7 @@ def test_where_nothing_was_hidden_stars_are_text_like_any_other() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_what_nobody_sees_comes_back_and_is_never_spelled_out(end: str) -> None:
     text = f"def f():{end}    a = 'x\u200by'{end}    return a + 1{end}"
-    targets = functions.index("m.py", text)
+    targets = functions.index_targets("m.py", text)
     line = "    a = 'x<U+200B>y'\n"
     (edit,) = read(f"```python\ndef f():\n{line}    return a\n```", targets, {"m.py": text}).edits
     assert "'x\u200by'" in edit.new_source

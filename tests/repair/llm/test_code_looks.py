@@ -12,7 +12,13 @@ from benchmarks.loop import staged
 from heal_bot.core.events import Run
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Failure, Frame, Origin, Verdict
 from heal_bot.ports import Brief
-from heal_bot.repair.llm.code_looks import Look, Seen, implicated, looked, show
+from heal_bot.repair.llm.code_looks import (
+    CodeLook,
+    SeenCode,
+    find_implicated,
+    show_code,
+    take_looks,
+)
 from heal_bot.source import functions
 from heal_bot.verification.sandbox_lab import SandboxLab
 from tests.fakes import FolderTree, quiet_run
@@ -30,9 +36,9 @@ def brief() -> Iterator[Brief]:
         yield Brief(stage._cluster("test_round"), stage.tree, lab=lab, spectrum=spectrum)
 
 
-def seen(brief: Brief, tool: str, edits: tuple[Edit, ...] = (), **fields: object) -> Seen:
+def seen(brief: Brief, tool: str, edits: tuple[Edit, ...] = (), **fields: object) -> SeenCode:
     run, _ = quiet_run()
-    (one,) = looked(run, [Look.model_validate({"tool": tool, **fields})], brief, edits)
+    (one,) = take_looks(run, [CodeLook.model_validate({"tool": tool, **fields})], brief, edits)
     return one
 
 
@@ -91,11 +97,11 @@ def test_a_look_that_prints_much_is_cut_at_its_end_and_one_without_end_is_ended(
 
 @pytest.mark.slow
 def test_what_the_failing_tests_execute_may_change_and_nothing_else(brief: Brief) -> None:
-    names = [target.qualname for target in show(PATH, brief).targets]
+    names = [target.qualname for target in show_code(PATH, brief).targets]
     assert names == ["round_cents"]
-    assert show("tests/test_money.py", brief).targets == ()
-    assert show(PATH, replace(brief, paths=("!shop",))).targets == ()
-    whole = show(PATH, brief, "Cart")
+    assert show_code("tests/test_money.py", brief).targets == ()
+    assert show_code(PATH, replace(brief, paths=("!shop",))).targets == ()
+    whole = show_code(PATH, brief, "Cart")
     assert whole.shown.startswith("class Cart:")
     assert (whole.asked, whole.targets) == (f"show {PATH}::Cart, lines 11-20 of 20", ())
 
@@ -111,7 +117,7 @@ def plain(tmp_path) -> Brief:
 
 
 def test_a_long_file_is_cut_at_its_end_and_says_so(plain: Brief) -> None:
-    shown = show("m.py", plain).shown
+    shown = show_code("m.py", plain).shown
     assert shown.startswith("def f0():")
     assert shown.endswith(
         "[cut here: what follows is not shown; ask for less, or for a part of it]"
@@ -120,12 +126,12 @@ def test_a_long_file_is_cut_at_its_end_and_says_so(plain: Brief) -> None:
 
 
 def test_lines_of_any_file_can_be_shown(plain: Brief) -> None:
-    one = show("notes.txt", plain, first=2, last=3)
+    one = show_code("notes.txt", plain, first=2, last=3)
     assert (one.asked, one.shown) == ("show notes.txt, lines 2-3 of 3", "b\nc")
 
 
 def test_a_function_with_a_frame_in_it_was_executed(plain: Brief) -> None:
-    assert [t.qualname for t in show("m.py", plain, first=1, last=9).targets] == ["f0"]
+    assert [t.qualname for t in show_code("m.py", plain, first=1, last=9).targets] == ["f0"]
 
 
 def test_without_a_sandbox_code_is_shown_and_nothing_is_run(plain: Brief) -> None:
@@ -134,25 +140,25 @@ def test_without_a_sandbox_code_is_shown_and_nothing_is_run(plain: Brief) -> Non
 
 def test_of_many_looks_the_first_are_taken(plain: Brief) -> None:
     run, _ = quiet_run()
-    found = list(looked(run, [Look(tool="show", path="notes.txt")] * 9, plain))
+    found = list(take_looks(run, [CodeLook(tool="show", path="notes.txt")] * 9, plain))
     assert len(found) == 7
     assert found[-1].asked == "3 more looks"
 
 
 def test_what_a_verdict_newly_names_is_shown_and_opened(plain: Brief) -> None:
-    target = functions.index("m.py", LONG)[7]
+    target = functions.index_targets("m.py", LONG)[7]
     frames = (Frame("tests/test_m.py", 2, "test_g", Origin.TEST),
               Frame("m.py", 33, "f7", Origin.PROJECT), Frame("m.py", 2, "f0", Origin.PROJECT),
               Frame("/lib/x.py", 1, "x", Origin.LIBRARY))  # fmt: skip
     newly = Failure("tests/test_m.py::test_g", "E", "", frames)
-    (one,) = implicated([newly], plain, [])
+    (one,) = find_implicated([newly], plain, [])
     assert (one.asked, one.targets) == ("show m.py::f7, lines 29-30 of 1200", (target,))
-    assert implicated([newly], plain, [target]) == []
+    assert find_implicated([newly], plain, [target]) == []
 
 
 def test_a_plugin_of_pytest_may_be_seen_and_not_changed(tmp_path) -> None:
     files = {**FILES, "conftest.py": 'pytest_plugins = ["m"]\n'}
     brief = Brief(Cluster("c", (FAILURE,), ()), FolderTree.of(tmp_path, files))
-    shown = show("m.py", brief, first=1, last=9)
+    shown = show_code("m.py", brief, first=1, last=9)
     assert shown.shown.startswith("def f0():")
     assert shown.targets == ()

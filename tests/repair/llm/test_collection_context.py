@@ -11,7 +11,7 @@ from heal_bot.core.model import Broken, Candidate, Cluster, Failure, Frame, Orig
 from heal_bot.ports import Brief
 from heal_bot.repair.llm import file_rewrite
 from heal_bot.repair.llm.answer_parser import ReplyError
-from heal_bot.repair.llm.prompt_context import Facts, gather
+from heal_bot.repair.llm.prompt_context import ContextFacts, gather_facts
 from heal_bot.repair.llm.prompts_fitted import Prompter
 from heal_bot.source import edit, line_targets, patch_policy, recheck
 from tests.fakes import FolderTree
@@ -48,7 +48,7 @@ def _brief(
     if text:
         files[path] = text
     tree = Tree(FolderTree.of(folder, files).root)
-    target = line_targets.statement(path, files[path], line)
+    target = line_targets.find_statement(path, files[path], line)
     assert target is not None
     frames = tuple(Frame(f"shop/{name}.py", 1, "<module>", Origin.PROJECT)
                    for name in ("stock", "money"))  # fmt: skip
@@ -57,7 +57,7 @@ def _brief(
     return Brief(Cluster("c", (failure,), (Suspect(target, 1.0),)), tree)
 
 
-def _prompt(brief: Brief, facts: Facts) -> str:
+def _prompt(brief: Brief, facts: ContextFacts) -> str:
     prompt = Prompter(brief.cluster, facts, "0123456789abcdef").prompt((), (), 40_000)
     return prompt.messages[0].text
 
@@ -86,7 +86,7 @@ def test_the_error_is_shown_with_the_files_that_take_part(
     path: str, said: str, shown: list[str], told: list[str], tmp_path: Path
 ) -> None:
     brief = _brief(tmp_path, path, 1, said)
-    facts = gather(brief)
+    facts = gather_facts(brief)
     assert [f"{one.path}::{one.qualname}" for one in facts.targets] == shown
     text = _prompt(brief, facts)
     assert all(one in text for one in [*shown, *told, MONEY, STOCK])
@@ -97,7 +97,7 @@ def test_of_a_long_file_the_lines_around_the_error_and_the_imports_are_shown(
 ) -> None:
     text = "import json\n" + "\n".join(f"NAME_{n} = {n}" for n in range(2_000)) + "\nX = (\n"
     brief = _brief(tmp_path, "shop/stock.py", 1_000, "'(' was never closed", text, "SyntaxError")
-    facts = gather(brief)
+    facts = gather_facts(brief)
     assert [one.qualname for one in facts.targets] == ["lines 940-1060"]
     assert facts.files == (("shop/stock.py", "import json"),)
 
@@ -141,17 +141,20 @@ def test_an_answer_becomes_the_lines_that_differ_within_the_rails_and_is_read_of
     text: str, answer: str, changed: str, tmp_path: Path
 ) -> None:
     brief = _brief(tmp_path, "shop/stock.py", 1, "invalid syntax", text, "SyntaxError")
-    facts = gather(brief)
+    facts = gather_facts(brief)
     (target,) = facts.targets
     reply = _block(f"{target.path}::{target.qualname}", answer.rstrip("\n"))
     reading = file_rewrite.read(reply, facts.targets, facts.texts)
     (change,) = reading.edits
     assert change.target.qualname == changed
     assert reading.rationale.startswith("The cause.")
-    assert patch_policy.check(Candidate(reading.edits, "claude", "minimal"), brief.tree) == ""
-    (file,) = edit.patched(brief.tree, Candidate(reading.edits, "claude", "minimal"))
+    assert (
+        patch_policy.check_candidate(Candidate(reading.edits, "claude", "minimal"), brief.tree)
+        == ""
+    )
+    (file,) = edit.patch_files(brief.tree, Candidate(reading.edits, "claude", "minimal"))
     assert file.content.rstrip() == answer.rstrip()
-    (again,) = recheck.edits(file.path, text, file.content, [change.target.qualname])
+    (again,) = recheck.recover_edits(file.path, text, file.content, [change.target.qualname])
     assert edit.splice(text, [again]) == file.content
 
 
@@ -169,7 +172,7 @@ def test_an_answer_becomes_the_lines_that_differ_within_the_rails_and_is_read_of
     ],
 )
 def test_an_answer_that_cannot_be_used_says_why(reply: str, why: str, tmp_path: Path) -> None:
-    facts = gather(_brief(tmp_path, "shop/money.py", 1, CIRCLE))
+    facts = gather_facts(_brief(tmp_path, "shop/money.py", 1, CIRCLE))
     with pytest.raises(ReplyError, match=why):
         file_rewrite.read(reply, facts.targets, facts.texts)
 
@@ -190,7 +193,9 @@ def test_an_answer_beyond_the_rails_is_refused(
     text: str, answer: str, why: str, tmp_path: Path
 ) -> None:
     brief = _brief(tmp_path, "shop/stock.py", 1, "invalid syntax", text, "SyntaxError")
-    facts = gather(brief)
+    facts = gather_facts(brief)
     reply = _block(f"shop/stock.py::{facts.targets[0].qualname}", answer.rstrip())
     reading = file_rewrite.read(reply, facts.targets, facts.texts)
-    assert why in patch_policy.check(Candidate(reading.edits, "claude", "minimal"), brief.tree)
+    assert why in patch_policy.check_candidate(
+        Candidate(reading.edits, "claude", "minimal"), brief.tree
+    )

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.core.model import Failure, Target
-from heal_bot.repair.llm.context_selection import select
-from heal_bot.repair.llm.prompt_context import Facts, Shown
+from heal_bot.repair.llm.context_selection import select_facts
+from heal_bot.repair.llm.prompt_context import ContextFacts, ShownTarget
 from heal_bot.repair.llm.suspect_context import Related
 from heal_bot.repair.llm.test_context import Failing
 
@@ -18,15 +18,15 @@ def target(name: str, size: int = 100, first: int = 1, kind: str = "function") -
     return Target("m.py", name, 0, kind, first, first + size // 9, source)
 
 
-def facts(*suspects: Shown, **fields: object) -> Facts:
+def facts(*suspects: ShownTarget, **fields: object) -> ContextFacts:
     failure = Failure("tests/test_m.py::test_f", "AssertionError", "1 != 2")
     group = Failing((failure,), 0, "def test_f():\n    assert f() == 2\n", ("LIMIT = 3\n",))
-    return replace(Facts((group,), suspects, {}, (), (), (), (), ""), **fields)
+    return replace(ContextFacts((group,), suspects, {}, (), (), (), (), ""), **fields)
 
 
-def shown(*sizes: int) -> list[Shown]:
+def shown(*sizes: int) -> list[ShownTarget]:
     return [
-        Shown(target(f"f{n}", size, 10_000 * n), (), ("class A:", f"    def f{n}(self)"))
+        ShownTarget(target(f"f{n}", size, 10_000 * n), (), ("class A:", f"    def f{n}(self)"))
         for n, size in enumerate(sizes)
     ]
 
@@ -41,7 +41,7 @@ def test_with_room_all_that_speaks_is_shown() -> None:
         files=(("m.py", "import os"),),
         values="a = 1",
     )
-    found = select(known, 20_000)
+    found = select_facts(known, 20_000)
     assert [number for number, _ in found.suspects] == [1, 2, 3, 4]
     assert found.related == (used, far)
     assert (found.neighbours, found.files, found.values) == (
@@ -52,25 +52,25 @@ def test_with_room_all_that_speaks_is_shown() -> None:
 
 
 def test_the_likeliest_suspect_is_never_cut_and_others_are_whole_or_named() -> None:
-    found = select(facts(*shown(30_000, 100, 9_000, 100)), 12_000)
+    found = select_facts(facts(*shown(30_000, 100, 9_000, 100)), 12_000)
     assert [number for number, _ in found.suspects] == [1]
     assert len(found.suspects[0][1].target.source) > 29_000
     assert found.missing == ("less likely suspects: m.py::f1, m.py::f2, m.py::f3",)
 
 
 def test_what_is_too_long_does_not_keep_out_what_is_short() -> None:
-    found = select(facts(*shown(100, 20_000, 100)), 12_000)
+    found = select_facts(facts(*shown(100, 20_000, 100)), 12_000)
     assert [one.target.qualname for _, one in found.suspects] == ["f0", "f2"]
 
 
 def test_where_source_does_not_parse_all_of_its_lines_are_shown() -> None:
-    found = select(facts(*shown(9_000, 9_000), broken=("m.py:1: SyntaxError",)), 5_000)
+    found = select_facts(facts(*shown(9_000, 9_000), broken=("m.py:1: SyntaxError",)), 5_000)
     assert [number for number, _ in found.suspects] == [1, 2]
 
 
 def test_a_minor_suspect_is_neither_shown_nor_named() -> None:
     one, two, three = shown(100, 100, 100)
-    found = select(facts(one, replace(two, minor=True), three), 20_000)
+    found = select_facts(facts(one, replace(two, minor=True), three), 20_000)
     assert [one.target.qualname for _, one in found.suspects] == ["f0", "f2"]
     assert found.missing == ()
 
@@ -79,14 +79,16 @@ def test_a_fixture_that_is_a_suspect_is_shown_once() -> None:
     known = facts(*shown(100))
     (group,) = known.failing
     support = (known.suspects[0].target.source, "LIMIT = 3\n")
-    found = select(replace(known, failing=(replace(group, fixtures=support),)), 9_000)
+    found = select_facts(replace(known, failing=(replace(group, fixtures=support),)), 9_000)
     assert found.failing[0].fixtures == ("LIMIT = 3\n",)
 
 
 def test_what_is_a_suspect_as_well_or_the_class_of_one_is_shown_once() -> None:
     home = Target("m.py", "A", 0, "class", 1, 50_000, "class A: ...")
     same = Related(target("f1", first=10_000), "def f1(): ...", 0)
-    found = select(facts(*shown(100, 100), related=(Related(home, "class A: ...", 0), same)), 9_000)
+    found = select_facts(
+        facts(*shown(100, 100), related=(Related(home, "class A: ...", 0), same)), 9_000
+    )
     assert found.related == ()
     assert len(found.suspects) == 2
 
@@ -95,7 +97,7 @@ def test_what_is_a_suspect_as_well_or_the_class_of_one_is_shown_once() -> None:
 def test_long_texts_end_early_and_say_so(size: int) -> None:
     failure = Failure("t", "AssertionError", "first line\n" + "x = 1\n" * 3_000)
     long = Failing((failure,), 0, "def test():\n" + "    pass\n" * 3_000, ())
-    found = select(facts(*shown(100), failing=(long,), history="-a\n+b\n" * 4_000), size)
+    found = select_facts(facts(*shown(100), failing=(long,), history="-a\n+b\n" * 4_000), size)
     (group,) = found.failing
     for text in (group.source, group.failures[0].message, found.history):
         assert text.endswith(" more, cut here]")
@@ -105,7 +107,7 @@ def test_long_texts_end_early_and_say_so(size: int) -> None:
 
 def test_what_stands_inside_of_a_shown_suspect_is_not_shown_again_or_named() -> None:
     outer, inner, other = target("f", 900, 1), target("f.<locals>.g", 90, 3), target("h", 90, 500)
-    found = select(facts(*(Shown(one, (), ()) for one in (outer, inner, other))), 9_000)
+    found = select_facts(facts(*(ShownTarget(one, (), ()) for one in (outer, inner, other))), 9_000)
     assert [one.target.qualname for _, one in found.suspects] == ["f", "h"]
     assert found.missing == ()
 
@@ -115,7 +117,7 @@ def test_tests_beyond_the_room_are_named_and_the_failure_stays() -> None:
         Failing((Failure(f"t{n}", "E", "boom"),), 0, "def test():\n" + "    pass\n" * 300, ())
         for n in range(9)
     )
-    found = select(facts(*shown(100), failing=groups), 6_000)
+    found = select_facts(facts(*shown(100), failing=groups), 6_000)
     assert [bool(group.source) for group in found.failing][:2] == [True, False]
     assert len(found.failing) == 6
     assert [failure.test for failure in found.others] == ["t6", "t7", "t8"]

@@ -37,7 +37,7 @@ class Shelf:
     def empty(self):
         return self.size > 3
 '''
-TARGETS = tuple(t for t in functions.index(PATH, SOURCE) if t.kind == "function")
+TARGETS = tuple(t for t in functions.index_targets(PATH, SOURCE) if t.kind == "function")
 
 
 def block(search: str, replace: str, head: str = "# shop/stock.py::count") -> str:
@@ -80,7 +80,7 @@ def test_a_block_without_the_name_of_its_function_is_found_among_all(head: str) 
 
 def test_new_lines_are_indented_as_the_file_is() -> None:
     tabbed = SOURCE.replace("    ", "\t")
-    targets = tuple(t for t in functions.index(PATH, tabbed) if t.kind == "function")
+    targets = tuple(t for t in functions.index_targets(PATH, tabbed) if t.kind == "function")
     reply = block("    return total - 1", "    if total:\n        return total\n    return 0")
     assert changed(reply, tabbed, targets)[1:] == [
         "+\tif total:", "+\t\treturn total", "+\treturn 0"
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_refused_with_what_comes_near(reply: str, said: str
 
 def test_a_line_with_a_hidden_value_is_found_and_kept_as_it_is() -> None:
     source = 'def f():\n    key = "hunter2-value"\n    return 1\n'
-    targets = functions.index(PATH, source)
+    targets = functions.index_targets(PATH, source)
     reply = block('    key = "***"\n    return 1', '    key = "***"\n    return key', "")
     secrets = (Secret("hunter2-value"),)
     (change,) = read(reply, targets, {PATH: source}, secrets).edits
@@ -158,4 +158,4 @@ def test_the_nearest_lines_of_a_long_block_are_found_in_bounded_time() -> None:
     source = "def f():\n" + "".join(rows)
     other = "".join(rows[300:600]).replace("scale", "ratio")
     with pytest.raises(ReplyError, match=r"nearest lines are shop/stock\.py line 302"):
-        read(block(other, "    pass", ""), functions.index(PATH, source), {PATH: source})
+        read(block(other, "    pass", ""), functions.index_targets(PATH, source), {PATH: source})

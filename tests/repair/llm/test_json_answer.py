@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.repair.llm.answer_parser import ReplyError
-from heal_bot.repair.llm.code_looks import Asked
-from heal_bot.repair.llm.json_answer import parse, taken
+from heal_bot.repair.llm.code_looks import LookRequest
+from heal_bot.repair.llm.json_answer import parse, take_json
 
 GOOD = '{"looks": [{"tool": "search", "text": "off by one"}]}'
 
@@ -27,12 +27,12 @@ GOOD = '{"looks": [{"tool": "search", "text": "off by one"}]}'
     ids=["clean", "fenced", "thought", "second", "sloppy", "python", "cut", "in another"],
 )
 def test_a_reply_is_mended_as_far_as_it_can_be_read(reply: str) -> None:
-    (look,) = parse(reply, Asked).looks
+    (look,) = parse(reply, LookRequest).looks
     assert (look.tool, look.text.split()) == ("search", ["off", "by", "one"])
 
 
 def test_what_stands_beside_an_object_is_left() -> None:
-    asked, rest = taken(f"Here:\n{GOOD}\nThanks.", Asked)
+    asked, rest = take_json(f"Here:\n{GOOD}\nThanks.", LookRequest)
     assert (len(asked.looks), rest) == (1, "Here:\n\nThanks.")
 
 
@@ -50,6 +50,6 @@ def test_what_stands_beside_an_object_is_left() -> None:
 )
 def test_what_cannot_be_used_is_said_in_one_line(reply: str, said: str) -> None:
     with pytest.raises(ReplyError) as caught:
-        parse(reply, Asked)
+        parse(reply, LookRequest)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)

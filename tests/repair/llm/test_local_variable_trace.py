@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.repair.llm.local_variable_trace import WHOLE, watching
+from heal_bot.repair.llm.local_variable_trace import WHOLE, make_watcher
 
 WORD = "word " * 100
 
@@ -35,7 +35,7 @@ def test_the_values_of_a_failed_assertion_are_shown_in_full(
     (tmp_path / "test_a.py").write_text(test)
     line = test.count("\n")
     node = "test_a.py::T::test" if "unittest" in test else "test_a.py::test"
-    argv = [sys.executable, "-c", watching("test_a.py", line, node)]
+    argv = [sys.executable, "-c", make_watcher("test_a.py", line, node)]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     values, _, message = done.stdout.partition(WHOLE)
     assert values.startswith("time 1 : ")
@@ -45,7 +45,7 @@ def test_the_values_of_a_failed_assertion_are_shown_in_full(
 
 def test_a_message_beyond_the_room_ends_early(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text("def test():\n    raise ValueError('x' * 90_000)\n")
-    argv = [sys.executable, "-c", watching("test_a.py", 2, "test_a.py::test")]
+    argv = [sys.executable, "-c", make_watcher("test_a.py", 2, "test_a.py::test")]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout.rstrip().endswith("x [cut here]")
     assert len(done.stdout) < 6_000

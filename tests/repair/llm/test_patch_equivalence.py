@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.core.model import Attempt, Candidate, Cause, Edit, Target, Verdict
-from heal_bot.repair.llm.patch_equivalence import given_up, twin
+from heal_bot.repair.llm.patch_equivalence import find_twin, given_up
 
 ONE = "def f(a):\n    total = a + 1\n    return total\n"
 
@@ -15,7 +15,9 @@ def test_a_twin_counts_unless_it_was_never_judged(status, found) -> None:
     target = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
     attempt = Attempt(3, "c", Candidate((Edit(target, ONE),), "rules", "x"), Verdict(status))
     again = ONE.replace("a + 1", "(a +\n        1)  # why")
-    assert (twin(Candidate((Edit(target, again),), "claude", "x"), [attempt]) is attempt) == found
+    assert (
+        find_twin(Candidate((Edit(target, again),), "claude", "x"), [attempt]) is attempt
+    ) == found
 
 
 LOST, FAILED = Verdict("unconfirmed", cause=Cause.ENVIRONMENT), Verdict("unconfirmed")
@@ -29,8 +31,8 @@ def made(number: int, verdict: Verdict, source: str = ONE, proposer: str = "clau
 def test_a_change_that_was_not_measured_is_judged_twice() -> None:
     one, two, failed = made(1, LOST), made(2, LOST), made(2, FAILED)
     again = one.candidate
-    assert (twin(again, [one]), twin(again, [one, two])) == (None, two)
-    assert twin(again, [one, failed]) is failed
+    assert (find_twin(again, [one]), find_twin(again, [one, two])) == (None, two)
+    assert find_twin(again, [one, failed]) is failed
 
 
 @pytest.mark.parametrize(
@@ -54,5 +56,5 @@ def test_the_same_code_with_an_import_is_another_change() -> None:
     target = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
     bare = Attempt(6, "c", Candidate((Edit(target, ONE),), "model", "x"), Verdict("regression"))
     more = Candidate((Edit(target, ONE, ("import math",)),), "model", "x")
-    assert twin(more, [bare]) is None
-    assert twin(bare.candidate, [bare]) is bare
+    assert find_twin(more, [bare]) is None
+    assert find_twin(bare.candidate, [bare]) is bare

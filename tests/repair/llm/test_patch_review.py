@@ -74,10 +74,10 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
 ) -> None:
     test = "from m import cut\n\ndef test_cut():\n    assert cut('abcdef')\n"
     tree = FolderTree.of(tmp_path, {"m.py": SOURCE, "tests/test_m.py": test})
-    target = functions.find(functions.index("m.py", SOURCE), name, kind)
+    target = functions.find_target(functions.index_targets("m.py", SOURCE), name, kind)
     assert target is not None
     edits = (Edit(target, target.source.replace(old, new)),)
-    files = edit.patched(tree, Candidate(edits, "own", "edit"))
+    files = edit.patch_files(tree, Candidate(edits, "own", "edit"))
     patch = Patch("1" * 40, files, "(the diff)", edits, (TEST,), ())
     totals = SuiteTotals(True, 1, 0, 0, 0.1)
     certificate = Certificate("1" * 40, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, True)

@@ -21,8 +21,8 @@ from heal_bot.core.model import (
 )
 from heal_bot.ports import Brief, Observed
 from heal_bot.repair.llm.local_variable_trace import WHOLE
-from heal_bot.repair.llm.prompt_context import gather
-from heal_bot.repair.llm.suspect_context import signature
+from heal_bot.repair.llm.prompt_context import gather_facts
+from heal_bot.repair.llm.suspect_context import write_signature
 from heal_bot.source import functions
 
 FILES = {
@@ -86,7 +86,7 @@ class MemoryTree:
         return {}
 
 
-MONEY = functions.index("shop/money.py", FILES["shop/money.py"])
+MONEY = functions.index_targets("shop/money.py", FILES["shop/money.py"])
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def facts():
         Search("claude", suspects[0].target, "minimal", 2, 0),
     )
     cluster = Cluster("c1", (*failures, lost), suspects)
-    return gather(Brief(cluster, MemoryTree(), searches=searches, lessons=("helped:f",)))
+    return gather_facts(Brief(cluster, MemoryTree(), searches=searches, lessons=("helped:f",)))
 
 
 def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
@@ -138,7 +138,7 @@ def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
 def test_tests_that_pass_and_name_the_likeliest_suspect_are_shown(passed, shown) -> None:
     target = next(one for one in MONEY if one.qualname == "round_cents")
     cluster = Cluster("c1", (Failure("tests/gone.py::test_x", "E", ""),), (Suspect(target, 1, ()),))
-    facts = gather(Brief(cluster, MemoryTree(), passed=frozenset(passed)))
+    facts = gather_facts(Brief(cluster, MemoryTree(), passed=frozenset(passed)))
     assert [one.qualname for one in facts.passing] == shown
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_function_has_no_tests_of_its_own() -> None:
     line = Target("broken.py", "round_cents", 0, "lines", 1, 1, "def (")
     cluster = Cluster("c1", (Failure("tests/gone.py::test_x", "E", ""),), (Suspect(line, 1, ()),))
     passed = frozenset({"tests/shop/test_more.py::test_more"})
-    assert gather(Brief(cluster, MemoryTree(), passed=passed)).passing == ()
+    assert gather_facts(Brief(cluster, MemoryTree(), passed=passed)).passing == ()
 
 
 def test_suspects_come_once_with_the_outline_of_their_class(facts) -> None:
@@ -172,7 +172,7 @@ def test_what_suspects_call_is_there_whole_and_who_calls_them_too(facts) -> None
 def test_constants_and_initializers_far_down_are_minor_unless_they_failed_or_changed() -> None:
     more = "".join(f"\n\ndef f{n}():\n    return {n}\n" for n in range(3))
     text = FILES["shop/money.py"] + more + "\n\nA = 1\nB = 2\nC = 3\n"
-    targets = functions.index("shop/money.py", text)
+    targets = functions.index_targets("shop/money.py", text)
 
     class Tree(MemoryTree):
         def read(self, path: str) -> bytes:
@@ -188,9 +188,9 @@ def test_constants_and_initializers_far_down_are_minor_unless_they_failed_or_cha
     names = ("f0", "f1", "f2", "A", "B", "C", "Cart.__init__", "Cart.total")
     by_name = {target.qualname: target for target in targets}
     suspects = tuple(Suspect(by_name[name], 1.0) for name in names)
-    found = gather(Brief(Cluster("c", (failure,), suspects), Tree())).suspects
+    found = gather_facts(Brief(Cluster("c", (failure,), suspects), Tree())).suspects
     assert [one.target.qualname for one in found if one.minor] == ["A", "Cart.__init__"]
-    first = gather(Brief(Cluster("c", (failure,), suspects[3:]), Tree())).suspects
+    first = gather_facts(Brief(Cluster("c", (failure,), suspects[3:]), Tree())).suspects
     assert not first[0].minor
 
 
@@ -202,7 +202,7 @@ def test_the_run_that_shows_values_gives_the_whole_message_too() -> None:
     frame = Frame("shop/money.py", 7, "round_cents", Origin.PROJECT)
     failure = Failure("t.py::t", "AssertionError", "assert 'lo...", (frame,))
     cluster = Cluster("c", (failure, Failure("t.py::u", "E", "other")), (Suspect(MONEY[0], 1.0),))
-    facts = gather(Brief(cluster, MemoryTree(), lab=Lab(), python="3.11.2"))
+    facts = gather_facts(Brief(cluster, MemoryTree(), lab=Lab(), python="3.11.2"))
     assert facts.values == "shop/money.py:7 in round_cents\ntime 1 : a = 1"
     shown = [failure.message for group in facts.failing for failure in group.failures]
     assert shown == ["assert 'long' == 'longer'", "other"]
@@ -217,7 +217,7 @@ def test_what_the_rules_came_upon_is_one_paragraph() -> None:
             [("rules", ("t.py::t",))] * 50 + [("rules", ()), ("claude", ("t.py::t",))]
         )
     )
-    (said,) = gather(Brief(cluster, MemoryTree(), attempts=attempts)).tried
+    (said,) = gather_facts(Brief(cluster, MemoryTree(), attempts=attempts)).tried
     assert said.startswith("50 edits of round_cents fixed some of the tests")
     assert "\n" not in said
 
@@ -232,7 +232,7 @@ def test_what_the_rules_tried_and_fails_is_one_paragraph(facts) -> None:
 
 
 def test_a_signature_is_one_line_with_the_first_of_the_docstring() -> None:
-    assert signature(MONEY[0]) == (
+    assert write_signature(MONEY[0]) == (
         "def round_cents(value: float, *, up=True) -> float  # Halves go up."
     )
 
@@ -246,7 +246,7 @@ def test_the_commit_that_broke_the_tests_is_told_with_its_part_in_the_suspects_f
     broke = Regression("a" * 40, "b" * 40, "Simplify", (test,), True, files)
     other = Regression("c" * 40, "d" * 40, "Another", ("tests/gone.py::test_x",), True, files)
     cluster = Cluster("c1", (Failure(test, "E", ""),), (Suspect(MONEY[0], 1.0),))
-    told = gather(Brief(cluster, MemoryTree(), regressions=(broke, other))).history
+    told = gather_facts(Brief(cluster, MemoryTree(), regressions=(broke, other))).history
     assert told.startswith(
         "`bbbbbbb` (Simplify) broke this test; it passes at its parent\ndiff --git"
     )

@@ -19,7 +19,7 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.core.text import Secret
-from heal_bot.repair.llm.prompt_context import Facts, Shown
+from heal_bot.repair.llm.prompt_context import ContextFacts, ShownTarget
 from heal_bot.repair.llm.prompts_fitted import Prompter, Turn, estimate
 from heal_bot.repair.llm.test_context import Failing
 
@@ -36,7 +36,7 @@ def attempt(number: int, status: str = "unchanged") -> Attempt:
 
 def prompter(suspects: int = 1) -> Prompter:
     shown = tuple(
-        Shown(
+        ShownTarget(
             replace(
                 TARGET,
                 qualname=f"f{n}",
@@ -50,7 +50,9 @@ def prompter(suspects: int = 1) -> Prompter:
         for n in range(suspects)
     )
     failing = Failing((FAILURE,), 0, "def test_f():\n    assert f(1) == 2\n", ())
-    facts = Facts((failing,), shown, {}, (("m.py", "import os"),), ("g calls f",), (), (), "")
+    facts = ContextFacts(
+        (failing,), shown, {}, (("m.py", "import os"),), ("g calls f",), (), (), ""
+    )
     return Prompter(CLUSTER, facts, "0123456789abcdef")
 
 
@@ -128,7 +130,7 @@ def test_a_long_function_is_whole_where_it_is_the_likeliest_and_the_python_is_na
     source = "def f0(a):\n" + "".join(f"    a += {n}\n" for n in range(5_000))
     target = replace(TARGET, qualname="f0", source=source)
     facts = replace(
-        bare.facts, suspects=(Shown(target, (), ()), *bare.facts.suspects[1:]), python="3.9.1"
+        bare.facts, suspects=(ShownTarget(target, (), ()), *bare.facts.suspects[1:]), python="3.9.1"
     )
     said = text(replace(bare, facts=facts, _kept={}).prompt([], (), 100_000))
     assert source.rstrip() in said
@@ -139,7 +141,7 @@ def test_a_long_function_is_whole_where_it_is_the_likeliest_and_the_python_is_na
 def test_what_looks_like_a_credential_is_shown_as_it_is_unless_it_is_one() -> None:
     bare = prompter()
     source = 'def f(a):\n    return a or "http://user:pass@host", "sesame-street"\n'
-    facts = replace(bare.facts, suspects=(Shown(replace(TARGET, source=source), (), ()),))
+    facts = replace(bare.facts, suspects=(ShownTarget(replace(TARGET, source=source), (), ()),))
     said = text(replace(bare, facts=facts, _kept={}).prompt([], (), 100_000))
     assert '"http://user:pass@host", "sesame-street"' in said
     secrets = (Secret("sesame-street"),)

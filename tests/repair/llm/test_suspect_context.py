@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.model import Target
-from heal_bot.repair.llm.suspect_context import callers, outline, owner, related, signature
+from heal_bot.repair.llm.suspect_context import (
+    find_callers,
+    find_owner,
+    find_related,
+    outline_class,
+    write_signature,
+)
 from heal_bot.source import functions
 from heal_bot.source.references import References
 from tests.fakes import FolderTree
@@ -56,7 +62,7 @@ def references(tmp_path: Path) -> References:
 
 
 def target(name: str) -> Target:
-    found = functions.find(functions.index("a.py", FILES["a.py"]), name)
+    found = functions.find_target(functions.index_targets("a.py", FILES["a.py"]), name)
     assert found is not None
     return found
 
@@ -64,7 +70,7 @@ def target(name: str) -> Target:
 def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_outline(
     references: References,
 ) -> None:
-    found = related([target("Sub.run"), target("Sub.first")], references)
+    found = find_related([target("Sub.run"), target("Sub.first")], references)
     names = ["Base.run", "Small", "Long", "Sub.again", "WORD"]
     assert [one.target.qualname for one in found] == names
     assert [one.near for one in found] == [0, 0, 0, 0, 1]
@@ -75,22 +81,22 @@ def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_ou
 
 
 def test_callers_are_those_outside_of_what_is_shown(references: References) -> None:
-    told = list(callers([target("Sub.run"), target("Sub.again")], references))
+    told = list(find_callers([target("Sub.run"), target("Sub.again")], references))
     assert told == ["b.py:5 in use calls Sub.run:\ndef use():\n    return Sub().run('x')"]
 
 
 def test_an_outline_has_bases_and_decorators_and_leaves_the_suspect_out(
     references: References,
 ) -> None:
-    home = owner(target("Sub.run"), references)
+    home = find_owner(target("Sub.run"), references)
     assert home is not None
-    assert list(outline(home, references, "Sub.run")) == [
+    assert list(outline_class(home, references, "Sub.run")) == [
         "class Sub(Base):",
         "    @property def first(self)",
         "    def again(self, *parts)",
     ]
-    assert owner(target("Sub.run.<locals>.inner"), references) is None
+    assert find_owner(target("Sub.run.<locals>.inner"), references) is None
 
 
 def test_a_signature_of_what_does_not_parse_is_its_name() -> None:
-    assert signature(Target("a.py", "f", 0, "function", 1, 1, "def f(:\n")) == "f"
+    assert write_signature(Target("a.py", "f", 0, "function", 1, 1, "def f(:\n")) == "f"

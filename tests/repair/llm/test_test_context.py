@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from heal_bot.core.model import Cluster, Failure, Frame, Origin
-from heal_bot.repair.llm.test_context import Failing, failing
+from heal_bot.repair.llm.test_context import Failing, find_failing
 from heal_bot.source.references import References
 from tests.fakes import FolderTree
 
@@ -84,7 +84,7 @@ class TestShop(Base):
 def shown(tmp_path: Path, *tests: str) -> tuple[Failing, ...]:
     references = References.of(FolderTree.of(tmp_path, FILES))
     failures = tuple(Failure(f"tests/test_shop.py::{test}", "E", "") for test in tests)
-    return failing(Cluster("c", failures, ()), references)
+    return find_failing(Cluster("c", failures, ()), references)
 
 
 def names(group: Failing) -> list[str]:
@@ -131,6 +131,6 @@ def test_the_line_that_failed_is_marked(tmp_path: Path) -> None:
     line = FILES[path].split("\n").index("        self.check(price(1), 2)") + 1
     frames = (Frame(path, line, "test_again", Origin.TEST),)
     one = Failure(f"{path}::TestShop::test_again[a]", "E", "", frames)
-    (group,) = failing(Cluster("c", (one,), ()), references)
+    (group,) = find_failing(Cluster("c", (one,), ()), references)
     assert ">       self.check(price(1), 2)\n" in group.source
     assert group.source.count("\n>") == 1

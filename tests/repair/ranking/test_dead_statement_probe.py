@@ -14,8 +14,8 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.repair.ranking.dead_statement_probe import omissions
-from heal_bot.repair.ranking.patch_ranking import choose
+from heal_bot.repair.ranking.dead_statement_probe import find_omissions
+from heal_bot.repair.ranking.patch_ranking import choose_patches
 
 SOURCE = '''    def slug(self, text, mark):
         """Words with marks in between."""
@@ -58,7 +58,7 @@ class Called:
 
 
 def test_a_statement_that_several_patches_change_is_left_out() -> None:
-    (omission,) = omissions([_fix(1, 1.0, '"%s+" % mark'), _fix(2, 1.6, "mark")])
+    (omission,) = find_omissions([_fix(1, 1.0, '"%s+" % mark'), _fix(2, 1.6, "mark")])
     assert omission.members == {0, 1}
     (edit,) = omission.without.edits
     assert edit.target == TARGET
@@ -72,17 +72,17 @@ def test_a_statement_that_several_patches_change_is_left_out() -> None:
     ids=["a condition", "one statement more"],
 )
 def test_what_changes_no_simple_statement_is_not_asked(new: str, old: str) -> None:
-    assert omissions([_fix(1, 1.0, new, old), _fix(2, 1.0, new, old)]) == ()
+    assert find_omissions([_fix(1, 1.0, new, old), _fix(2, 1.0, new, old)]) == ()
 
 
 def test_what_one_patch_changes_is_not_asked() -> None:
-    assert omissions([_fix(1, 1.0, "mark"), _fix(2, 1.0, "if not mark", "if mark")]) == ()
+    assert find_omissions([_fix(1, 1.0, "mark"), _fix(2, 1.0, "if not mark", "if mark")]) == ()
 
 
 def _chosen(*working: str) -> list[int]:
     fixes = [_fix(1, 1.2, '"%s+" % mark'), _fix(2, 1.5, "mark"), _fix(3, 1.5, "mark + mark")]
     failures = (Failure("t", "TypeError", ""),) * 15
-    ranked = choose(Called('"%s+" % mark', *working), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
+    ranked = choose_patches(Called('"%s+" % mark', *working), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
     return [fix.number for fix in ranked]
 
 

@@ -14,8 +14,8 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.repair.ranking.insensitive_expression import shifts
-from heal_bot.repair.ranking.patch_ranking import choose
+from heal_bot.repair.ranking.insensitive_expression import find_shifts
+from heal_bot.repair.ranking.patch_ranking import choose_patches
 
 SOURCE = '''    def settle(self, owed, due):
         """What is left of both."""
@@ -40,7 +40,7 @@ def _fix(number: int, prior: float, new: str, old: str = "owed - paid") -> Attem
      ("len(owed) - paid", "abs(len(owed) - paid) * 2 + 1")],
 )  # fmt: skip
 def test_what_a_patch_computes_is_made_far_more(new: str, more: str) -> None:
-    (shift,) = shifts([_fix(1, 1.0, new)])
+    (shift,) = find_shifts([_fix(1, 1.0, new)])
     assert shift.member == 0
     (edit,) = shift.shifted.edits
     assert edit.target == TARGET
@@ -48,7 +48,7 @@ def test_what_a_patch_computes_is_made_far_more(new: str, more: str) -> None:
 
 
 def test_a_sum_in_place_of_a_name_is_one() -> None:
-    (shift,) = shifts([_fix(1, 1.0, "min(owed, due + 2)", "min(owed, due)")])
+    (shift,) = find_shifts([_fix(1, 1.0, "min(owed, due + 2)", "min(owed, due)")])
     assert "min(owed, abs(due + 2) * 2 + 1)" in shift.shifted.edits[0].new_source
 
 
@@ -59,7 +59,7 @@ def test_a_sum_in_place_of_a_name_is_one() -> None:
     ids=["no sum", "a condition", "a number", "two places", "another statement"],
 )  # fmt: skip
 def test_what_is_no_change_of_one_sum_is_not_asked(new: str, old: str) -> None:
-    assert shifts([_fix(1, 1.0, new, old)]) == ()
+    assert find_shifts([_fix(1, 1.0, new, old)]) == ()
 
 
 class Called:
@@ -88,7 +88,7 @@ class Called:
 def _chosen(*sums: str, asks: bool) -> list[int]:
     fixes = [_fix(n, 1.2 + 0.2 * n, new) for n, new in enumerate(sums)]
     failures = (Failure("t", "AssertionError", ""),)
-    ranked = choose(Called(asks=asks), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
+    ranked = choose_patches(Called(asks=asks), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
     return [fix.number for fix in ranked]
 
 
@@ -101,4 +101,4 @@ def test_sums_that_calls_look_at_are_as_likely_as_they_cost() -> None:
 
 
 def test_a_sum_too_deep_to_be_written_again_is_not_asked() -> None:
-    assert shifts([_fix(1, 1.0, " + ".join(["due"] * 2000))]) == ()
+    assert find_shifts([_fix(1, 1.0, " + ".join(["due"] * 2000))]) == ()

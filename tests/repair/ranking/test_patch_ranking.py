@@ -17,7 +17,7 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.repair.ranking import behavioral_diff
-from heal_bot.repair.ranking.patch_ranking import alike, choose
+from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
 FAILURES = (Failure("t", "AssertionError", ""),)
@@ -69,7 +69,7 @@ def _choose(
     """The patches in the order to offer them, and what the first lacks."""
     fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
     called = Called(_rows(*rows, **more))
-    ranked = list(choose(called, fixes, FAILURES * failing, _held))  # type: ignore[arg-type]
+    ranked = list(choose_patches(called, fixes, FAILURES * failing, _held))  # type: ignore[arg-type]
     return [fix.number for fix in ranked], ranked[0].lacks or ()
 
 
@@ -120,7 +120,7 @@ def test_what_a_passing_test_calls_is_told_with_what_it_did_and_does() -> None:
 def test_a_call_that_leaves_another_state_is_told_so_though_its_result_stays() -> None:
     none = [CallResult("returned", "NoneType", "None", mark) for mark in "xxxaab"]
     calls = replace(_rows("xxx", "aab", recorded=3, worked=[2]), rows=(none[:3], none[3:]))  # type: ignore[arg-type]
-    (first,) = choose(Called(calls), [_fix(1, 1.0)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 2, _held)  # type: ignore[arg-type]
     assert first.lacks is not None
     assert "total(2) returns None as before, and leaves what it was called on" in first.lacks[0]
 
@@ -138,7 +138,7 @@ def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
 def test_the_first_is_no_rival_of_the_second_where_it_failed(failed: bool) -> None:
     called = Called(_rows("xxx", "aab", "aac", recorded=2))
     fixes, out = [_fix(1, 1.0), _fix(2, 2.0)], set[int]()
-    ranked = choose(called, fixes, FAILURES * 2, lambda fix: fix.number in out)  # type: ignore[arg-type]
+    ranked = choose_patches(called, fixes, FAILURES * 2, lambda fix: fix.number in out)  # type: ignore[arg-type]
     assert next(ranked).lacks
     out.update([1] if failed else [])
     assert bool(next(ranked).lacks) is not failed
@@ -152,7 +152,7 @@ def test_what_spoils_a_call_that_worked_comes_after_what_does_not() -> None:
 def test_patches_beyond_those_that_were_compared_are_rivals() -> None:
     fixes = [_fix(number, 1.0) for number in range(1, 27)]
     called = Called(_rows("xx", *["aa"] * 24, recorded=2))
-    (first,) = choose(called, fixes, FAILURES * 2, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(called, fixes, FAILURES * 2, _held)  # type: ignore[arg-type]
     assert first.lacks == (
         "2 changes more that also pass the failing tests were not compared with it",
     )
@@ -199,7 +199,7 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
     for row, spoiled in ((after, False), (spoiling, True)):
         made = (tuple(before), tuple(row))
         calls = Calls(tuple(map(str, range(10))), 10, made, worked=frozenset(range(10)))
-        (first,) = choose(Called(calls), [_fix(1, 3.6)], FAILURES, _held)  # type: ignore[arg-type]
+        (first,) = choose_patches(Called(calls), [_fix(1, 3.6)], FAILURES, _held)  # type: ignore[arg-type]
         assert any("passing tests make" in why for why in first.lacks or ()) is spoiled
 
 
@@ -223,7 +223,7 @@ def test_a_patch_after_which_every_call_returns_the_same_is_objected_to(
     before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
     after = [result(f"k{n}", value) for n, value in enumerate(values)]
     calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
-    (first,) = choose(Called(calls), [_fix(1, 2.5)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 2.5)], FAILURES * 2, _held)  # type: ignore[arg-type]
     assert first.lacks == (("every call gives the same with it",) if flat else ())
 
 
@@ -247,7 +247,7 @@ def test_to_end_as_the_tests_did_speaks_against_a_patch_unless_the_code_says_rai
     ]
     calls = Calls(tuple(map(str, range(6))), 3, rows)
     failures = (Failure("t", "KeyError", ""),)
-    ranked = choose(Called(calls), fixes, failures, _held)  # type: ignore[arg-type]
+    ranked = choose_patches(Called(calls), fixes, failures, _held)  # type: ignore[arg-type]
     assert next(ranked).number == first
 
 
@@ -263,12 +263,12 @@ def test_two_changes_are_alike_where_no_call_tells_them_apart(
     rows: tuple[str, ...], found: tuple[int, str]
 ) -> None:
     called = Called(_rows(*rows))
-    assert alike(called, _fix(1, 1.0), _fix(2, 1.0)) == found  # type: ignore[arg-type]
+    assert compare_calls(called, _fix(1, 1.0), _fix(2, 1.0)) == found  # type: ignore[arg-type]
 
 
 def test_where_unchanged_code_could_not_be_called_nothing_is_compared() -> None:
     result = CallResult("returned", "int", "1", "1")
     calls = Calls(("total(0)", "total(1)"), 2, ((), (result, result)))
     failures = (Failure("t", "KeyError", ""),)
-    (found,) = choose(Called(calls), [_fix(1, 1.0)], failures, _held)  # type: ignore[arg-type]
+    (found,) = choose_patches(Called(calls), [_fix(1, 1.0)], failures, _held)  # type: ignore[arg-type]
     assert found.lacks

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from heal_bot.repair.ranking.unit_inference import gather
+from heal_bot.repair.ranking.unit_inference import gather_units
 
 BUCKET = """
 class Bucket:
@@ -38,7 +38,7 @@ class Bucket:
 def test_names_that_are_added_compared_or_assigned_count_the_same(
     one: str, other: str, differ: bool
 ) -> None:
-    assert gather(ast.parse(BUCKET)).differ(one, other) is differ
+    assert gather_units(ast.parse(BUCKET)).differ(one, other) is differ
 
 
 def _prior(bench, text: str) -> float:

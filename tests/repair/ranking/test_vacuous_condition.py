@@ -12,8 +12,8 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.repair.ranking.patch_ranking import choose
-from heal_bot.repair.ranking.vacuous_condition import probes
+from heal_bot.repair.ranking.patch_ranking import choose_patches
+from heal_bot.repair.ranking.vacuous_condition import find_probes
 
 SOURCE = '''    def fresh(self, names, seen):
         """Those that are new."""
@@ -40,7 +40,9 @@ TEST = ("if name not in seen", "if found not in seen")
 
 
 def test_a_changed_condition_is_asked_for_with_and_without_it() -> None:
-    (probe,) = probes([_fix(1, TEST), _fix(2, ("if name not in seen", "if seen not in names"))])
+    (probe,) = find_probes(
+        [_fix(1, TEST), _fix(2, ("if name not in seen", "if seen not in names"))]
+    )
     assert probe.members == {0, 1}
     (always,), (never,) = probe.always.edits, probe.never.edits
     assert always.target == TARGET
@@ -50,7 +52,7 @@ def test_a_changed_condition_is_asked_for_with_and_without_it() -> None:
 
 
 def test_the_filter_of_a_comprehension_is_a_condition() -> None:
-    (probe,) = probes([_fix(1, ("for name in found if name]", "for name in found if found]"))])
+    (probe,) = find_probes([_fix(1, ("for name in found if name]", "for name in found if found]"))])
     assert "for name in found if True]" in probe.always.edits[0].new_source
 
 
@@ -67,7 +69,7 @@ def test_the_filter_of_a_comprehension_is_a_condition() -> None:
 def test_what_changes_more_or_less_than_one_condition_is_not_asked(
     changes: tuple[tuple[str, str], ...],
 ) -> None:
-    assert probes([_fix(1, *changes)]) == ()
+    assert find_probes([_fix(1, *changes)]) == ()
 
 
 class Called:
@@ -90,6 +92,6 @@ class Called:
 )  # fmt: skip
 def test_a_condition_that_decides_nothing_any_more_is_objected_to(rows: str, offered: bool) -> None:
     failures = (Failure("t", "AssertionError", ""),)
-    (first,) = choose(Called(rows), [_fix(1, TEST)], failures, lambda fix: False)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(rows), [_fix(1, TEST)], failures, lambda fix: False)  # type: ignore[arg-type]
     objection = "a condition that told calls apart decides nothing with it"
     assert (objection not in (first.lacks or ())) is offered

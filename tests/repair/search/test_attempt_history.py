@@ -29,7 +29,7 @@ def test_a_method_is_digested_at_its_indentation() -> None:
 
 def test_attempts_survive_a_file(tmp_path: Path) -> None:
     attempt = Attempt(1, "c", _candidate("def f():\n    return 2\n"), Verdict("regression"))
-    after = attempt_history.extended(Memory(lessons=("missing_strip:f",)), (attempt,))
+    after = attempt_history.extend_memory(Memory(lessons=("missing_strip:f",)), (attempt,))
     path = tmp_path / "memory.json"
     path.write_text(attempt_history.dump(after))
     assert attempt_history.load(path) == after
@@ -56,6 +56,6 @@ def test_a_file_that_is_no_memory_is_refused_in_one_line(tmp_path: Path, text: s
 def test_what_two_runs_remember_is_joined_and_the_later_verdict_counts() -> None:
     one = Memory((("a" * 64, "unchanged"), ("b" * 64, "regression")), ("first",))
     other = Memory((("a" * 64, "rejected"),))
-    joined = attempt_history.joined(one, other)
+    joined = attempt_history.join_memories(one, other)
     assert dict(joined.tried) == {"a" * 64: "rejected", "b" * 64: "regression"}
     assert joined.lessons == ("first",)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from heal_bot.core.model import Attempt, ChangedFile, Cluster, Failure, Regression
-from heal_bot.repair.search.attempt_log import Ledger
+from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.source import edit
-from heal_bot.source.reversal import refusal
+from heal_bot.source.reversal import explain_refusal
 from tests.fakes import ExecSession, FolderTree, quiet_run
 
 TEST = "tests/test_m.py::test_m"
@@ -40,17 +40,17 @@ def label(n):
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (),
-) -> tuple[list[Attempt], list[str], Ledger, int]:  # fmt: skip
+) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     tree = FolderTree.of(tmp_path, {"m.py": now or after})
     files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
     regression = Regression("a" * 40, "b" * 40, "Simplify", (TEST,), True, files)
-    ledger = Ledger(tree, regressions=(regression,))
+    ledger = AttemptLog(tree, regressions=(regression,))
     guards = {"tests/test_m.py::test_new": guard} if guard else {}
     session = ExecSession(tree, "m.py", {TEST: check}, guards)
     cluster = Cluster("c1", (Failure(TEST, "AssertionError", "assert"),), ())
     run, _ = quiet_run()
     found = list(find_reversals(run, cluster, session, ledger))  # type: ignore[arg-type]
-    texts = [edit.patched(tree, attempt.candidate)[0].content for attempt in found]
+    texts = [edit.patch_files(tree, attempt.candidate)[0].content for attempt in found]
     return found, texts, ledger, session.judged
 
 
@@ -168,7 +168,7 @@ def test_more_functions_than_a_small_change_may_have_are_put_back_as_the_whole_c
     )
     assert (len(attempt.candidate.edits), attempt.candidate.undoes) == (put_back, undoes)
     assert texts[0].count("1000") == 12 - put_back
-    assert refusal(attempt.candidate.edits, ledger.regressions[0].files, "b" * 40) == ""
+    assert explain_refusal(attempt.candidate.edits, ledger.regressions[0].files, "b" * 40) == ""
 
 
 def test_what_is_neither_small_nor_a_whole_commit_is_not_put_back(tmp_path: Path) -> None:
@@ -184,7 +184,9 @@ def test_what_is_neither_small_nor_a_whole_commit_is_not_put_back(tmp_path: Path
 def test_tests_that_are_newer_than_the_commit_may_fail_for_the_same_cause(tmp_path: Path) -> None:
     tree = FolderTree.of(tmp_path, {"m.py": BEFORE.replace("n < low", "n > low")})
     files = (ChangedFile("m.py", BEFORE.encode(), tree.read("m.py")),)
-    ledger = Ledger(tree, regressions=(Regression("a" * 40, "b" * 40, "", (TEST,), True, files),))
+    ledger = AttemptLog(
+        tree, regressions=(Regression("a" * 40, "b" * 40, "", (TEST,), True, files),)
+    )
     newer = "tests/test_m.py::test_newer"
     session = ExecSession(tree, "m.py", {TEST: _clamps, newer: _clamps})
     cluster = Cluster("c1", tuple(Failure(t, "AssertionError", "") for t in (TEST, newer)), ())

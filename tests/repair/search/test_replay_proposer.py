@@ -10,7 +10,7 @@ from heal_bot.core.model import Candidate, ChangedFile, Cluster, Edit, Failure, 
 from heal_bot.ports import Brief
 from heal_bot.repair.search.replay_proposer import Replay
 from heal_bot.source import edit, patch_policy
-from heal_bot.source.functions import find, index
+from heal_bot.source.functions import find_target, index_targets
 from tests.fakes import FolderTree, quiet_run
 from tests.github_server import records
 
@@ -30,10 +30,10 @@ def test_evidence_is_weighed_again_for_what_no_model_made(
     tmp_path: Path, maker: str, made: str, lacks: tuple[str, ...] | None
 ) -> None:
     tree = FolderTree.of(tmp_path, {"shop/pricing.py": SOURCE})
-    target = find(index("shop/pricing.py", SOURCE), "total")
+    target = find_target(index_targets("shop/pricing.py", SOURCE), "total")
     assert target is not None
     change = Edit(target, SOURCE.replace("0", "sum(prices)"))
-    (file,) = edit.patched(tree, Candidate((change,), "", ""))
+    (file,) = edit.patch_files(tree, Candidate((change,), "", ""))
     diff = edit.diff_all(tree, (file,))
     data = records.data(tree.sha)
     data["patch"] |= {
@@ -74,6 +74,6 @@ def test_a_large_patch_takes_back_the_commit_that_broke_the_tests_here_too(
     brief = Brief(Cluster("c", (Failure("t", "", ""),), ()), tree, regressions=found)
     (candidate,) = Replay([records.record(data)]).propose(quiet_run()[0], lambda: brief)
     assert (candidate.undoes or "") == ("b" * 40 if broke == "its commit" else "")
-    assert patch_policy.check(candidate, tree).startswith("the candidate has 9") is (
+    assert patch_policy.check_candidate(candidate, tree).startswith("the candidate has 9") is (
         broke != "its commit"
     )

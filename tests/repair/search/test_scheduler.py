@@ -29,10 +29,10 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.repair.search import scheduler
-from heal_bot.repair.search.attempt_history import digest, extended
-from heal_bot.repair.search.attempt_log import Ledger
-from heal_bot.repair.search.cluster_search import Limits
-from heal_bot.source.functions import find, index
+from heal_bot.repair.search.attempt_history import digest, extend_memory
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.cluster_search import SearchLimits
+from heal_bot.source.functions import find_target, index_targets
 from tests.fakes import ENVIRONMENT, ISOLATION, ExecSession, FolderTree, ListProposer, quiet_run
 
 SOURCE = (
@@ -42,7 +42,7 @@ SOURCE = (
 
 
 def _target(name: str) -> Target:
-    target = find(index("m.py", SOURCE), name)
+    target = find_target(index_targets("m.py", SOURCE), name)
     assert target is not None
     return target
 
@@ -76,9 +76,9 @@ def _search(
     memory: Memory | None = None,
     calls: Callable[[Sequence[Candidate]], Calls] = lambda candidates: Calls(),
     run: Run | None = None,
-) -> tuple[Ledger, list[Proposal], list[ExecSession]]:
+) -> tuple[AttemptLog, list[Proposal], list[ExecSession]]:
     tree = FolderTree.of(tmp_path, {"m.py": SOURCE})
-    ledger = Ledger(tree, memory or Memory())
+    ledger = AttemptLog(tree, memory or Memory())
     sessions: list[ExecSession] = []
     run = run or quiet_run()[0]
 
@@ -90,7 +90,7 @@ def _search(
 
     offered = []
     tiers = proposer if isinstance(proposer, list) else [proposer]
-    for proposal in scheduler.proposals(run, clusters, tiers, judge, ledger, Limits()):
+    for proposal in scheduler.proposals(run, clusters, tiers, judge, ledger, SearchLimits()):
         offered.append(proposal)
         ledger.settle(run, proposal, confirm(proposal))
     return ledger, offered, sessions
@@ -194,7 +194,7 @@ def test_what_was_found_among_many_and_not_measured_leads_no_other_proposer(
     assert [a.verdict.word for a in ledger.attempts] == ["not measured", "unchanged"]
     assert ledger.attempts[0].verdict.fixed == ("t::add",)
     assert model.recalled[0].attempts == ()
-    assert [verdict for _, verdict in extended(Memory(), tuple(ledger.attempts)).tried] == [
+    assert [verdict for _, verdict in extend_memory(Memory(), tuple(ledger.attempts)).tried] == [
         "unchanged",
     ]
 
@@ -342,7 +342,7 @@ MORE = {**ADD, "t::more": lambda m: m["add"](1, 1) == 2}
 
 def _suggesting(
     tmp_path: Path, *asked: ListProposer, calls: Any = lambda candidates: Calls()
-) -> tuple[Ledger, list[Proposal]]:
+) -> tuple[AttemptLog, list[Proposal]]:
     """A search where the rules find `a + b` for one failing test, and others are asked then."""
     ledger, offered, _ = _search(
         tmp_path,
@@ -395,7 +395,7 @@ def test_what_lacks_evidence_is_confirmed_and_suggested_and_no_patch(tmp_path: P
     assert (ledger.confirmed, ledger.held) == (None, ())
     assert ledger.suggestion is not None
     assert ledger.suggestion.why == ("one failing test alone vouches for it",)
-    assert extended(Memory(), tuple(ledger.attempts)).tried == ()
+    assert extend_memory(Memory(), tuple(ledger.attempts)).tried == ()
 
 
 def test_who_is_asked_after_a_suggestion_does_not_see_it_and_its_own_answer_stands(
@@ -439,7 +439,9 @@ def test_a_suggestion_stays_where_those_who_are_asked_find_nothing(tmp_path: Pat
     ledger.withdraw(ledger.suggestion, "a check fails with it")
     assert ledger.suggestion is None
     assert ledger.attempts[0].verdict == Verdict("unconfirmed", detail="a check fails with it")
-    assert (digest(LUCKY_ADD), "unconfirmed") in extended(Memory(), tuple(ledger.attempts)).tried
+    assert (digest(LUCKY_ADD), "unconfirmed") in extend_memory(
+        Memory(), tuple(ledger.attempts)
+    ).tried
 
 
 def test_a_suggestion_stands_beside_a_patch_that_fixes_a_part_of_its_tests(tmp_path: Path) -> None:
@@ -476,7 +478,7 @@ def test_a_suggestion_whose_tests_the_patch_of_another_cause_fixes_is_dropped(
 
 
 def test_the_best_partial_fix_has_what_is_known_of_it_by_now(tmp_path: Path) -> None:
-    ledger = Ledger(FolderTree.of(tmp_path, {"m.py": SOURCE}))
+    ledger = AttemptLog(FolderTree.of(tmp_path, {"m.py": SOURCE}))
     cluster, run = _cluster("add", "t::add", "t::more"), quiet_run()[0]
     attempt = ledger.record(run, cluster, LUCKY_ADD, Verdict("improved", ("t::add",)), 0.1)
     ledger.weigh([replace(attempt, lacks=("too weak",))])

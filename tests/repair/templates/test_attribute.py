@@ -8,7 +8,7 @@ from heal_bot.core.model import Target
 from heal_bot.repair.templates import attribute
 from heal_bot.repair.templates.expected_values import gather
 from heal_bot.repair.templates.module_context import explore
-from heal_bot.repair.templates.mutation_context import Scope, look
+from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.target_ast import survey
 from heal_bot.source import functions
 
@@ -34,8 +34,10 @@ class Text:
         return TEXT.encode()
 
 
-def _scope(qualname: str) -> Scope:
-    target: Target | None = functions.find(functions.index("m.py", TEXT), qualname, "function")
+def _scope(qualname: str) -> MutationContext:
+    target: Target | None = functions.find_target(
+        functions.index_targets("m.py", TEXT), qualname, "function"
+    )
     assert target is not None
     around = explore(Text(), target)  # type: ignore[arg-type]
     return look(survey(target, target.source, None), around, gather([]))

@@ -43,7 +43,7 @@ class Tree(FolderTree):
 def _first(tmp_path: Path, text: str, line: int, said: str) -> tuple[Tree, Candidate]:
     files = {"shop/__init__.py": "", "shop/money.py": MONEY, "shop/stock.py": text}
     tree = Tree(FolderTree.of(tmp_path, files).root)
-    target = line_targets.statement("shop/stock.py", text, line)
+    target = line_targets.find_statement("shop/stock.py", text, line)
     assert target is not None
     kind, _, message = said.partition(": ")
     broken = Broken("shop/stock.py", line, said)
@@ -126,11 +126,11 @@ def test_the_first_candidate_mends_the_line_within_the_rails_and_is_read_off_aga
     text: str, line: int, said: str, mended: str, tmp_path: Path
 ) -> None:
     tree, first = _first(tmp_path, text, line, said)
-    assert patch_policy.check(first, tree) == ""
-    (file,) = edit.patched(tree, first)
+    assert patch_policy.check_candidate(first, tree) == ""
+    (file,) = edit.patch_files(tree, first)
     assert mended in file.content.splitlines() or mended == file.content
     names = {change.target.qualname for change in first.edits}
-    (again,) = recheck.edits(file.path, text, file.content, names)
+    (again,) = recheck.recover_edits(file.path, text, file.content, names)
     assert edit.splice(text, [again]) == file.content
 
 
@@ -188,6 +188,6 @@ def test_a_new_name_is_the_old_one_when_it_is_defined_alike(
 )
 def test_lines_become_nothing_but_what_mends_them(text: str, new: str, tmp_path: Path) -> None:
     tree = FolderTree.of(tmp_path, {"m.py": text})
-    target = line_targets.target("m.py", text, 1, 1)
+    target = line_targets.make_target("m.py", text, 1, 1)
     assert target is not None
-    assert patch_policy.check(Candidate((Edit(target, new),), "x", "y"), tree) != ""
+    assert patch_policy.check_candidate(Candidate((Edit(target, new),), "x", "y"), tree) != ""

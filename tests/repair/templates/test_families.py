@@ -9,7 +9,7 @@ import pytest
 from heal_bot.core.model import Failure, Target
 from heal_bot.repair.templates.branching import into_else, last_branches
 from heal_bot.repair.templates.expected_values import gather
-from heal_bot.repair.templates.module_context import Surroundings, explore
+from heal_bot.repair.templates.module_context import ModuleContext, explore
 from heal_bot.repair.templates.mutation_context import look
 from heal_bot.repair.templates.target_ast import survey
 from heal_bot.repair.templates.template_table import FAMILIES
@@ -490,7 +490,7 @@ def test_a_value_that_is_overwritten_before_it_is_read_is_read_first_for_less() 
 def test_what_follows_an_if_is_about_the_line_of_the_if() -> None:
     source = "def f(a):\n    if a:\n        g()\n    elif b:\n        h()\n    else:\n        i()\n"
     target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
-    scope = look(survey(target, source, None), Surroundings(), gather([]))
+    scope = look(survey(target, source, None), ModuleContext(), gather([]))
     found = {change.why: change.line for change in into_else(scope)}
     assert found == {
         "`elif` becomes `if` on line 4": 2,
@@ -507,7 +507,7 @@ def test_what_is_awaited_round_by_round_is_not_copied() -> None:
 def test_a_new_condition_of_an_else_is_about_a_line_that_tests_execute() -> None:
     (source,) = [source for name, source, *_ in EXAMPLES if name == "last branch"]
     target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
-    scope = look(survey(target, source, None), Surroundings(), gather([]))
+    scope = look(survey(target, source, None), ModuleContext(), gather([]))
     (change,) = last_branches(scope)
     assert change.line == 5
 
@@ -531,4 +531,4 @@ def test_a_missing_module_leaves_the_surroundings_empty() -> None:
             raise KeyError(path)
 
     target = Target("gone.py", "f", 0, "function", 1, 2, NOTHING)
-    assert explore(Tree(), target) == Surroundings()  # type: ignore[arg-type]
+    assert explore(Tree(), target) == ModuleContext()  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from heal_bot.repair.templates import placeholder
 from heal_bot.repair.templates.expected_values import gather
 from heal_bot.repair.templates.ingredient import borrowed, siblings
 from heal_bot.repair.templates.module_context import explore
-from heal_bot.repair.templates.mutation_context import Scope, look
+from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.target_ast import survey
 from heal_bot.repair.templates.text_edits import applied
 from heal_bot.source import functions
@@ -64,8 +64,8 @@ class Tree:
         return self.text.encode()
 
 
-def _scope(text: str, qualname: str) -> Scope:
-    (target,) = [t for t in functions.index("m.py", text) if t.qualname == qualname]
+def _scope(text: str, qualname: str) -> MutationContext:
+    (target,) = [t for t in functions.index_targets("m.py", text) if t.qualname == qualname]
     around = explore(Tree(text), target)  # type: ignore[arg-type]
     return look(survey(target, target.source, None), around, gather([]))
 

@@ -8,7 +8,7 @@ import pytest
 
 from heal_bot.core.model import Target
 from heal_bot.repair.templates.expected_values import gather
-from heal_bot.repair.templates.module_context import Surroundings
+from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.mutation_context import look, value_kind
 from heal_bot.repair.templates.target_ast import survey
 
@@ -27,7 +27,7 @@ from heal_bot.repair.templates.target_ast import survey
 def test_a_name_is_idle_when_only_its_own_setting_reads_it(body: str, idle: set[str]) -> None:
     source = f"def f(a):\n    {body}\n"
     target = Target("m.py", "f", 0, "function", 1, source.count("\n"), source)
-    assert look(survey(target, source, None), Surroundings(), gather([])).idle == idle
+    assert look(survey(target, source, None), ModuleContext(), gather([])).idle == idle
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import itertools
 import pytest
 
 from heal_bot.core.model import Failure, Target
-from heal_bot.repair.ranking.behavioral_diff import refusals
+from heal_bot.repair.ranking.behavioral_diff import find_refusals
 from heal_bot.repair.templates import exception_templates, priced_enumeration
 from heal_bot.repair.templates.expected_values import gather
 from heal_bot.repair.templates.module_context import explore
-from heal_bot.repair.templates.mutation_context import Scope, look
+from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.target_ast import survey
-from heal_bot.repair.templates.template_table import FAMILIES, Family
+from heal_bot.repair.templates.template_table import FAMILIES, Template
 from heal_bot.repair.templates.text_edits import applied
 
 DEEP = " + ".join(["a"] * 1200)
@@ -32,7 +32,7 @@ ODD = {
 }
 
 
-def _scope(text: str) -> Scope:
+def _scope(text: str) -> MutationContext:
     """The function at the top of a module, and what stands around it."""
     node = ast.parse(text).body[0]
     lines = text.splitlines(keepends=True)
@@ -68,7 +68,7 @@ def test_a_family_that_gives_up_leaves_the_others_and_says_so() -> None:
         yield
 
     told: list[str] = []
-    families = (Family("odd", 1.0, stumble), FAMILIES[0])
+    families = (Template("odd", 1.0, stumble), FAMILIES[0])
     scope = _scope("def f(a, b):\n    return a < b\n")
     found = priced_enumeration.order(
         [(scope, 0.0)], families, skipped=lambda _, family, error: told.append(family.name)
@@ -117,7 +117,7 @@ def test_no_condition_hides_the_first_value_of_a_name() -> None:
     "source", ["def f(z):\n    raise KeyError(z)\n", "def f(z):\n    raise errors.KeyError\n"]
 )
 def test_what_a_function_raises_itself_is_known(source) -> None:
-    assert refusals([source]) == {"KeyError"}
+    assert find_refusals([source]) == {"KeyError"}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_a_function_raises_itself_is_known(source) -> None:
     ],
 )
 def test_what_only_words_say_is_raised_is_not(source) -> None:
-    assert refusals([source]) == frozenset()
+    assert find_refusals([source]) == frozenset()
 
 
 def test_fills_stay_few_where_constants_are_many() -> None:
