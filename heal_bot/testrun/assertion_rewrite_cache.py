@@ -89,7 +89,7 @@ class Rewriter:
             # Without the folders of the project, which has no copy here.
             beside = ":".join(path for path in env.paths if Path(path).is_absolute())
             job = Job(
-                argv=(env.python, str(driver / "_heal_rewrite.py")),
+                argv=(env.python, str(driver / "_heal_assertion_rewrite.py")),
                 env=child_env(slot, {"PYTHONPATH": beside} if beside else None),
                 cwd=slot.tmp,
                 read=(driver, *map(Path, env.roots)),

@@ -36,7 +36,7 @@ def list_works(tag: object) -> tuple[Work, ...]:
     return (tag,) if isinstance(tag, Work) else ()
 
 
-class Sieve:
+class Prefilter:
     """Makes batches of what waits, and settles what they tell.
 
     `open` says whether batches are made: not before it is known how the tests fail, and not after
@@ -68,31 +68,31 @@ class Sieve:
             return None
         fit: list[Work] = []
         for work in queue:
-            if work.files is not None or work.limit or work.sieved or len(fit) == self._size:
+            if work.files is not None or work.limit or work.prefiltered or len(fit) == self._size:
                 break
             fit.append(work)
         if len(fit) < _LEAST:
             return None
         for work in fit:
             queue.popleft()
-            work.sieved = True
+            work.prefiltered = True
         return Batch(tuple(fit))
 
     def order(self, batch: Batch, pace: CandidatePace) -> JudgeRequest:
-        """What a zygote is asked about a batch."""
+        """What a fork server is asked about a batch."""
         each = pace.limit
         return JudgeRequest(
             first=pace.first,
             limit=_SECONDS + each * len(pace.first) * (len(batch.works) + 3),
             candidates=tuple(tuple(map(encode_edit, w.candidate.edits)) for w in batch.works),
-            sieve=each,
+            prefilter=each,
             known=self._known,
         )
 
     def settle(self, batch: Batch, answer: JudgeResponse) -> list[tuple[Work, str]]:
         """(candidate, failed | late | open); all are open where the answer is not believed."""
-        if answer.how == "judged" and answer.sieved:
-            told = answer.sieved
+        if answer.how == "judged" and answer.prefiltered:
+            told = answer.prefiltered
             slow = len(told) - told.count("failed") > _SLOW * len(told)
             self._size = max(_LEAST, self._size // 2) if slow else min(_MOST, 2 * self._size)
             return list(zip(batch.works, told, strict=True))

@@ -1,4 +1,4 @@
-"""What a zygote tells of calls: read strictly, since the candidates called may lie."""
+"""What a fork server tells of calls: read strictly, since the candidates called may lie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One zygote: a sandboxed process that has pytest loaded and judges orders by forking."""
+"""One fork server: a sandboxed process that has pytest loaded and judges orders by forking."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from heal_bot.testrun.driver_protocol import Untrusted
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse, OrderHearing
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
 
-# The client's own patience beyond the limits the zygote keeps for its children.
+# The client's own patience beyond the limits the fork server keeps for its children.
 _PATIENCE = 10.0
 _START_SECONDS = 180.0
 _CAP = 1 << 40
 _LINE = 1 << 20
 
 
-class Zygote:
-    """A zygote in a slot of its own; `send` orders, `pump` for (tag, answer) in that order.
+class ForkServer:
+    """A fork server in a slot of its own; `send` orders, `pump` for (tag, answer) in that order.
 
     It loads pytest at once, and the project when `begin` names the tests. With `ended` set nothing
     more will come, and `unanswered` holds what was under way.
@@ -93,7 +93,7 @@ class Zygote:
         scratch_dirs.fill_slot(slot, tree.root)
         self._repo = str(slot.repo)
         job = Job(
-            argv=(env.python, str(driver / "_heal_zygote.py")),
+            argv=(env.python, str(driver / "_heal_forkserver.py")),
             env=scratch_dirs.make_environment(slot, env, passes),
             cwd=slot.repo / below,
             read=(driver, *map(Path, env.roots)),
@@ -135,14 +135,14 @@ class Zygote:
         self.channel.order(order.wire(hearing.nonce, triples))
 
     def _on_turn(self) -> None:
-        """The first order waiting is the one the zygote works on: its time runs from now."""
+        """The first order waiting is the one the fork server works on: its time runs from now."""
         if self._waiting:
             hearing = self._waiting[0][1]
             order = hearing.order
             hearing.latest = time.monotonic() + order.limit + order.longer + _PATIENCE
 
     def pump(self, seconds: float) -> list[tuple[object, JudgeResponse]]:
-        """Answers that arrived within `seconds`; also notices that the zygote is gone or stuck."""
+        """Answers that arrived within `seconds`; also notices that the server is gone or stuck."""
         answers = []
         try:
             for line in self.channel.pump(seconds):
@@ -152,11 +152,11 @@ class Zygote:
             self.ended = str(error)
         now = time.monotonic()
         if self.channel.ended:
-            self.ended = self.ended or "the zygote ended"
+            self.ended = self.ended or "the fork server ended"
         elif self._waiting and self.ready and now > self._waiting[0][1].latest:
-            self.ended = "the zygote does not answer"
+            self.ended = "the fork server does not answer"
         elif not self.ready and now > self._began + _START_SECONDS:
-            self.ended = "the zygote does not start"
+            self.ended = "the fork server does not start"
         return answers
 
     def _take(self, line: bytes) -> list[tuple[object, JudgeResponse]]:

@@ -1,4 +1,4 @@
-"""Starts zygotes, and two processes ahead of what they are for: a session, and the oracle."""
+"""Starts fork servers, and two processes ahead of what they are for: a session, and the oracle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heal_bot.ports import Tree
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.sandbox.sandbox_job import Profile
 from heal_bot.testrun.assertion_rewrite_cache import Rewriter
-from heal_bot.testrun.forkserver import Zygote
+from heal_bot.testrun.forkserver import ForkServer
 from heal_bot.testrun.pytest_driver import Driver
 
 _LONGEST = 7 * 86_400.0
@@ -20,7 +20,7 @@ _ENOUGH = 4
 
 
 class Lanes:
-    """Starts the zygotes of all sessions, in slots of their own.
+    """Starts the fork servers of all sessions, in slots of their own.
 
     One started `ahead` has pytest loaded and waits for the tests it is for; it holds its slot
     until a session on the same tree takes it, or until it is dropped. So does the process that
@@ -37,12 +37,12 @@ class Lanes:
     ) -> None:
         self._sandbox, self._rewriter = sandbox, rewriter
         self._passes, self._profile, self._below = dict(passes), profile, below
-        self._spare: tuple[Path, Environment, Zygote] | None = None
+        self._spare: tuple[Path, Environment, ForkServer] | None = None
         self._asker: tuple[Path, Environment, Driver] | None = None
 
     @property
     def held(self) -> int:
-        """How many slots hold a zygote that no session has taken."""
+        """How many slots hold a fork server that no session has taken."""
         return int(self._spare is not None)
 
     @property
@@ -55,11 +55,11 @@ class Lanes:
         self.drop()
         self._spare = (tree.root, env, self._new(run, tree, env))
 
-    def start(self, run: Run, tree: Tree, env: Environment) -> Zygote:
+    def start(self, run: Run, tree: Tree, env: Environment) -> ForkServer:
         """The one that waits for this tree, else a new one."""
         if self._spare is not None and self._spare[:2] == (tree.root, env):
-            zygote, self._spare = self._spare[2], None
-            return zygote
+            forkserver, self._spare = self._spare[2], None
+            return forkserver
         self.drop()
         return self._new(run, tree, env)
 
@@ -102,8 +102,8 @@ class Lanes:
     def _wall(self, run: Run) -> float:
         return max(1.0, min(run.left(), _LONGEST))
 
-    def _new(self, run: Run, tree: Tree, env: Environment) -> Zygote:
-        return Zygote(
+    def _new(self, run: Run, tree: Tree, env: Environment) -> ForkServer:
+        return ForkServer(
             self._sandbox, tree, env, passes=self._passes, profile=self._profile,
             wall=self._wall(run), below=self._below, more=self._rewriter.files(env),
         )  # fmt: skip

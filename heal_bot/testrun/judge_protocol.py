@@ -1,4 +1,4 @@
-"""What a zygote is asked about one candidate, and how its answer is heard."""
+"""What a fork server is asked about one candidate, and how its answer is heard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heal_bot.testrun.driver_protocol import Untrusted
 
 # What one candidate may take for all of its calls.
 CALL_SECONDS = 4.0
-# What may come of a candidate of a sieve.
+# What may come of a candidate of a prefilter.
 _CAME = frozenset({"failed", "late", "open"})
 
 
@@ -26,8 +26,8 @@ class JudgeRequest:
     `files` (path to text) makes it a fresh collection, else `edits` are swapped in. `limit` is
     for `first`, `longer` for what follows; seconds. With `candidates` (edits, the first of which
     passes) nothing is judged: each is called on the arguments of the tests' calls, `width` of
-    them at a time. With `sieve` the tests are called plainly after each of the candidates,
-    `limit` is for all of them and `sieve` for one; `known` is where the first tests fail:
+    them at a time. With `prefilter` the tests are called plainly after each of the candidates,
+    `limit` is for all of them and `prefilter` for one; `known` is where the first tests fail:
     exception, path, line.
     """
 
@@ -42,20 +42,20 @@ class JudgeRequest:
     candidates: tuple[tuple[dict[str, Any], ...], ...] = ()
     seed: int = 0
     width: int = 1
-    sieve: float = 0.0
+    prefilter: float = 0.0
     known: Mapping[str, tuple[str, str, int]] = field(default_factory=dict)
 
     def wire(self, nonce: str, canaries: Sequence[Sequence[int]]) -> dict[str, Any]:
-        """The order as the zygote reads it."""
+        """The order as the fork server reads it."""
         kind = "swap" if self.files is None else "fresh"
         if self.candidates:
-            kind = "sieve" if self.sieve else "calls"
+            kind = "prefilter" if self.prefilter else "calls"
         return {
             "nonce": nonce,
             "kind": kind,
             "edits": list(self.edits),
             "candidates": [list(edits) for edits in self.candidates],
-            "each": self.sieve or CALL_SECONDS,
+            "each": self.prefilter or CALL_SECONDS,
             "known": dict(self.known),
             "seed": self.seed,
             "width": self.width,
@@ -84,7 +84,7 @@ class JudgeResponse:
     errors: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     calls: Calls = field(default_factory=Calls)
-    sieved: tuple[str, ...] = ()
+    prefiltered: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class OrderHearing:
     detail: str = ""
     garbled: str = ""
     calls: CallRecords = field(default_factory=CallRecords)
-    sieved: tuple[str, ...] = ()
+    prefiltered: tuple[str, ...] = ()
 
     def take(self, record: Mapping[str, Any]) -> None:
         kind = record["t"]
@@ -121,9 +121,13 @@ class OrderHearing:
                 driver_protocol.expect_text(came, 10)
                 for came in driver_protocol.expect_rows(record.get("v"))
             )
-            if self.sieved or len(told) != len(self.order.candidates) or not _CAME.issuperset(told):
-                raise Untrusted("not what a sieve tells")
-            self.sieved = told
+            if (
+                self.prefiltered
+                or len(told) != len(self.order.candidates)
+                or not _CAME.issuperset(told)
+            ):
+                raise Untrusted("not what a prefilter tells")
+            self.prefiltered = told
         elif kind == "errors":
             self.errors.update(
                 driver_protocol.expect_pair(row)
@@ -141,7 +145,7 @@ class OrderHearing:
             raise Untrusted("a record of an unknown type")
 
     def answer(self, record: Mapping[str, Any]) -> JudgeResponse:
-        """The answer once the zygote says that the child is gone."""
+        """The answer once the fork server says that the child is gone."""
         seconds = record.get("s")
         took = float(seconds) if isinstance(seconds, (int, float)) else 0.0
         results = {r.test: r for r in self.tests.results(Origins(self.tests.names))}
@@ -158,7 +162,7 @@ class OrderHearing:
             except Untrusted as error:
                 how, detail = "untrusted", str(error)
         found = self.calls.calls(1 + len(self.order.candidates))
-        return JudgeResponse(how, detail, results, self.errors, took, found, self.sieved)
+        return JudgeResponse(how, detail, results, self.errors, took, found, self.prefiltered)
 
     def _canary_numbers(self) -> set[int]:
         below = len(self.tests.names)

@@ -79,7 +79,7 @@ def start_oracle(
             if path in oracle.hidden or patch_policy.is_test(path) or _is_expectation(path):
                 (slot.repo / path).unlink(missing_ok=True)
         job = Job(
-            argv=(env.python, str(driver / "_heal_worker.py")),
+            argv=(env.python, str(driver / "_heal_oracle_worker.py")),
             env=scratch_dirs.make_environment(slot, env, passes),
             cwd=slot.repo,
             read=(driver, *map(Path, env.roots)),

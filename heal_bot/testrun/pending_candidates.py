@@ -1,4 +1,4 @@
-"""A candidate on its way through the zygotes to a verdict."""
+"""A candidate on its way through the fork servers to a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heal_bot.testrun.time_limits import CandidatePace
 class Work:
     """A candidate on its way to a verdict; `files` once it is to be judged from changed files.
 
-    `sieved` once it was tried together with others, `promising` once one of the first tests passed
+    `prefiltered` once it was tried together with others, `promising` once one of the first tests passed
     after a collection of their files alone.
     """
 
@@ -23,11 +23,11 @@ class Work:
     limit: float = 0.0
     verdict: Verdict | None = None
     lost: int = 0
-    sieved: bool = False
+    prefiltered: bool = False
     promising: bool = False
 
     def order(self, pace: CandidatePace, guards: tuple[str, ...]) -> JudgeRequest:
-        """What a zygote is asked about it alone."""
+        """What a fork server is asked about it alone."""
         limit = self.limit or pace.limit
         # To collect takes longer than most tests: other files wait until one of the first passes.
         alone = self.files is not None and not self.promising
@@ -43,7 +43,7 @@ class Work:
 
 
 def encode_edit(edit: Edit) -> dict[str, Any]:
-    """An edit as the zygote reads it."""
+    """An edit as the fork server reads it."""
     target = edit.target
     return {
         "path": target.path,

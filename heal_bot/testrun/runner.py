@@ -26,7 +26,7 @@ from heal_bot.testrun.assertion_rewrite_cache import Rewriter
 from heal_bot.testrun.code_origin import Origins
 from heal_bot.testrun.driver_protocol import Tests
 from heal_bot.testrun.environment_monitor import Vigil
-from heal_bot.testrun.forkserver import Zygote
+from heal_bot.testrun.forkserver import ForkServer
 from heal_bot.testrun.forkserver_pool import Lanes
 from heal_bot.testrun.oracle import start_oracle
 from heal_bot.testrun.pytest_driver import Driver
@@ -67,10 +67,10 @@ class SuiteRunner:
         self._lanes = lanes
         self._held = sandbox.isolation
         self._rewriter = Rewriter(sandbox)
-        self._zygotes = Lanes(sandbox, self._passes, self.profile, below, self._rewriter)
+        self._forkservers = Lanes(sandbox, self._passes, self.profile, below, self._rewriter)
         sandbox.before_close(self._rewriter.close)
-        sandbox.before_close(self._zygotes.drop)
-        sandbox.before_close(self._zygotes.leave)
+        sandbox.before_close(self._forkservers.drop)
+        sandbox.before_close(self._forkservers.leave)
         sandbox.before_close(self.vigil.close)
         self._sessions: list[WarmSession] = []
         self._known: dict[Environment, tuple[str, ...]] = {}
@@ -119,16 +119,16 @@ class SuiteRunner:
         """
         room = 2 if any(ask.oracle for ask in asks) else 1
         if room == 1 and len(asks) > 1:
-            self._zygotes.leave()
+            self._forkservers.leave()
         self.make_room(room=room)
-        free = self._sandbox.count - self._taken() - self._zygotes.asking
+        free = self._sandbox.count - self._taken() - self._forkservers.asking
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
         expected = [ask.tree for ask in asks if ask.warm]
         most = min((os.cpu_count() or 1) + (not expected), free - room + 1)
         with ThreadPoolExecutor(max(1, min(len(asks) + len(expected), most)), "cold-run") as pool:
             runs = pool.map(lambda ask: self._cold(run, env, ask), asks)
-            early = (self._zygotes.ahead, self._zygotes.ask_ahead)
+            early = (self._forkservers.ahead, self._forkservers.ask_ahead)
             waiting = [pool.submit(start, run, t, env) for t in expected for start in early]
             done = tuple(runs)
             for started in waiting:
@@ -147,11 +147,11 @@ class SuiteRunner:
         failing: Sequence[Failure],
         guards: Sequence[str],
     ) -> WarmSession:
-        """A session with one zygote per slot; each takes its slot when it is first used."""
+        """A session with one fork server per slot; each takes its slot when it is first used."""
 
-        def start(wanting: WarmSession) -> Zygote:
+        def start(wanting: WarmSession) -> ForkServer:
             self.make_room(wanting)
-            return self._zygotes.start(run, tree, env)
+            return self._forkservers.start(run, tree, env)
 
         known = self._ids(env, (*(failure.test for failure in failing), *guards))
         session = WarmSession(
@@ -184,19 +184,19 @@ class SuiteRunner:
 
     def make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
         """Have sessions let slots go until `room` are free; the one that wants one comes last."""
-        if self._sandbox.count - room - self._zygotes.asking < self._lanes - 1:
-            self._zygotes.leave()
+        if self._sandbox.count - room - self._forkservers.asking < self._lanes - 1:
+            self._forkservers.leave()
         others = [s for s in self._sessions if s is not wanting and s.held]
-        most = min(self._lanes - 1, self._sandbox.count - room - self._zygotes.asking)
+        most = min(self._lanes - 1, self._sandbox.count - room - self._forkservers.asking)
         if wanting is None and self._taken() > most:
-            self._zygotes.drop()
+            self._forkservers.drop()
         while others and self._taken() > most:
             others[0].lend()
             others = [s for s in others if s.held]
 
     def _taken(self) -> int:
         """How many slots sessions hold, or what was started for one."""
-        return self._zygotes.held + sum(session.held for session in self._sessions)
+        return self._forkservers.held + sum(session.held for session in self._sessions)
 
     def isolation(self) -> Isolation:
         """What holds while code runs."""
@@ -275,7 +275,10 @@ class SuiteRunner:
 
     def _driver(self, run: Run, env: Environment, ask: Ask, seconds: float) -> Driver:
         """The process that waits for this, else a new one."""
-        if ask.oracle is not None and (waiting := self._zygotes.taken(ask.tree, env)) is not None:
+        if (
+            ask.oracle is not None
+            and (waiting := self._forkservers.taken(ask.tree, env)) is not None
+        ):
             return waiting
         return Driver(
             self._sandbox, ask.tree.root, env,

@@ -14,7 +14,7 @@ SHORT, LONGEST = 0.05, 10.0
 _TIMES = 20.0
 # For tests that hang as they are: they say nothing of how long they take once repaired.
 _UNKNOWN = 0.25
-# What a collection afresh may take beyond the start of a zygote.
+# What a collection afresh may take beyond the start of a fork server.
 _FRESH = 2.0
 SAMPLE = 20
 # The first tests decide alone about nearly all candidates, so they must be quick.
@@ -48,7 +48,7 @@ class CandidatePace:
 
 
 def measure_pace(names: Sequence[str], before: Unchanged, start_seconds: float) -> CandidatePace:
-    """From how the tests ran unchanged; `start_seconds` is what a zygote takes to start."""
+    """From how the tests ran unchanged; `start_seconds` is what a fork server takes to start."""
     guards = before.guards
     taken = {name: _seconds(name, before.failing) for name in names if name not in before.hung}
     first = _first(names, taken)

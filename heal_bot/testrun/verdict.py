@@ -1,4 +1,4 @@
-"""From the answer of a zygote to the verdict on a candidate."""
+"""From the answer of a fork server to the verdict on a candidate."""
 
 from __future__ import annotations
 

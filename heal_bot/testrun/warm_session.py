@@ -1,4 +1,4 @@
-"""The warm judge of one cluster: candidates go to zygotes as a stream, verdicts come in order."""
+"""The warm judge of a cluster: candidates go to fork servers, verdicts come in their order."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from heal_bot.core.model import Calls, Candidate, Edit, Failure, Verdict
 from heal_bot.ports import Tree
 from heal_bot.source.edit import EditError, patch_files
 from heal_bot.testrun import baseline_calibration, verdict
-from heal_bot.testrun.batch_prefilter import Batch, Sieve, list_works
-from heal_bot.testrun.forkserver import Zygote
+from heal_bot.testrun.batch_prefilter import Batch, Prefilter, list_works
+from heal_bot.testrun.forkserver import ForkServer
 from heal_bot.testrun.judge_protocol import CALL_SECONDS, JudgeRequest, JudgeResponse
 from heal_bot.testrun.pending_candidates import Work, encode_edit
 from heal_bot.testrun.time_limits import CandidatePace, measure_pace
@@ -28,7 +28,7 @@ _RESTARTS = 20
 
 
 class WarmSession:
-    """The Session port: one zygote per slot, each started when there is work for it.
+    """The Session port: one fork server per slot, each started when there is work for it.
 
     `start` makes one, for which others let a slot go; `known` are the ids that tests have here.
     """
@@ -42,18 +42,18 @@ class WarmSession:
         *,
         known: Sequence[str] = (),
         lanes: int,
-        start: Callable[[WarmSession], Zygote],
+        start: Callable[[WarmSession], ForkServer],
     ) -> None:
         if not failing:
             raise SandboxError("a warm session needs at least one failing test")
         self._run, self._tree, self._most, self._start = run, tree, lanes, start
         self._known = known
         self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
-        self._lanes: list[Zygote] = []
+        self._lanes: list[ForkServer] = []
         self._queue: deque[Work] = deque()
         self._based = False
         self._pace = CandidatePace()
-        self._sieve = Sieve()
+        self._prefilter = Prefilter()
         self._restarts = 0
         self._late: set[tuple[Edit, ...]] = set()
         self.closed = False
@@ -91,7 +91,7 @@ class WarmSession:
     def _judged(self, source: Iterator[Candidate], order: deque[Work]) -> Iterator[Verdict]:
         more = True
         while True:
-            ahead = self._sieve.ahead(_AHEAD) * self._most
+            ahead = self._prefilter.ahead(_AHEAD) * self._most
             while more and len(order) < ahead and not self._run.over():
                 candidate = next(source, None)
                 if candidate is None:
@@ -165,7 +165,7 @@ class WarmSession:
         self._expected = Expectation(
             self._expected.failing, good, sampled if sampled < len(names) else 0
         )
-        self._sieve.start(self._pace.first, found.failing)
+        self._prefilter.start(self._pace.first, found.failing)
         self._based = True
 
     def _ask(self, order: JudgeRequest) -> JudgeResponse:
@@ -192,8 +192,8 @@ class WarmSession:
         ready = [lane for lane in self._lanes if lane.ready] or self._lanes
         for lane in sorted(ready, key=lambda lane: lane.load):
             while self._queue and lane.load < _AHEAD:
-                if batch := self._sieve.batch(self._queue):
-                    lane.send(batch, self._sieve.order(batch, self._pace))
+                if batch := self._prefilter.batch(self._queue):
+                    lane.send(batch, self._prefilter.order(batch, self._pace))
                     break
                 work = self._queue.popleft()
                 lane.send(work, work.order(self._pace, self._expected.guards))
@@ -217,7 +217,7 @@ class WarmSession:
             self._settle(tag, answer)
         elif isinstance(tag, Batch):
             again = []
-            for work, came in self._sieve.settle(tag, answer):
+            for work, came in self._prefilter.settle(tag, answer):
                 if came == "open" and work.verdict is None:
                     again.append(work)
                 else:
@@ -257,15 +257,15 @@ class WarmSession:
             self._lanes.append(lane)
             lane.begin(self._expected.tests, self._known)
 
-    def _drop(self, lane: Zygote) -> None:
+    def _drop(self, lane: ForkServer) -> None:
         """Close a lane and put its orders back to the front of the queue."""
         self._lanes.remove(lane)
         left = [work for tag in lane.unanswered() for work in list_works(tag)]
         self._queue.extendleft(reversed(left))
         lane.close()
 
-    def _lost(self, lane: Zygote) -> None:
-        """A zygote died or was told lies: its first order is blamed, the others go on elsewhere."""
+    def _lost(self, lane: ForkServer) -> None:
+        """A fork server died or was told lies: its first order is blamed, the others go elsewhere."""
         words, blamed = lane.ended, lane.load > 0
         self._drop(lane)
         if blamed and self._queue:

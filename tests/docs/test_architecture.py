@@ -49,7 +49,7 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
 
 
 def test_of_the_calls_of_passing_tests_the_sample_is_said() -> None:
-    recorder = (ROOT / "heal_bot/testrun/agent/_heal_recorder.py").read_text()
+    recorder = (ROOT / "heal_bot/testrun/agent/_heal_call_recorder.py").read_text()
     calls, green = re.findall(r"^_(?:RECORDED|GREEN) = (\d+)$", recorder, re.MULTILINE)
     said = (ROOT / "docs/verification.md").read_text().partition("## What is called healed")[2]
     assert f"at most {warm_trial._GUARDS} of the tests" in said

@@ -12,7 +12,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Environment
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.testrun import verdict
-from heal_bot.testrun.forkserver import Zygote
+from heal_bot.testrun.forkserver import ForkServer
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
 from heal_bot.testrun.pending_candidates import encode_edit
 from heal_bot.testrun.runner import SuiteRunner
@@ -123,7 +123,7 @@ INI = "[pytest]\nfilterwarnings = error\n"
 
 
 @pytest.fixture
-def sieved(
+def prefiltered(
     sandbox: Sandbox, run: Run, env: Environment, project: Callable
 ) -> Callable[..., JudgeResponse]:
     """The answer about some sources, those of TABLE, for a test file."""
@@ -135,61 +135,61 @@ def sieved(
         known = {failed.test: (failed.kind, failed.frames[-1].path, failed.frames[-1].line)}
         changed = [tree.candidate("f", source) for source in sources]
         order = JudgeRequest(
-            first=(failed.test,), limit=20.0, sieve=each, known=known,
+            first=(failed.test,), limit=20.0, prefilter=each, known=known,
             candidates=tuple(tuple(map(encode_edit, c.edits)) for c in changed),
         )  # fmt: skip
-        zygote = Zygote(sandbox, tree, env, passes={}, profile="test", wall=60.0)
+        forkserver = ForkServer(sandbox, tree, env, passes={}, profile="test", wall=60.0)
         try:
-            zygote.begin([failed.test])
-            zygote.send("tag", order)
-            while not zygote.ended:
-                for _, answer in zygote.pump(0.5):
+            forkserver.begin([failed.test])
+            forkserver.send("tag", order)
+            while not forkserver.ended:
+                for _, answer in forkserver.pump(0.5):
                     return answer
         finally:
-            zygote.close()
-        raise AssertionError(zygote.ended)
+            forkserver.close()
+        raise AssertionError(forkserver.ended)
 
     return ask
 
 
 @pytest.mark.parametrize("name", [*PLAIN, *DRESSED])
 def test_what_still_fails_is_told_and_all_else_is_left_open(
-    name: str, sieved: Callable[[str], JudgeResponse]
+    name: str, prefiltered: Callable[[str], JudgeResponse]
 ) -> None:
-    answer = sieved({**PLAIN, **DRESSED}[name])
+    answer = prefiltered({**PLAIN, **DRESSED}[name])
     assert answer.how == "judged", answer.detail
-    assert answer.sieved == tuple(TABLE.values())
+    assert answer.prefiltered == tuple(TABLE.values())
 
 
 def test_a_loop_without_end_gets_what_the_call_of_its_test_took_not_what_pytest_may_take(
-    sieved: Callable[..., JudgeResponse],
+    prefiltered: Callable[..., JudgeResponse],
 ) -> None:
-    answer = sieved(PLAIN["a function"], each=8.0)
-    assert answer.sieved == tuple(TABLE.values())
+    answer = prefiltered(PLAIN["a function"], each=8.0)
+    assert answer.prefiltered == tuple(TABLE.values())
     assert answer.seconds < 8
 
 
-def test_a_test_that_waits_is_waited_for(sieved: Callable[..., JudgeResponse]) -> None:
+def test_a_test_that_waits_is_waited_for(prefiltered: Callable[..., JudgeResponse]) -> None:
     waits = "import m, time\ndef test_f():\n    n = m.f(1)\n    time.sleep(1)\n    assert n == 2\n"
-    assert sieved(waits, each=1.0).sieved == tuple(TABLE.values())
+    assert prefiltered(waits, each=1.0).prefiltered == tuple(TABLE.values())
 
 
 @pytest.mark.parametrize(
     ("asks", "came"), [("assert m.f(1) == 2", "late"), ("{2: 0}[m.f(1)]", "open")]
 )
 def test_a_crash_does_not_tell_how_long_a_whole_test_takes(
-    asks: str, came: str, sieved: Callable[..., JudgeResponse]
+    asks: str, came: str, prefiltered: Callable[..., JudgeResponse]
 ) -> None:
     tests = f"import m\ndef test_f(): {asks}\n"
-    assert sieved(tests, each=8.0, sources=(WRONG, SLOW)).sieved == ("failed", came)
+    assert prefiltered(tests, each=8.0, sources=(WRONG, SLOW)).prefiltered == ("failed", came)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", BEYOND)
 def test_tests_that_need_more_are_not_believed(
-    name: str, sieved: Callable[[str], JudgeResponse]
+    name: str, prefiltered: Callable[[str], JudgeResponse]
 ) -> None:
-    assert sieved(BEYOND[name]).how == "unsound"
+    assert prefiltered(BEYOND[name]).how == "unsound"
 
 
 @pytest.mark.long

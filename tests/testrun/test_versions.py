@@ -1,4 +1,4 @@
-"""The driver and the zygote in every Python of the machine from 3.9 on, in the sandbox."""
+"""The driver and the fork server in every Python of the machine from 3.9 on, in the sandbox."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ OTHERS: Table = {
     "the end of the process": (
         "add", "def add(a, b):\n    import os\n    os._exit(0)\n", (), "error", (),
     ),
-    "the end of the zygote": (
+    "the end of the fork server": (
         "add", "def add(a, b):\n    import os\n    os.kill(os.getppid(), 9)\n", (), "error", (),
     ),
     "too much memory": (
@@ -256,7 +256,7 @@ GUARDS = ("test_m.py::test_g",)
 
 
 @pytest.mark.long
-def test_what_outlives_the_zygote_it_killed_is_not_heard_on_the_next_candidate(
+def test_what_outlives_the_forkserver_it_killed_is_not_heard_on_the_next_candidate(
     sandbox: Sandbox, run: Run, env: Environment, project: Callable
 ) -> None:
     code = "STEP = 0\n\ndef f(n):\n    return n\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from _pytest.runner import runtestprotocol
 
-from _heal_held import os
+from _heal_pristine_stdlib import os
 
 
 class Canary(pytest.Item):

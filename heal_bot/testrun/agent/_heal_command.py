@@ -10,7 +10,7 @@ import importlib.machinery
 import importlib.util
 import sys
 
-from _heal_held import io, json, os
+from _heal_pristine_stdlib import io, json, os
 
 
 def observe(repo, prefix):

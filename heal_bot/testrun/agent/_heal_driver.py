@@ -15,30 +15,30 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, here)
     import _heal_guise
-    import _heal_record
+    import _heal_record_writer
 
-    report, source = _heal_record.move_away(3), _heal_record.move_away(4)
+    report, source = _heal_record_writer.move_away(3), _heal_record_writer.move_away(4)
     # What every run needs is loaded before it is known what this one is for.
     import pytest
 
+    import _heal_assertion_rewrite
     import _heal_oracle
-    import _heal_rewrite
-    import _heal_session
+    import _heal_pytest_reporter
 
-    _heal_rewrite.install(here)
-    order = _heal_record.read_line(source, bytearray())
+    _heal_assertion_rewrite.install(here)
+    order = _heal_record_writer.read_line(source, bytearray())
     os.close(source)
-    records = _heal_record.Records(report, order["nonce"])
+    records = _heal_record_writer.Records(report, order["nonce"])
     desk = None
     if order.get("oracle") is not None:
-        desk = _heal_record.move_away(5), _heal_record.move_away(6)
+        desk = _heal_record_writer.move_away(5), _heal_record_writer.move_away(6)
     spectrum = None
     if order["spectrum"]:
         from _heal_spectrum import Spectrum
 
         spectrum = Spectrum(order["repo"])
     _heal_guise.wear(here)
-    plugin = _heal_session.Plugin(order, records, order["repo"], spectrum)
+    plugin = _heal_pytest_reporter.Plugin(order, records, order["repo"], spectrum)
     plugins = plugin.all()
     if desk is not None:
         plugins.append(_heal_oracle.Oracle(order["oracle"], *desk, order["repo"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _heal_held import os
+from _heal_pristine_stdlib import os
 
 MAX_MESSAGE = 8000
 MAX_FRAMES = 120

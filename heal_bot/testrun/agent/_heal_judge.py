@@ -6,7 +6,7 @@ import contextlib
 import resource
 
 import _heal_failure
-from _heal_held import os, select, signal, time
+from _heal_pristine_stdlib import os, select, signal, time
 
 MEMORY = 1 << 30
 _ENOUGH_BROKEN = 3

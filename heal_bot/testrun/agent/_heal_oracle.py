@@ -10,9 +10,9 @@ import types
 
 import pytest
 
-import _heal_plain
-import _heal_record
-from _heal_held import json, os
+import _heal_record_writer
+import _heal_tagged_json
+from _heal_pristine_stdlib import json, os
 
 _LINE = 8 << 20
 
@@ -72,16 +72,16 @@ class Oracle:
     def ask(self, path, name, module, args, kwargs):
         """One call there and back; Refused when anything is no plain data."""
         try:
-            sent = _heal_plain.encode(list(args))
+            sent = _heal_tagged_json.encode(list(args))
             call = {
                 "file": path,
                 "module": module,
                 "name": name,
                 "path": self.paths(),
                 "args": sent,
-                "kwargs": _heal_plain.encode(kwargs),
+                "kwargs": _heal_tagged_json.encode(kwargs),
             }
-        except _heal_plain.NotPlain as why:
+        except _heal_tagged_json.NotPlain as why:
             raise Refused("%s takes %s" % (name, why)) from None
         answer = self.exchange(json.dumps(call).encode("ascii") + b"\n")
         if "refused" in answer:
@@ -91,9 +91,9 @@ class Oracle:
             if after != sent:
                 self.follow(args, sent, after)
             if "error" in answer:
-                error = _heal_plain.decode_error(answer["error"])
+                error = _heal_tagged_json.decode_error(answer["error"])
             else:
-                return _heal_plain.decode(answer["value"])
+                return _heal_tagged_json.decode(answer["value"])
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             raise Refused("%s: %s" % (name, why)) from None
         raise error
@@ -105,7 +105,7 @@ class Oracle:
         for own, old, new in zip(args, sent, after):
             if old == new:
                 continue
-            fresh = _heal_plain.decode(new)
+            fresh = _heal_tagged_json.decode(new)
             if type(fresh) is not type(own) or type(own) not in (list, dict, set, bytearray):
                 raise ValueError("it changes an argument")
             if type(own) in (list, bytearray):
@@ -130,7 +130,7 @@ class Oracle:
                 self.buffer += part
                 if not part or len(self.buffer) > _LINE:
                     raise Refused("the answering process ended")
-            answer = _heal_record.read_line(self.answers, self.buffer)
+            answer = _heal_record_writer.read_line(self.answers, self.buffer)
         except (OSError, ValueError, RecursionError) as error:
             raise Refused("the answering process: %s" % type(error).__name__) from None
         if type(answer) is not dict:

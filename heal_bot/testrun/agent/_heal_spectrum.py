@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 
-from _heal_held import os
+from _heal_pristine_stdlib import os
 
 MAX_LOCATIONS = 400_000
 # What renders values once an assertion has failed: the failing tests alone would seem to need

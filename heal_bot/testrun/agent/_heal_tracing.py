@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from _heal_held import threading
+from _heal_pristine_stdlib import threading
 
 # Below 3.12 each traced line costs a Python call. A function that brought nothing new in this many
 # events of one test is left alone until the next test, and the gap is said.

@@ -17,28 +17,28 @@ def main():
     sys.path.insert(0, here)
     import _heal_failure  # noqa: F401
     import _heal_guise
-    import _heal_record
+    import _heal_record_writer
 
-    report, source = _heal_record.move_away(3), _heal_record.move_away(4)
+    report, source = _heal_record_writer.move_away(3), _heal_record_writer.move_away(4)
     # What every run needs anyway is loaded before the first fork, and before it is known which
     # tests it is for.
     import _pytest.config
     import pytest  # noqa: F401
 
-    import _heal_rewrite
-    import _heal_server
+    import _heal_assertion_rewrite
+    import _heal_forkserver_loops
 
-    _heal_rewrite.install(here)
+    _heal_assertion_rewrite.install(here)
     for name in _pytest.config.default_plugins:
         if name not in ("pytester", "pytester_assertions"):
             __import__("_pytest." + name)
     _heal_guise.wear(here)
     buffer = bytearray()
-    order = _heal_record.read_line(source, buffer)
+    order = _heal_record_writer.read_line(source, buffer)
     if order is None:
         return
-    records = _heal_record.Records(report, order["nonce"])
-    _heal_server.Root(order, records, source, buffer).serve()
+    records = _heal_record_writer.Records(report, order["nonce"])
+    _heal_forkserver_loops.Root(order, records, source, buffer).serve()
 
 
 if __name__ == "__main__":

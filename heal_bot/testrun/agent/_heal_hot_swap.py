@@ -8,8 +8,8 @@ import gc
 import types
 from importlib.machinery import SourceFileLoader
 
-import _heal_code
-from _heal_held import io, os
+import _heal_code_pairs
+from _heal_pristine_stdlib import io, os
 
 _FUTURE = 0
 for _name in __future__.all_feature_names:
@@ -119,16 +119,16 @@ class _Place:
             raise Unsound("the target is no function")
         tree, self.lines = swapper.tree(edit["path"])
         self.first, self.last = edit["first"], edit["last"]
-        chain = _heal_code.chain_to(tree, edit["first"], edit["name"])
+        chain = _heal_code_pairs.chain_to(tree, edit["first"], edit["name"])
         if chain is None:
             raise Unsound("no such function at line %d" % edit["first"])
         self.node = chain[-1]
-        at = next(n for n, node in enumerate(chain) if isinstance(node, _heal_code.DEF))
+        at = next(n for n, node in enumerate(chain) if isinstance(node, _heal_code_pairs.DEF))
         self.head = self._head()
         self.outer = chain[at]
         self.classes = [node.name for node in chain[:at] if isinstance(node, ast.ClassDef)]
         self.nested = self.outer is not self.node
-        self.outer_first = _heal_code.first_line(self.outer)
+        self.outer_first = _heal_code_pairs.first_line(self.outer)
         self.filename = os.path.join(swapper.repo, edit["path"])
         live = swapper.functions.get(self.filename, {})
         self.roots = [
@@ -182,7 +182,7 @@ class _Place:
             code = compile(text, self.filename, "exec", flags=flags, dont_inherit=True)
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
             raise Rejected("%s: %s" % (type(error).__name__, error)) from error
-        found = _heal_code.find_code(code, self.outer.name, self.outer_first)
+        found = _heal_code_pairs.find_code(code, self.outer.name, self.outer_first)
         if found is None:
             raise Unsound("the new source defines another name")
         return found, tree
@@ -192,25 +192,25 @@ class _Place:
         fresh_defaults = False
         if tree is not None:
             # Lines before the change's end agree, so the new node is found by its first line.
-            chain = _heal_code.chain_to(tree, self.first, self.node.name)
+            chain = _heal_code_pairs.chain_to(tree, self.first, self.node.name)
             if chain is None:
                 raise Unsound("the new source defines another name")
             fresh_defaults = self._compare(chain[-1])
         codes, defaults = [], []
         for functions in self.roots:
             mapping = {}
-            _heal_code.pair(functions[0].__code__, new, mapping)
+            _heal_code_pairs.pair(functions[0].__code__, new, mapping)
             for old, fresh in mapping.values():
                 users = self.live.get(id(old), [])
                 if old.co_freevars != fresh.co_freevars and users:
                     raise Unsound("the closure changes")
-                if _heal_code.own(old) != _heal_code.own(fresh):
+                if _heal_code_pairs.own(old) != _heal_code_pairs.own(fresh):
                     if id(old) in swapper.called:
                         raise Unsound("it ran while the modules were imported")
                     if id(old) in swapper.running:
                         raise Unsound("a generator of it is running")
                 codes += [(function, fresh) for function in users]
-            for old in _heal_code.descendants(functions[0].__code__):
+            for old in _heal_code_pairs.descendants(functions[0].__code__):
                 if id(old) not in mapping and self.live.get(id(old)):
                     raise Unsound("an inner function has no counterpart")
             if fresh_defaults:
@@ -225,27 +225,32 @@ class _Place:
         old = self.node
         if type(old) is not type(new):
             raise Unsound("async and plain functions are exchanged")
-        if _heal_code.dumps(old.decorator_list) != _heal_code.dumps(new.decorator_list):
+        if _heal_code_pairs.dumps(old.decorator_list) != _heal_code_pairs.dumps(new.decorator_list):
             raise Unsound("decorators change")
-        if _heal_code.annotations(old) != _heal_code.annotations(new):
+        if _heal_code_pairs.annotations(old) != _heal_code_pairs.annotations(new):
             raise Unsound("annotations change")
         plain = all(getattr(d, "id", None) in _PLAIN for d in old.decorator_list)
-        if not plain and _heal_code.parameters(old) != _heal_code.parameters(new):
+        if not plain and _heal_code_pairs.parameters(old) != _heal_code_pairs.parameters(new):
             raise Unsound("parameters of a decorated function change")
         defaults = (
-            _heal_code.dumps(old.args.defaults),
-            _heal_code.dumps(d for d in old.args.kw_defaults if d),
+            _heal_code_pairs.dumps(old.args.defaults),
+            _heal_code_pairs.dumps(d for d in old.args.kw_defaults if d),
         )
         fresh = (
-            _heal_code.dumps(new.args.defaults),
-            _heal_code.dumps(d for d in new.args.kw_defaults if d),
+            _heal_code_pairs.dumps(new.args.defaults),
+            _heal_code_pairs.dumps(d for d in new.args.kw_defaults if d),
         )
-        return defaults != fresh or _heal_code.parameters(old) != _heal_code.parameters(new)
+        return defaults != fresh or _heal_code_pairs.parameters(old) != _heal_code_pairs.parameters(
+            new
+        )
 
     def _defaults(self, tree, scope):
         """The defaults of the new function, evaluated in its module."""
         for node in ast.walk(tree):
-            if isinstance(node, _heal_code.DEF) and _heal_code.first_line(node) == self.first:
+            if (
+                isinstance(node, _heal_code_pairs.DEF)
+                and _heal_code_pairs.first_line(node) == self.first
+            ):
                 node.decorator_list = []
                 break
         space = dict(scope)

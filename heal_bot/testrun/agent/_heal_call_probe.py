@@ -13,14 +13,14 @@ import itertools
 import sys
 import types
 
-import _heal_code
-import _heal_examples
-import _heal_forks
-import _heal_recorder
-import _heal_shape
-import _heal_swap
-import _heal_vary
-from _heal_held import random, signal, time
+import _heal_call_recorder
+import _heal_canonical_repr
+import _heal_code_pairs
+import _heal_doctest_examples
+import _heal_fork_batches
+import _heal_hot_swap
+import _heal_input_mutator
+from _heal_pristine_stdlib import random, signal, time
 
 # Seconds of processor time and of the clock that a call may take.
 _WORK, _WAIT = 0.1, 1.0
@@ -47,21 +47,21 @@ def serve(rerun, swapper, state, order, records):
     places = {}
     for edit in itertools.chain.from_iterable(candidates):
         place = swapper.prepare(edit)
-        if not isinstance(place, _heal_swap.Unsound):
+        if not isinstance(place, _heal_hot_swap.Unsound):
             places.setdefault((place.filename, place.outer_first), place)
     roots = [place.roots[0][0] for place in places.values()]
     recorder = _recorded(rerun, swapper, candidates[0], roots)
     state.restore()
     recorded = recorder.calls
-    calls = recorded + _heal_vary.others(recorded, order["seed"])
+    calls = recorded + _heal_input_mutator.others(recorded, order["seed"])
     used = recorder.used(order["seed"])
     worked = sorted(recorder.worked.items())
     known = {"recorded": len(recorded), "green": recorder.alone, "worked": worked}
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
         records.send("calls", v=told, examples=0, **known)
-    examples = _heal_examples.of(roots)
-    shown = _heal_examples.described(examples)
+    examples = _heal_doctest_examples.of(roots)
+    shown = _heal_doctest_examples.described(examples)
     for at in range(0, len(shown), _CHUNK):
         told = shown[at : at + _CHUNK]
         records.send("calls", v=told, examples=len(told), **known)
@@ -71,14 +71,14 @@ def serve(rerun, swapper, state, order, records):
         began = time.monotonic()
         try:
             swapper.apply(edits)
-        except (_heal_swap.Unsound, _heal_swap.Rejected):
+        except (_heal_hot_swap.Unsound, _heal_hot_swap.Rejected):
             return []
         state.accept()
         done = observed(roots, used, calls, began + 0.8 * order["each"], state.renew)
-        return done + _heal_examples.held(examples, began + 0.9 * order["each"])
+        return done + _heal_doctest_examples.held(examples, began + 0.9 * order["each"])
 
     jobs = [functools.partial(told_of, edits) for edits in [[], *candidates]]
-    for number, found in _heal_forks.results(jobs, order["each"], order["width"]):
+    for number, found in _heal_fork_batches.results(jobs, order["each"], order["width"]):
         records.send("observed", i=number, v=found)
 
 
@@ -86,9 +86,9 @@ def _recorded(rerun, swapper, edits, roots):
     """The calls of the roots in the tests: those that fail run with some edits in place."""
     try:
         undo = swapper.apply(edits)
-    except (_heal_swap.Unsound, _heal_swap.Rejected):
-        return _heal_recorder.Recorder(roots)
-    recorder = _heal_recorder.Recorder(roots)
+    except (_heal_hot_swap.Unsound, _heal_hot_swap.Rejected):
+        return _heal_call_recorder.Recorder(roots)
+    recorder = _heal_call_recorder.Recorder(roots)
 
     def put_back():
         for function, code, defaults, keyed in undo:
@@ -113,9 +113,9 @@ def _recorded(rerun, swapper, edits, roots):
 def described(roots, call):
     """A call as a person writes it, clipped."""
     where, (plain, keyed) = call
-    parts = [_heal_shape.text(value) for value in plain]
-    parts += ["%s=%s" % (name, _heal_shape.text(value)) for name, value in keyed.items()]
-    return ("%s(%s)" % (roots[where].__name__, ", ".join(parts)))[: 2 * _heal_shape.TEXT]
+    parts = [_heal_canonical_repr.text(value) for value in plain]
+    parts += ["%s=%s" % (name, _heal_canonical_repr.text(value)) for name, value in keyed.items()]
+    return ("%s(%s)" % (roots[where].__name__, ", ".join(parts)))[: 2 * _heal_canonical_repr.TEXT]
 
 
 def observed(roots, used, calls, ends, renew):
@@ -129,7 +129,7 @@ def observed(roots, used, calls, ends, renew):
     inner = {
         code: used.get((at, code.co_name), ())
         for at, root in enumerate(roots)
-        for code in _heal_code.descendants(root.__code__)
+        for code in _heal_code_pairs.descendants(root.__code__)
     }
     late = 0
     for where, arguments in calls:
@@ -166,28 +166,28 @@ def _silence():
 
 def _called(function, plain, keyed, inner):
     """One call: result or exception, with the arguments as it left them in the first digest."""
-    given = _heal_shape.digest((plain, keyed))
+    given = _heal_canonical_repr.digest((plain, keyed))
     signal.setitimer(signal.ITIMER_VIRTUAL, _WORK, _WORK)
     signal.setitimer(signal.ITIMER_REAL, _WAIT, _WAIT)
     try:
         value = _settled(function(*plain, **keyed))
-        told = "returned", type(value).__name__, _heal_shape.text(value)
+        told = "returned", type(value).__name__, _heal_canonical_repr.text(value)
         value = _used(value, inner)
         if isinstance(value, _Used):
-            told = "returned", told[1], _heal_shape.text(value)
+            told = "returned", told[1], _heal_canonical_repr.text(value)
     except Late:
         return _ENDLESS
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        told, value = ("raised", type(error).__name__, _heal_shape.text(error)), None
+        told, value = ("raised", type(error).__name__, _heal_canonical_repr.text(error)), None
     finally:
         _silence()
-    mark = _heal_shape.digest((told[:2], value, plain, keyed))
+    mark = _heal_canonical_repr.digest((told[:2], value, plain, keyed))
     # What a method leaves of its object alone may be just what it is for.
     is_method = function.__code__.co_varnames[:1] in (("self",), ("cls",))
-    alone = "" if is_method else _heal_shape.digest((told[:2], value))
-    return [*told, mark, alone, given == _heal_shape.digest((plain, keyed))]
+    alone = "" if is_method else _heal_canonical_repr.digest((told[:2], value))
+    return [*told, mark, alone, given == _heal_canonical_repr.digest((plain, keyed))]
 
 
 def _settled(value):
@@ -237,10 +237,16 @@ def _used(value, inner):
         return value
     rows = []
     for plain, keyed in copy.deepcopy(inner[code]):
-        given = ", ".join(map(_heal_shape.text, [*plain, *keyed.values()]))
+        given = ", ".join(map(_heal_canonical_repr.text, [*plain, *keyed.values()]))
         try:
             came = _settled(value(*plain, **keyed))
         except Exception as error:
             came = type(error)
-        rows.append((given, _heal_shape.text(came), _heal_shape.digest((came, plain, keyed))))
+        rows.append(
+            (
+                given,
+                _heal_canonical_repr.text(came),
+                _heal_canonical_repr.digest((came, plain, keyed)),
+            )
+        )
     return _Used(rows, value)

@@ -17,10 +17,10 @@ import unittest
 
 from _pytest.outcomes import Failed
 
-import _heal_dressed
 import _heal_failure
-import _heal_swap
-from _heal_held import signal, time
+import _heal_fixture_calls
+import _heal_hot_swap
+from _heal_pristine_stdlib import signal, time
 
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
 _TIMES, _WAIT = 8.0, 0.5
@@ -68,7 +68,7 @@ def serve(items, swapper, state, order, records, name):
     for edits in order["candidates"]:
         try:
             told.append(_tried(calls, swapper, edits, limits, order["each"]))
-        except _heal_dressed.Spoilt as reason:
+        except _heal_fixture_calls.Spoilt as reason:
             records.send("unsound", m=str(reason)[:_CLIP])
             return
         state.renew()
@@ -98,13 +98,13 @@ def _tried(calls, swapper, edits, limits, most):
         return "open"
     try:
         undo = swapper.apply(edits)
-    except (_heal_swap.Unsound, _heal_swap.Rejected):
+    except (_heal_hot_swap.Unsound, _heal_hot_swap.Rejected):
         return "open"
     try:
         found = set()
         for call, limit in zip(calls, limits):
             came = _came(call, most, limit)
-            if came == "late" and isinstance(call, _heal_dressed.Call):
+            if came == "late" and isinstance(call, _heal_fixture_calls.Call):
                 call.recover()
             if came in (None, "late"):
                 return came or "open"
@@ -193,7 +193,7 @@ def _call(item):
             raise
         if marks & {"xfail", "flaky"} or inspect.isgeneratorfunction(inspect.unwrap(function)):
             raise
-        return _heal_dressed.Call(item)
+        return _heal_fixture_calls.Call(item)
 
 
 def _bare(item):

@@ -1,4 +1,4 @@
-"""The loops of the zygote: the root's and the warm server's."""
+"""The loops of the fork server: the root's and the warm server's."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import itertools
 
 import pytest
 
-import _heal_calls
+import _heal_batch_prefilter
+import _heal_call_probe
 import _heal_canary
 import _heal_driver
+import _heal_hot_swap
 import _heal_importlog
 import _heal_judge
-import _heal_record
-import _heal_session
-import _heal_sieve
-import _heal_state
-import _heal_swap
-from _heal_held import io, os, signal, threading, time
+import _heal_module_snapshot
+import _heal_pytest_reporter
+import _heal_record_writer
+from _heal_pristine_stdlib import io, os, signal, threading, time
 
 
 class Root:
@@ -36,7 +36,7 @@ class Root:
             self._start_warm()
         self.records.send("ready", warm=self.warm is not None)
         while True:
-            order = _heal_record.read_line(self.source, self.buffer)
+            order = _heal_record_writer.read_line(self.source, self.buffer)
             if order is None:
                 self.records._exit(0)
             if order["kind"] == "fresh":
@@ -77,7 +77,7 @@ class Root:
         if self.warm is None:
             return False
         pid, down, up = self.warm
-        line = _heal_record.encode(order)
+        line = _heal_record_writer.encode(order)
         said = b""
         try:
             while line:
@@ -118,7 +118,7 @@ class Root:
 
         tests = [*order["first"], *order["rest"], *order["guards"]]
         asked = {**self.order, "mode": "run", "tests": tests, "shuffle": None, "canaries": []}
-        plugin = _heal_session.Plugin(asked, self.records, self.order["repo"], None, serve)
+        plugin = _heal_pytest_reporter.Plugin(asked, self.records, self.order["repo"], None, serve)
         code = int(pytest.main(_heal_driver.ARGUMENTS, plugins=plugin.all()))
         self.records.send("stopped", rc=code)
 
@@ -135,7 +135,9 @@ class Warm:
 
     def run(self):
         asked = {**self.order, "mode": "run", "shuffle": None, "canaries": []}
-        plugin = _heal_session.Plugin(asked, self.records, self.order["repo"], None, self.serve)
+        plugin = _heal_pytest_reporter.Plugin(
+            asked, self.records, self.order["repo"], None, self.serve
+        )
         # Reports go over the channel; what pytest would print is nobody's to read.
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
@@ -159,15 +161,15 @@ class Warm:
         for product in (4, 5):
             _heal_canary.run(_heal_canary.make(session, [2, 2, product]))
         plugin.settle(session)
-        swapper = _heal_swap.Swapper(self.order["repo"], self.log.codes)
+        swapper = _heal_hot_swap.Swapper(self.order["repo"], self.log.codes)
         # Taken here once: to look at all modules in a fork copies the memory they lie in.
-        state = _heal_state.State(self.order["repo"])
+        state = _heal_module_snapshot.State(self.order["repo"])
         gc.collect()
         gc.freeze()
         os.write(self.up, b"+")
         buffer = bytearray()
         while True:
-            order = _heal_record.read_line(self.down, buffer)
+            order = _heal_record_writer.read_line(self.down, buffer)
             if order is None:
                 self.records._exit(0)
             for edit in itertools.chain(order["edits"], *order["candidates"]):
@@ -180,11 +182,13 @@ class Warm:
                 os.close(self.up)
                 judge = _heal_judge.Judge(plugin, session, order, bell)
                 if order["kind"] == "calls":
-                    _heal_calls.serve(judge.rerun, swapper, state, order, self.records)
+                    _heal_call_probe.serve(judge.rerun, swapper, state, order, self.records)
                     self.records.send("judged")
-                elif order["kind"] == "sieve":
+                elif order["kind"] == "prefilter":
                     tests = judge.first()
-                    _heal_sieve.serve(tests, swapper, state, order, self.records, plugin.name)
+                    _heal_batch_prefilter.serve(
+                        tests, swapper, state, order, self.records, plugin.name
+                    )
                 elif self._swap(swapper, order["edits"]):
                     judge.run()
 
@@ -194,9 +198,9 @@ class Warm:
     def _swap(self, swapper, edits):
         try:
             swapper.apply(edits)
-        except _heal_swap.Unsound as reason:
+        except _heal_hot_swap.Unsound as reason:
             self.records.send("unsound", m=str(reason)[:300])
-        except _heal_swap.Rejected as reason:
+        except _heal_hot_swap.Rejected as reason:
             self.records.send("rejected", m=str(reason)[:300])
         else:
             return True

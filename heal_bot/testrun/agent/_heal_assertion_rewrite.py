@@ -2,8 +2,8 @@
 
 As a program this takes the sources of test files and tells their code; it runs none of them, has no
 copy of the project, and never imports anything but pytest and the standard library. In the driver
-and the zygote `install` has pytest look a file up by what is in it before it rewrites it itself:
-that takes most of the start of a run (1.25 of 2.2 s for the tests of toolz 1.0).
+and the fork server `install` has pytest look a file up by what is in it before it rewrites it
+itself: that takes most of the start of a run (1.25 of 2.2 s for the tests of toolz 1.0).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import warnings
 import zlib
 
-from _heal_held import io, os
+from _heal_pristine_stdlib import io, os
 
 KEPT = "rewritten"
 _MOST = 900_000
@@ -30,11 +30,11 @@ def main():
     sys.path.insert(0, here)
     from _pytest.assertion import rewrite
 
-    import _heal_record
+    import _heal_record_writer
 
-    report, orders = _heal_record.move_away(3), _heal_record.move_away(4)
-    order = _heal_record.read_line(orders, bytearray())
-    records = _heal_record.Records(report, order["nonce"])
+    report, orders = _heal_record_writer.move_away(3), _heal_record_writer.move_away(4)
+    order = _heal_record_writer.read_line(orders, bytearray())
+    records = _heal_record_writer.Records(report, order["nonce"])
     named = list(inspect.signature(rewrite.rewrite_asserts).parameters)
     for text in order["sources"] if named == ["mod", "source", "module_path", "config"] else ():
         source = base64.b64decode(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 
-from _heal_held import json, os, select, signal, time
+from _heal_pristine_stdlib import json, os, select, signal, time
 
 
 def results(jobs, seconds, width):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from _heal_held import json, os
+from _heal_pristine_stdlib import json, os
 
 
 def main():
@@ -16,19 +16,19 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, here)
     import _heal_guise
-    import _heal_plain
-    import _heal_record
+    import _heal_record_writer
+    import _heal_tagged_json
 
-    answers, calls = _heal_record.move_away(3), _heal_record.move_away(4)
+    answers, calls = _heal_record_writer.move_away(3), _heal_record_writer.move_away(4)
     _heal_guise.wear(here)
     repo = os.getcwd()
     write, encode = os.write, json.JSONEncoder(ensure_ascii=True).encode
     buffer = bytearray()
     while True:
-        call = _heal_record.read_line(calls, buffer)
+        call = _heal_record_writer.read_line(calls, buffer)
         if call is None:
             return
-        data = encode(_answer(call, _heal_plain, repo)).encode("ascii") + b"\n"
+        data = encode(_answer(call, _heal_tagged_json, repo)).encode("ascii") + b"\n"
         while data:
             data = data[write(answers, data) :]
 

@@ -10,8 +10,8 @@ import pytest
 import _heal_canary
 import _heal_failure
 import _heal_ids
-import _heal_options
-from _heal_held import os, random
+import _heal_pytest_options
+from _heal_pristine_stdlib import os, random
 
 _CHUNK = 200
 
@@ -90,12 +90,12 @@ class Plugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, early_config):
-        self.neutralised += _heal_options.neutralise_early(early_config)
+        self.neutralised += _heal_pytest_options.neutralise_early(early_config)
         yield
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_cmdline_main(self, config):
-        self.neutralised += _heal_options.neutralise_late(config)
+        self.neutralised += _heal_pytest_options.neutralise_late(config)
         if self.order.get("doctests"):
             config.option.doctestmodules = config.option.doctest_ignore_import_errors = True
         yield

@@ -7,8 +7,8 @@ import itertools
 import sys
 import types
 
-import _heal_shape
-from _heal_held import random
+import _heal_canonical_repr
+from _heal_pristine_stdlib import random
 
 _MADE = 200
 _DEPTH = 4
@@ -19,13 +19,13 @@ def others(calls, seed):
     """Up to 200 calls like the given ones; the seed decides which."""
     rng = random.Random(seed)
     made = []
-    seen = {_heal_shape.digest(call) for call in calls}
+    seen = {_heal_canonical_repr.digest(call) for call in calls}
     for _ in range(6 * _MADE):
         if len(made) >= _MADE or not calls:
             break
         try:
             call = _like(rng.choice(calls), rng)
-            mark = _heal_shape.digest(call)
+            mark = _heal_canonical_repr.digest(call)
         except BaseException:
             # What cannot be copied or changed is no call to make.
             continue
@@ -49,7 +49,7 @@ def _like(call, rng):
 
 def _changed(value, rest, rng):
     """A neighbour of a value, or the value of another argument: equal ones meet the borders."""
-    kinds = (*_heal_shape.PLAIN, *_times())
+    kinds = (*_heal_canonical_repr.PLAIN, *_times())
     alike = [other for other in rest if type(other) is type(value) in kinds]
     if alike and rng.random() < 0.2:
         return rng.choice(alike)
@@ -101,8 +101,8 @@ def _varied_time(value, rng):
 
 def _vary_attribute(value, rng, depth):
     """Change one attribute: a plain one a little, a link to an object by cutting or skipping."""
-    parts = _heal_shape.parts(value)
-    known = (*_heal_shape.PLAIN, list, tuple, dict, set, frozenset)
+    parts = _heal_canonical_repr.parts(value)
+    known = (*_heal_canonical_repr.PLAIN, list, tuple, dict, set, frozenset)
     plain = [n for n, part in parts.items() if part and isinstance(part, known)]
     links = [n for n, part in parts.items() if type(part) is type(value)]
     names = plain + 3 * links
@@ -113,7 +113,7 @@ def _vary_attribute(value, rng, depth):
     if how == 0:
         new = None
     elif how == 1:
-        new = _heal_shape.parts(parts[name]).get(name)
+        new = _heal_canonical_repr.parts(parts[name]).get(name)
     elif how == 2:
         new = value
     else:

@@ -7,9 +7,9 @@ import inspect
 import sys
 import types
 
-import _heal_code
-import _heal_shape
-import _heal_vary
+import _heal_canonical_repr
+import _heal_code_pairs
+import _heal_input_mutator
 
 _RECORDED = 40
 _GREEN = 10
@@ -58,7 +58,7 @@ class Recorder:
         self.inside = {
             code: (at, code.co_name)
             for outer, at in self.codes.items()
-            for code in _heal_code.descendants(outer)
+            for code in _heal_code_pairs.descendants(outer)
             if code.co_name[0] != "<" or code.co_name == "<lambda>"
         }
 
@@ -78,7 +78,7 @@ class Recorder:
         made = {}
         for key, some in self.inner.items():
             calls = [(key, given) for given in some]
-            calls += _heal_vary.others(calls, seed)[:_INNER]
+            calls += _heal_input_mutator.others(calls, seed)[:_INNER]
             made[key] = [given for _, given in calls]
         return made
 
@@ -101,7 +101,7 @@ class Recorder:
         self.busy = True
         try:
             given = _arguments(frame)
-            mark = key, _heal_shape.digest(given)
+            mark = key, _heal_canonical_repr.digest(given)
             if mark not in self.seen:
                 kept = copy.deepcopy(given)
                 self.seen[mark] = len(self.calls)
@@ -131,7 +131,7 @@ class Recorder:
 def _told(value):
     """A result as text; '' for one that is called or read before it is told."""
     late = isinstance(value, types.FunctionType) or hasattr(type(value), "__next__")
-    return "" if late else _heal_shape.text(value)
+    return "" if late else _heal_canonical_repr.text(value)
 
 
 def _arguments(frame):

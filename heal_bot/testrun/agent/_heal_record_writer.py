@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 
-from _heal_held import json, os, time
+from _heal_pristine_stdlib import json, os, time
 
 _HIGH = 180
 _LATER = ("phase", "end", "lines", "hits", "sieved")

@@ -6,7 +6,7 @@ before a change and fails after it, or the other way round.
 
 from __future__ import annotations
 
-from _heal_held import random, signal, time
+from _heal_pristine_stdlib import random, signal, time
 
 # Seconds of processor time and of the clock for all examples of a docstring.
 _WORK, _WAIT = 0.3, 1.0
