@@ -30,6 +30,11 @@ HARMLESS = frozenset(
     os.path.isabs os.path.commonprefix os.path.commonpath os.sep os.linesep os.fspath os.PathLike
     sys.maxsize sys.maxunicode sys.float_info sys.byteorder sys.version_info urllib.parse
     http.HTTPStatus
+    inspect.isclass inspect.isfunction inspect.ismethod inspect.isroutine inspect.isbuiltin
+    inspect.isabstract inspect.isawaitable inspect.iscoroutine inspect.iscoroutinefunction
+    inspect.isgenerator inspect.isgeneratorfunction inspect.isasyncgenfunction
+    inspect.isdatadescriptor inspect.ismethoddescriptor inspect.cleandoc inspect.getdoc
+    inspect.signature inspect.Parameter inspect.Signature
     """.split()  # noqa: SIM905
 )
 # Parts of ordinary modules that open files, start programs, evaluate text or make code and classes.
@@ -86,7 +91,7 @@ def list_capabilities(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[st
     above = {id(node) for node in ast.walk(body) if _is_of_base(node)}
     called = {id(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
     found: set[str] = set()
-    for node in ast.walk(body):
+    for node in _without_hasattr_names(body):
         if isinstance(node, ast.Name) and node.id in _BY_NAME and id(node) not in called:
             found.add(f"passes {node.id} on")
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -99,6 +104,20 @@ def list_capabilities(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[st
         else:
             found.update(_other(node, own))
     return frozenset(found)
+
+
+def _without_hasattr_names(body: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but the names that `hasattr` is asked for: it tells no more than yes or no."""
+    nodes = [*ast.walk(body)]
+    asked = {
+        id(node.args[1])
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "hasattr"
+        and len(node.args) == 2
+    }
+    return (node for node in nodes if id(node) not in asked or not isinstance(node, ast.Constant))
 
 
 def _is_of_base(node: ast.AST) -> bool:

@@ -63,11 +63,15 @@ def _merged(old: Sequence[_Unit], new: Sequence[_Unit]) -> list[str]:
     moved = (_total(u.comments for u in old) - stay) & (_total(u.comments for u in new) - stay)
     leaving, arriving = moved.copy(), moved.copy()
     merged: list[str] = []
+    # Whether the line before is a new one, which has its own blank line behind it.
+    fresh = False
     for one, unit in pairs:
         if one is None:
             _taken(arriving, unit.comments)
             merged += [*unit.leading, *unit.lines]
+            fresh = True
             continue
+        after, fresh = fresh, one.key != unit.key
         left = _taken(leaving, one.comments - unit.comments)
         come = _taken(arriving, unit.comments - one.comments)
         above = [line for line in one.leading if line.strip() not in left]
@@ -75,7 +79,8 @@ def _merged(old: Sequence[_Unit], new: Sequence[_Unit]) -> list[str]:
         if one.key != unit.key:
             merged += _changed(unit, above, behind)
             continue
-        if come and not one.comments - left - unit.comments:
+        blank = not any(map(str.strip, (*above, *unit.leading)))
+        if (after and blank) or (come and not one.comments - left - unit.comments):
             above = [*unit.leading]
         else:
             above += [line for line in unit.leading if line.strip() in come]

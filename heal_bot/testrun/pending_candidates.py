@@ -14,7 +14,7 @@ from heal_bot.testrun.time_limits import CandidatePace
 class Work:
     """A candidate on its way to a verdict; `files` once it is to be judged from changed files.
 
-    `prefiltered` once it was tried together with others, `promising` once one of the first tests passed
+    `prefiltered` once it was tried with others, `promising` once one of the first tests passed
     after a collection of their files alone.
     """
 

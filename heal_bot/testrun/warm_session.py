@@ -265,7 +265,7 @@ class WarmSession:
         lane.close()
 
     def _lost(self, lane: ForkServer) -> None:
-        """A fork server died or was told lies: its first order is blamed, the others go elsewhere."""
+        """A fork server died or was told lies: its first order is blamed, the others go on."""
         words, blamed = lane.ended, lane.load > 0
         self._drop(lane)
         if blamed and self._queue:

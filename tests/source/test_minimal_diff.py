@@ -62,6 +62,12 @@ def test_a_reprinted_change_touches_one_statement(old: str, new: str) -> None:
         assert result == changed
 
 
+def test_the_blank_line_behind_a_new_statement_stays() -> None:
+    old = "def f(a):\n    return a\n"
+    new = "def f(a):\n    if not a:\n        return 1\n\n    return a\n"
+    assert minimal_diff.minimise(old, new) == new
+
+
 def test_an_added_statement_leaves_the_comments_around_it() -> None:
     added = "        if not a:\n            return None\n"
     changed = OLD.replace("        # loop\n", f"{added}        # loop\n")

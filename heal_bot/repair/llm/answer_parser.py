@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from heal_bot.repair.llm.code_block_parser import (
     indent,
     respace,
 )
+from heal_bot.repair.llm.shown_docstring import restore_docstring
 from heal_bot.source import guard, imports
 from heal_bot.source.edit import minimise
 
@@ -84,7 +85,7 @@ def read(
     if not chosen:
         names = one_line(", ".join(dict.fromkeys(strangers)), 200) or "nothing"
         raise ReplyError(f"the reply defines {names}, which is none of the functions shown")
-    edits = _edits(chosen, texts)
+    edits = _edits(chosen, texts, exact=made)
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")
     salvaged = any(not part.fenced for part in parts) or reply.count("```") % 2 == 1
@@ -103,21 +104,27 @@ def replace_targets(
     except edit_blocks.BlockError as error:
         raise ReplyError(str(error)) from error
     return {
-        t: (restore_lines(source, t, secrets), more) for t, (source, more) in made.items()
+        t: (restore_lines(restore_docstring(source, t.source), t, secrets), more)
+        for t, (source, more) in made.items()
     }, rest
 
 
 def _edits(
-    chosen: Mapping[Target, tuple[str, tuple[str, ...]]], texts: Mapping[str, str]
+    chosen: Mapping[Target, tuple[str, tuple[str, ...]]],
+    texts: Mapping[str, str],
+    exact: Container[Target],
 ) -> tuple[Edit, ...]:
-    """The functions that change; where none does, those whose file lacks an import they use."""
+    """The functions that change; where none does, those whose file lacks an import they use.
+
+    What came in blocks is `exact`: it says itself which lines change.
+    """
 
     def edit(target: Target, source: str) -> Edit:
         wanted = chosen[target][1]
         return Edit(target, source, _missing(source, wanted, texts[target.path]))
 
     changed = tuple(
-        edit(target, minimise(target.source, source))
+        edit(target, source if target in exact else minimise(target.source, source))
         for target, (source, _) in chosen.items()
         if not _same(source, target.source)
     )
@@ -204,7 +211,8 @@ def _source(found: _Found, target: Target, secrets: Sequence[Secret]) -> str:
     node = found.node
     if isinstance(node, _Definition) and not node.decorator_list:
         text = _decorators(target) + text
-    return restore_lines(indent(text, margin), target, secrets)
+    whole = restore_docstring(indent(text, margin), target.source)
+    return restore_lines(whole, target, secrets)
 
 
 def _segment(found: _Found) -> str:

@@ -31,14 +31,23 @@ import pathlib, re
 
 wanted, top = re.compile({pattern!r}), pathlib.Path({path!r})
 files = [top] if top.is_file() else sorted(top.rglob("*"))
-found = [
-    f"{{file}}:{{number}}: {{line[:160]}}"
-    for file in files
-    if file.is_file() and not any(part.startswith((".", "__pyc")) for part in file.parts)
-    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1)
-    if wanted.search(line)
+found, count = {{}}, 0
+for file in files:
+    if file.is_file() and not any(part.startswith((".", "__pyc")) for part in file.parts):
+        lines = file.read_text(errors="replace").splitlines()
+        hits = [at for at, line in enumerate(lines) if wanted.search(line)]
+        count += len(hits)
+        if hits:
+            found[file] = lines, hits
+# Few lines are shown with those around them.
+around = 2 if count <= 8 else 0
+rows = [
+    f"{{file}}:{{at + 1}}: {{lines[at][:160]}}"
+    for file, (lines, hits) in found.items()
+    for at in sorted({{at for hit in hits for at in range(hit - around, hit + around + 1)}})
+    if 0 <= at < len(lines)
 ]
-print(*found[:40], f"{{len(found)}} lines in all", sep="\\n")
+print(*rows[:40], f"{{count}} lines in all", sep="\\n")
 """
 _TESTS = """
 import importlib.util, pytest
@@ -67,6 +76,14 @@ class CodeLook(BaseModel):
     first: Number = 0
     last: Number = 0
     attempt: Number = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat(cls, value: object) -> object:
+        """`"text": {"regex": "..."}`, as some read the rule, is what is in it."""
+        if isinstance(value, dict) and isinstance(inner := value.get("text"), dict):
+            return {**value, "text": "", **inner}
+        return value
 
 
 class LookRequest(BaseModel):
@@ -109,7 +126,9 @@ def _seen(look: CodeLook, brief: Brief, edits: Sequence[Edit]) -> SeenCode:
     if path.is_absolute() or ".." in path.parts:
         return SeenCode(f"{look.tool} {look.path}", "this path lies outside of the project")
     if look.tool == "show":
-        return show_code(look.path, brief, look.name, look.first or look.line, look.last)
+        shown = show_code(look.path, brief, look.name, look.first or look.line, look.last)
+        closed = "" if shown.targets or ", lines " not in shown.asked else _closed(path, brief)
+        return replace(shown, asked=shown.asked + closed)
     if look.tool == "run":
         asked, code = f"run\n{look.code}", look.code
     elif look.tool == "search":
@@ -186,6 +205,18 @@ def show_code(path: str, brief: Brief, name: str = "", first: int = 0, last: int
     may = tuple(t for t in whole if t.kind != "default" and _is_open(t, brief))
     where = f"{path}::{name}, " if name else f"{path}, "
     return SeenCode(f"show {where}lines {first}-{last} of {len(rows)}", shown.rstrip("\n"), may)
+
+
+def _closed(place: PurePosixPath, brief: Brief) -> str:
+    """Why nothing of a file that is shown may change."""
+    path = str(place)
+    if _may_change(path, brief):
+        return " (the failing tests execute no whole function of it: it cannot be changed)"
+    if not permits(brief.paths, path):
+        return " (the project's owners let no repair change this file)"
+    if path in paths.find_machinery(brief.tree) and not paths.is_test(path):
+        return " (pytest or the build loads this file as part of itself: it cannot be changed)"
+    return " (tests, build files and configuration cannot be changed)"
 
 
 def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from heal_bot.core.model import Failure, Target
 from heal_bot.core.text import cut_end, one_line
 from heal_bot.repair.llm.prompt_context import FOLLOWED, ContextFacts, ShownTarget
+from heal_bot.repair.llm.shown_docstring import shorten_docstring
 from heal_bot.repair.llm.suspect_context import Related
 from heal_bot.repair.llm.test_context import Failing, holds
 
@@ -77,7 +78,7 @@ class _Draft:
         """Take a suspect, unless it is within one that is taken."""
         one = self.facts.suspects[number]
         known = any(holds(other.target, one.target) for other in self.suspects.values())
-        if not known and self.room.fits(one.target.source, share):
+        if not known and self.room.fits(one.source, share):
             self.suspects[number] = one
 
     def uses(self, near: Iterable[int], likely: list[int], share: float) -> None:
@@ -87,7 +88,9 @@ class _Draft:
             if one.near in near and inside:
                 for number in inside:
                     self.suspect(number, share)
-            elif one.near in near and self.room.fits(text := cut_end(one.source, _PART), share):
+            elif one.near in near and self.room.fits(
+                text := cut_end(shorten_docstring(one.source), _PART), share
+            ):
                 self.related.append(replace(one, source=text))
 
     def outline(self, near: Iterable[int], share: float) -> None:
@@ -119,7 +122,7 @@ def select_facts(facts: ContextFacts, size: int) -> Selection:
     room = _Room(size)
     must = facts.suspects if facts.broken else facts.suspects[:1]
     draft = _Draft(facts, room, dict(enumerate(must)))
-    room.used += sum(len(one.target.source) for one in must)
+    room.used += sum(len(one.source) for one in must)
     broken = tuple(room.cut(line, 0.2) for line in facts.broken)
     draft.tests(0, 1, 1)
     values, history = room.cut(facts.values, 0.15), room.cut(facts.history, 0.2)

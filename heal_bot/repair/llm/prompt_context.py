@@ -15,6 +15,7 @@ from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
 from heal_bot.repair.llm.attempt_feedback import word_lesson
 from heal_bot.repair.llm.local_variable_trace import REACHED, WHOLE, make_watcher
+from heal_bot.repair.llm.shown_docstring import shorten_docstring
 from heal_bot.repair.llm.suspect_context import (
     Related,
     find_callers,
@@ -30,6 +31,8 @@ RULES = "rules"
 # Of so many suspects is told what they use and who calls them; those behind can be minor.
 FOLLOWED = 3
 _NAMED = 8
+# Characters of an `if` or `try` around imports that is shown.
+_CHOSEN = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,11 @@ class ShownTarget:
     evidence: tuple[str, ...]
     outline: tuple[str, ...]
     minor: bool = False
+
+    @property
+    def source(self) -> str:
+        """Its source, without the middle of a very long docstring."""
+        return shorten_docstring(self.target.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,7 @@ def gather_facts(brief: Brief) -> ContextFacts:
         history=_history(brief),
         related=find_related(chosen, references),
         python=brief.python,
-        passing=find_passing(brief.cluster, chosen[0], brief.passed, references) if chosen else (),
+        passing=find_passing(brief, chosen[0], references) if chosen else (),
     )
 
 
@@ -214,11 +222,18 @@ def _imports(text: str) -> str:
     except guard.SourceRejected:
         return "\n".join(re.findall(r"^(?:import|from)[ ].*", text, re.MULTILINE))
     kept: defaultdict[str, list[str]] = defaultdict(list)
+    chosen = []
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             head, _, names = ast.unparse(node).rpartition("import ")
             kept[f"{head}import "].append(names)
-    return "\n".join(f"{head}{', '.join(names)}" for head, names in kept.items())
+        elif isinstance(node, ast.If | ast.Try) and len(said := ast.unparse(node)) <= _CHOSEN:
+            # Names that depend on the version, or on what is installed.
+            inner = (type(one) for one in ast.walk(node))
+            chosen += (
+                [said] if any(issubclass(one, ast.Import | ast.ImportFrom) for one in inner) else []
+            )
+    return "\n".join((*(f"{head}{', '.join(names)}" for head, names in kept.items()), *chosen))
 
 
 def _tried(brief: Brief) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import Cluster, Failure, Target
+from heal_bot.ports import Brief
 from heal_bot.source import functions, paths
 from heal_bot.source.name_resolution import Symbol
 from heal_bot.source.references import CLASS, References
@@ -60,33 +61,59 @@ def find_failing(cluster: Cluster, references: References) -> tuple[Failing, ...
     return tuple(found)
 
 
-def find_passing(
-    cluster: Cluster, target: Target, passed: frozenset[str], references: References
-) -> tuple[Target, ...]:
-    """A few tests that pass and name a function: short ones, of the failing tests' files first."""
+def find_passing(brief: Brief, target: Target, references: References) -> tuple[Target, ...]:
+    """A few tests that pass and run a function: those that run little else, near the failing ones.
+
+    Where nothing is known of what they execute, short ones that name it.
+    """
     if target.kind != "function":
         return ()
+    red = {failure.test.partition("[")[0] for failure in brief.cluster.failures}
+    near = {test.partition("::")[0] for test in red}
+    green = {test for test in brief.passed if test.partition("[")[0] not in red}
+    work = _work(brief, target, green) or _named_in(target, green, references)
+    best: dict[str, int] = {}
+    for test, amount in work.items():
+        name = test.partition("[")[0]
+        best[name] = min(amount, best.get(name, amount))
+    order = sorted(best, key=lambda name: (name.partition("::")[0] not in near, best[name], name))
+    found: list[Target] = []
+    for name in order:
+        path, *parts = name.split("::")
+        found += references.definitions(Symbol(path, ".".join(parts)))[-1:]
+        if len(found) >= _PASSING:
+            break
+    return tuple(found)
+
+
+def _work(brief: Brief, target: Target, tests: Iterable[str]) -> dict[str, int]:
+    """How many lines each of the tests executes that come by the body of a function."""
+    if brief.spectrum is None:
+        return {}
+    inside = range(target.first_line + 1, target.last_line + 1)
+    body = sum(
+        1 << at
+        for at, (path, line) in enumerate(brief.spectrum.locations)
+        if path == target.path and line in inside
+    )
+    hits = ((test, brief.spectrum.hits.get(test, 0)) for test in tests)
+    return {test: ran.bit_count() for test, ran in hits if ran & body}
+
+
+def _named_in(target: Target, tests: Iterable[str], references: References) -> dict[str, int]:
+    """The lengths of those of the tests that name a function, or its class for `__init__`."""
     owner, _, name = target.qualname.rpartition(".")
     wanted = owner.rpartition(".")[2] if name in {"__init__", "__new__"} else name
     word = re.compile(rf"\b{re.escape(wanted)}\b")
-    red = {failure.test.partition("[")[0] for failure in cluster.failures}
-    green = {test.partition("[")[0] for test in passed} - red
-    near = {test.partition("::")[0] for test in red}
-    found: list[Target] = []
-    for path in sorted(
-        {test.partition("::")[0] for test in green}, key=lambda p: (p not in near, p)
-    ):
-        if len(found) < _PASSING and word.search(references.names.text(path)):
-            found += sorted(
-                (
-                    one
-                    for one in references.targets(path)
-                    if f"{path}::{one.qualname.replace('.', '::')}" in green
-                    if word.search(one.source)
-                ),
-                key=lambda one: len(one.source),
-            )
-    return tuple(found[:_PASSING])
+    files = {test.partition("::")[0] for test in tests}
+    known = {path for path in files if word.search(references.names.text(path))}
+    lengths = {
+        f"{path}::{one.qualname.replace('.', '::')}": len(one.source)
+        for path in known
+        for one in references.targets(path)
+        if word.search(one.source)
+    }
+    return {t: lengths[name] for t in tests if (name := t.partition("[")[0]) in lengths}
 
 
 def _marked(test: Target, failures: Sequence[Failure]) -> str:

@@ -48,7 +48,7 @@ def seen(brief: Brief, tool: str, edits: tuple[Edit, ...] = (), **fields: object
     [
         ("search", {"text": "sum(self.prices[1:])"}, f"{PATH}:20: "),
         ("search", {"regex": r"def (test|total)"}, "tests/test_money.py:7: def test_round"),
-        ("search", {"regex": "def t", "path": PATH}, f"{PATH}:17:     def total(self):\n1 lines"),
+        ("search", {"regex": "def t", "path": PATH}, f"{PATH}:17:     def total(self):\n"),
         ("search", {"text": "nowhere at all"}, "0 lines in all"),
         ("search", {"regex": "(("}, "missing ), unterminated subpattern"),
         ("run", {"code": "from shop.money import Cart\nprint(Cart([1, 2]).total())"}, "2.0"),
@@ -128,6 +128,30 @@ def test_a_long_file_is_cut_at_its_end_and_says_so(plain: Brief) -> None:
 def test_lines_of_any_file_can_be_shown(plain: Brief) -> None:
     one = show_code("notes.txt", plain, first=2, last=3)
     assert (one.asked, one.shown) == ("show notes.txt, lines 2-3 of 3", "b\nc")
+
+
+def test_a_look_says_why_nothing_of_it_may_change(plain: Brief, tmp_path) -> None:
+    def asked(brief: Brief, path: str) -> str:
+        return seen(brief, "show", path=path, first=9, last=10).asked
+
+    assert asked(plain, "m.py").endswith("execute no whole function of it: it cannot be changed)")
+    assert asked(plain, "tests/test_m.py").endswith("configuration cannot be changed)")
+    assert asked(replace(plain, paths=("!m.py",)), "m.py").endswith("change this file)")
+    assert seen(plain, "show", path="m.py", name="f0").asked == "show m.py::f0, lines 1-2 of 1200"
+    tree = FolderTree.of(tmp_path, {**FILES, "conftest.py": 'pytest_plugins = ["m"]\n'})
+    assert "as part of itself" in asked(replace(plain, tree=tree), "m.py")
+
+
+def test_a_pattern_may_stand_where_the_text_does() -> None:
+    look = CodeLook.model_validate({"tool": "search", "text": {"regex": "a+"}, "path": "m.py"})
+    assert (look.text, look.regex, look.path) == ("", "a+", "m.py")
+
+
+@pytest.mark.slow
+def test_few_lines_are_found_with_those_around_them(brief: Brief) -> None:
+    shown = seen(brief, "search", text="def round_cents", path=PATH).shown
+    assert "def round_cents" in shown
+    assert shown.count(PATH) > 1
 
 
 def test_a_function_with_a_frame_in_it_was_executed(plain: Brief) -> None:

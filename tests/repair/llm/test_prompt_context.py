@@ -15,13 +15,14 @@ from heal_bot.core.model import (
     Origin,
     Regression,
     Search,
+    Spectrum,
     Suspect,
     Target,
     Verdict,
 )
 from heal_bot.ports import Brief, Observed
 from heal_bot.repair.llm.local_variable_trace import WHOLE
-from heal_bot.repair.llm.prompt_context import gather_facts
+from heal_bot.repair.llm.prompt_context import _imports, gather_facts
 from heal_bot.repair.llm.suspect_context import write_signature
 from heal_bot.source import functions
 
@@ -140,6 +141,27 @@ def test_tests_that_pass_and_name_the_likeliest_suspect_are_shown(passed, shown)
     cluster = Cluster("c1", (Failure("tests/gone.py::test_x", "E", ""),), (Suspect(target, 1, ()),))
     facts = gather_facts(Brief(cluster, MemoryTree(), passed=frozenset(passed)))
     assert [one.qualname for one in facts.passing] == shown
+
+
+def test_of_tests_that_pass_those_that_run_the_likeliest_suspect_come_first() -> None:
+    target = next(one for one in MONEY if one.qualname == "round_cents")
+    cluster = Cluster("c", (), (Suspect(target, 1.0, ()),))
+    ring, more, up = ("tests/shop/test_till.py::test_ring", "tests/shop/test_more.py::test_more",
+                      "tests/shop/test_till.py::TestUp::test_up[2]")  # fmt: skip
+    spectrum = Spectrum(((target.path, 7), (target.path, 17)), {ring: 0b11, more: 0b10, up: 0b01})
+    brief = Brief(cluster, MemoryTree(), passed=frozenset({ring, more, up}), spectrum=spectrum)
+    assert [one.qualname for one in gather_facts(brief).passing] == ["TestUp.test_up", "test_ring"]
+
+
+def test_imports_that_depend_on_the_version_are_shown() -> None:
+    text = (
+        "import os\nif os.sep == '/':\n    from typing import Self\nelse:\n    Self = None\n"
+        "try:\n    import yaml\nexcept ImportError:\n    yaml = None\nif os.sep:\n    X = 1\n"
+    )
+    shown = _imports(text)
+    assert "from typing import Self" in shown
+    assert "except ImportError:" in shown
+    assert "X = 1" not in shown
 
 
 def test_what_is_no_function_has_no_tests_of_its_own() -> None:

@@ -1,0 +1,51 @@
+"""Long docstrings as a model is shown them: their beginning, and a line for the rest."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from heal_bot.source import functions, guard
+from heal_bot.source.definitions import Function
+
+# Lines of a docstring that is shown whole, and of a longer one's beginning.
+_WHOLE, _KEPT = 30, 12
+_MARK = re.compile(r"^[ \t]*\[(\d+) lines of the docstring are left out\][ \t]*\r?\n", re.MULTILINE)
+
+
+def shorten_docstring(source: str) -> str:
+    """The source of a function, without the middle of a docstring that is very long."""
+    span = _omitted(source)
+    if span is None:
+        return source
+    lines, (first, last) = functions.split_lines(source), span
+    margin = lines[first][: len(lines[first]) - len(lines[first].lstrip(" \t\r\n"))].strip("\r\n")
+    mark = f"{margin}[{last - first} lines of the docstring are left out]\n"
+    return "".join((*lines[:first], mark, *lines[last:]))
+
+
+def restore_docstring(text: str, source: str) -> str:
+    """Lines of an answer with what `shorten_docstring` left out of the source put back."""
+    span = _omitted(source)
+    if span is None:
+        return text
+    omitted = "".join(functions.split_lines(source)[span[0] : span[1]])
+    return _MARK.sub(lambda _: omitted, text, count=1)
+
+
+def _omitted(source: str) -> tuple[int, int] | None:
+    """The lines of the docstring that are left out, from 0; None where it is short or none."""
+    if source.count("\n") <= _WHOLE:
+        return None
+    try:
+        (node,) = guard.parse_part(source).body[:1]
+    except (guard.SourceRejected, ValueError):
+        return None
+    shift = 0
+    if isinstance(node, ast.If) and source[:1] in {" ", "\t"}:
+        node, shift = node.body[0], 1
+    if not isinstance(node, Function) or ast.get_docstring(node) is None:
+        return None
+    text = node.body[0]
+    first, last = text.lineno - shift, (text.end_lineno or text.lineno) - shift
+    return (first - 1 + _KEPT, last - 1) if last - first >= _WHOLE else None
