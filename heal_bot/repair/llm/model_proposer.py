@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,9 +31,8 @@ _WAYS = (
 )
 _ROUNDS = 3
 _PATIENCE = 2
-# How often a model is asked in one cluster whose calls end at their limit of time.
-_CALLS = 3
-_LAST = frozenset({"auth", "out_of_credit", "gone", "bad_request"})
+# What another request meets as well; a call that timed out took half of the time that was left.
+_LAST = frozenset({"auth", "out_of_credit", "gone", "bad_request", "timeout"})
 # What another request may avoid; any other failure rests the model for the rest of the cluster.
 _ITS_OWN = frozenset({"refusal", "truncated"})
 _FAMILY = "model"
@@ -58,7 +56,6 @@ class ModelProposer:
     candidates: int = 1
     _lost: set[int] = field(default_factory=set)
     _resting: set[int] = field(default_factory=set)
-    _late: Counter[int] = field(default_factory=Counter)
     _spent: bool = False
     _stuck: bool = False
 
@@ -79,7 +76,7 @@ class ModelProposer:
         facts = gather_facts(brief)
         if not facts.suspects:
             return
-        self._resting, self._late = set(self._lost), Counter()
+        self._resting = set(self._lost)
         self._stuck = self._spent = False
         nonce = f"{run.rng.getrandbits(64):016x}"
         prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
@@ -102,19 +99,17 @@ class ModelProposer:
             self._note(run, f"the models are stuck at cluster {where}")
 
     def _rounds(self, run: Run, recall: Recall, talk: Conversation) -> Iterator[Candidate]:
-        """Each model in its turn; one whose call ended at its limit comes once more."""
-        waiting = deque([*range(len(self.models))] * _ROUNDS)
+        """Each model in its turn, three times around."""
         first = True
-        while waiting and not self._given_up(recall()):
-            place = waiting.popleft()
+        for place in [*range(len(self.models))] * _ROUNDS:
+            if self._given_up(recall()):
+                return
             if place in self._resting or run.over() or talk.over:
                 continue
             if not first:
                 self._speak(run, place, "switch", f"{self.models[place].name} goes on")
-            first, late = False, self._late[place]
+            first = False
             yield from self._round(run, recall, talk, place)
-            if self._late[place] > late:
-                waiting.append(place)
 
     def _round(
         self, run: Run, recall: Recall, talk: Conversation, place: int
@@ -148,14 +143,12 @@ class ModelProposer:
         self._stuck = self._stuck or stuck >= _PATIENCE
 
     def _fail(self, run: Run, talk: Conversation, place: int, error: LLMError) -> None:
-        """Take it that a model did not answer: it rests, or is asked again after the others."""
+        """Take it that a model did not answer: it rests for the cluster, or for the run."""
         self._note(run, str(error))
         if error.kind in _LAST:
             self._lost.add(place)
         self._spent = self._spent or error.kind == "budget"
-        self._late[place] += error.kind == "timeout"
-        again = error.kind == "timeout" and self._late[place] < _CALLS
-        if error.kind not in _ITS_OWN and not again:
+        if error.kind not in _ITS_OWN:
             self._resting.add(place)
         if error.kind == "truncated":
             talk.remark("The last answer was cut at its limit. Be brief, and change long functions"
