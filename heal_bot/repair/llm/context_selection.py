@@ -12,7 +12,7 @@ from heal_bot.repair.llm.shown_docstring import shorten_docstring
 from heal_bot.repair.llm.suspect_context import Related
 from heal_bot.repair.llm.test_context import Failing, holds
 
-_SUSPECTS, _MORE = 8, 16
+_SUSPECTS = 8
 _TESTS = 6
 _OTHERS = 20
 _NAMED = 12
@@ -21,8 +21,6 @@ _PART = 4_000
 _MESSAGE = 800
 # How full a prompt may be for what is of less and less use, as parts of its size.
 _NEAR, _FAR, _LAST = 0.7, 0.85, 0.95
-# For suspects behind the likely ones.
-_SPARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +125,7 @@ def select_facts(facts: ContextFacts, size: int) -> Selection:
     draft.tests(0, 1, 1)
     values, history = room.cut(facts.values, 0.15), room.cut(facts.history, 0.2)
     base = room.cut(facts.base, 0.2)
-    found = [n for n, one in enumerate(facts.suspects[:_MORE]) if not one.minor]
-    likely, behind = found[:_SUSPECTS], found[_SUSPECTS:]
+    likely = [n for n, one in enumerate(facts.suspects) if not one.minor][:_SUSPECTS]
     for number in likely[1:FOLLOWED]:
         draft.suspect(number, _NEAR)
     draft.uses([0], likely, _NEAR)
@@ -137,8 +134,6 @@ def select_facts(facts: ContextFacts, size: int) -> Selection:
     for number in likely[FOLLOWED:]:
         draft.suspect(number, _FAR)
     draft.uses(range(1, FOLLOWED), likely, _FAR)
-    for number in behind:
-        draft.suspect(number, _SPARE)
     neighbours = tuple(line for line in facts.neighbours if room.fits(line, _LAST))
     at = {one.target.path for one in draft.suspects.values()}
     imports = [(path, cut_end(text, 2_000)) for path, text in facts.files if path in at]

@@ -80,8 +80,8 @@ def test_the_oldest_attempts_shrink_first_and_nothing_current_does() -> None:
 
 
 def test_what_does_not_fit_is_named() -> None:
-    roomy = prompter(20).prompt([], (), 100_000)
-    assert "less likely suspects: m.py::f16, m.py::f17, m.py::f18, m.py::f19" in text(roomy)
+    roomy = prompter(12).prompt([], (), 100_000)
+    assert "less likely suspects: m.py::f8, m.py::f9, m.py::f10, m.py::f11" in text(roomy)
     tight = prompter(12).prompt([], (), 3_500)
     assert re.search(r"less likely suspects: m\.py::f\d, m\.py::f", text(tight))
     assert tight.tokens <= 3_500
