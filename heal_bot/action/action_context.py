@@ -19,10 +19,10 @@ from heal_bot.core.settings import Settings
 from heal_bot.core.text import Secret, for_log, for_markdown
 from heal_bot.github import actions_runner, permission_check
 from heal_bot.github.pulls import GitHub
-from heal_bot.publish.best_effort import try_aside
+from heal_bot.ports.code_host import try_aside
 from heal_bot.publish.delivery_options import Options, Published
 from heal_bot.report import console, status_comment, step_summary
-from heal_bot.report.collection_report import FAILING
+from heal_bot.report.failure_status import FAILING
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord

@@ -21,9 +21,8 @@ from heal_bot.core.text import for_log, for_markdown
 from heal_bot.github import actions_runner
 from heal_bot.github.pulls import GitHub
 from heal_bot.github.workflow_runs import Runs
-from heal_bot.ports.code_host import STOPPED
+from heal_bot.ports.code_host import STOPPED, try_aside
 from heal_bot.publish import apply_comment_command, close_stale_pulls
-from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.delivery_options import Options, Published
 from heal_bot.publish.delivery_strategies import list_own_pulls
 from heal_bot.publish.publishing import publish, suspected_lines

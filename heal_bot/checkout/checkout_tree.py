@@ -24,7 +24,7 @@ from heal_bot.checkout.version_file import version_files
 from heal_bot.core.errors import BudgetError, ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.model import PatchedFile, Removal
-from heal_bot.source.git_blob_id import blob_id
+from heal_bot.source.edit import blob_id
 
 _LINK, _MODULE, _EXECUTABLE = "120000", "160000", "100755"
 _LFS = b"version https://git-lfs.github.com/spec/"

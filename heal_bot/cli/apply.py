@@ -13,7 +13,7 @@ import click
 from heal_bot.cli import shared_options
 from heal_bot.core.errors import UsageError
 from heal_bot.core.text import for_log
-from heal_bot.source.git_blob_id import blob_id
+from heal_bot.source.edit import blob_id
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import FileRecord

@@ -14,8 +14,8 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from heal_bot.checkout import tree_text
 from heal_bot.core.text import one_line
+from heal_bot.environments.project_metadata import read_text
 from heal_bot.ports import Tree
 
 _COMPILING = (
@@ -37,7 +37,7 @@ def explain_compiled(tree: Tree, backend: str) -> str:
     if top in _COMPILING:
         return f"the project is built by {top}"
     # That it is a link, if it is one, is told where it is read for what it declares.
-    text = tree_text.read_text(tree, "setup.py", []) if "setup.py" in tree.paths() else ""
+    text = read_text(tree, "setup.py", []) if "setup.py" in tree.paths() else ""
     return "setup.py compiles extension modules" if _EXTENSIONS.search(text[:200_000]) else ""
 
 

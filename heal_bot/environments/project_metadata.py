@@ -11,7 +11,6 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from heal_bot.checkout import tree_text
 from heal_bot.environments import (
     nox_sessions,
     poetry_metadata,
@@ -259,7 +258,7 @@ def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
 
 
 def _open(tree: Tree, path: str, found: Declared) -> str:
-    return tree_text.read_text(tree, path, found.notes)
+    return read_text(tree, path, found.notes)
 
 
 def _requirement(line: str) -> Requirement | None:
@@ -280,3 +279,19 @@ def _text(value: object) -> str:
 
 def _lines(value: object) -> Sequence[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else ()
+
+
+CAP = 2 << 20
+
+
+def read_text(tree: Tree, path: str, notes: list[str]) -> str:
+    """The text of a file, nothing for a link or one over the cap; KeyError where there is none."""
+    try:
+        data = tree.read(path)
+    except KeyError:
+        if path not in tree.paths():
+            raise
+        note = f"{path} is a link and is not read"
+        notes += [] if note in notes else [note]
+        return ""
+    return data.decode(errors="replace") if len(data) <= CAP else ""

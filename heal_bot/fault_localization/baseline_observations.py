@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.model import Baseline, Failure, Spectrum, Target, bitmaps
+from heal_bot.core.model import Baseline, Failure, Spectrum, Target
+from heal_bot.core.model.execution import bitmap, indices
 from heal_bot.fault_localization import clusters, spectrum
 from heal_bot.fault_localization.target_index import Places
 
@@ -56,7 +57,7 @@ def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> 
             if f"{target.path}::{target.qualname.replace('.', '::')}" not in tests
         }
     width = len(recorded.locations)
-    mask = bitmaps.bitmap(owners, width)
+    mask = bitmap(owners, width)
     passing = [hits for test, hits in recorded.hits.items() if test in baseline.passed]
     passed = spectrum.count_bits((hits & mask for hits in passing), width)
     return Observations(
@@ -82,7 +83,7 @@ def _owners(
         union |= hits
     allowed: dict[str, bool] = {}
     owners = {}
-    for at in bitmaps.indices(union):
+    for at in indices(union):
         path, line = recorded.locations[at]
         if path not in allowed:
             allowed[path] = wanted(path)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import log
 
-from heal_bot.core.model import Failure, bitmaps
+from heal_bot.core.model import Failure
+from heal_bot.core.model.execution import bitmap, indices
 from heal_bot.fault_localization import failure_signatures, spectrum
 
 # Beyond this many distinct executions the rest joins the groups found so far.
@@ -61,12 +62,12 @@ class Levels:
 def count_levels(passed: Sequence[int], among: int, tests: int) -> Levels:
     """The levels of the lines `among`; `passed` counts, per line, those of the passing `tests`."""
     by_count: dict[int, list[int]] = {}
-    for line in bitmaps.indices(among):
+    for line in indices(among):
         by_count.setdefault(passed[line], []).append(line)
     numbers = tuple(sorted(by_count))
     up_to, total = [], 0
     for number in numbers:
-        total |= bitmaps.bitmap(by_count[number], len(passed))
+        total |= bitmap(by_count[number], len(passed))
         up_to.append(total)
     return Levels(numbers, tuple(up_to), passed, tests)
 
@@ -152,9 +153,9 @@ def _covered(groups: Sequence[Group], known: Levels, prior: float) -> list[Group
             if not chosen or (price, -failed) < (best, -chosen.bit_count()):
                 best, chosen = price, members
         if not chosen:
-            found.extend(groups[member] for member in bitmaps.indices(left))
+            found.extend(groups[member] for member in indices(left))
             break
-        found.append(_union([groups[member] for member in bitmaps.indices(chosen)]))
+        found.append(_union([groups[member] for member in indices(chosen)]))
         left &= ~chosen
     return found
 

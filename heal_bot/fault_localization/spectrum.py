@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from math import log, sqrt
 
-from heal_bot.core.model.bitmaps import flags
+from heal_bot.core.model.execution import flags
 
 
 def count_bits(bitmaps: Iterable[int], width: int) -> Sequence[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from heal_bot.core.events import Run
 from heal_bot.github.client import create, translate_errors
-from heal_bot.github.diff_hunks import right_lines
 from heal_bot.github.token_identity import Identity
 from heal_bot.ports.code_host import Annotation, Check, Remark
 
@@ -202,3 +202,19 @@ def _annotation(annotation: Annotation) -> dict[str, str | int]:
         "annotation_level": annotation.level,
         "message": annotation.message,
     }
+
+
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+
+
+def right_lines(patch: str) -> frozenset[int]:
+    """The numbers, from 1, of the lines on the right side of a patch: added ones and context."""
+    shown: set[int] = set()
+    line = 0
+    for text in patch.split("\n"):
+        if found := _HUNK.match(text):
+            line = int(found[1])
+        elif line and text[:1] in {"+", " "}:
+            shown.add(line)
+            line += 1
+    return frozenset(shown)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from heal_bot.core.events import Run
+from heal_bot.core.errors import ForgeError
+from heal_bot.core.events import Noted, Run
 
 # The label by which people stop heal-bot on a pull request.
 STOPPED = "heal-bot-stop"
@@ -215,3 +216,13 @@ class Forge(Protocol):
 
     def close_pull(self, run: Run, number: int) -> None:
         """Close one."""
+
+
+def try_aside(run: Run, do: Callable[[], object]) -> bool:
+    """Whether it was done; where GitHub fails, say so in the log and go on."""
+    try:
+        do()
+    except ForgeError as error:
+        run.emit(Noted(stage="publish", message=str(error), level="warning"))
+        return False
+    return True

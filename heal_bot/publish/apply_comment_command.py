@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from heal_bot.core.events import Run
-from heal_bot.ports.code_host import Forge, ForgePull
-from heal_bot.publish.best_effort import try_aside
+from heal_bot.ports.code_host import Forge, ForgePull, try_aside
 from heal_bot.publish.branch import all_ours
 from heal_bot.publish.delivery_options import Published
 from heal_bot.publish.delivery_strategies import list_own_pulls

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from heal_bot.core.events import Noted, Run
-from heal_bot.ports.code_host import STOPPED, Forge
-from heal_bot.publish.best_effort import try_aside
+from heal_bot.ports.code_host import STOPPED, Forge, try_aside
 from heal_bot.publish.branch import all_ours
 from heal_bot.publish.delivery_strategies import list_own_pulls
 from heal_bot.report import pull_request_memory

@@ -10,10 +10,9 @@ from heal_bot.core.errors import ForgeError, ForgeForbiddenError
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.ports.code_host import STOPPED, Forge, ForgePull
+from heal_bot.ports.code_host import STOPPED, Forge, ForgePull, try_aside
 from heal_bot.publish import branch as branches
 from heal_bot.publish import codeowners, review_suggestions
-from heal_bot.publish.best_effort import try_aside
 from heal_bot.publish.delivery_options import MOST_OPEN, Options, Published
 from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.report import markdown, pull_request_memory, status_comment

@@ -10,8 +10,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import one_line, printable
-from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull
-from heal_bot.publish.best_effort import try_aside
+from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Stale, recompute

@@ -14,7 +14,7 @@ from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile
 from heal_bot.report import markdown
 from heal_bot.source import edit, guard, patch_policy, recheck, reversal
-from heal_bot.source.git_blob_id import blob_id
+from heal_bot.source.edit import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)))[A-Za-z0-9_][A-Za-z0-9._/+@#-]{0,200}\Z")

@@ -19,7 +19,7 @@ from heal_bot.core.events import (
     Underway,
 )
 from heal_bot.core.text import for_log, one_line, printable
-from heal_bot.report.collection_report import describe_uncollected
+from heal_bot.report.failure_status import describe_uncollected
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord

@@ -10,7 +10,7 @@ from heal_bot.core.model import test_identity
 from heal_bot.core.text import code_span, count, fence, for_markdown, one_line
 from heal_bot.report.causes import describe_attempt
 from heal_bot.report.causes import list_causes as causes_of
-from heal_bot.report.collection_report import FAILING, describe_uncollected
+from heal_bot.report.failure_status import FAILING, describe_uncollected
 from heal_bot.report.findings import list_proved
 
 if TYPE_CHECKING:

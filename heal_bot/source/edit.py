@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -183,3 +184,12 @@ def _quoted(name: str) -> str:
         for byte in name.encode("utf-8", "surrogateescape")
     )
     return '"' + "".join(octal) + '"'
+
+
+_SHA1_DIGITS = 40
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """The blob id of `data`, by the hash that made the id `like`: SHA-256 where it is longer."""
+    digest = hashlib.sha256 if len(like) > _SHA1_DIGITS else hashlib.sha1
+    return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

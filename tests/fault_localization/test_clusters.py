@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.core.model import Failure, bitmaps
+from heal_bot.core.model import Failure
+from heal_bot.core.model.execution import bitmap
 from heal_bot.fault_localization import clusters, failure_signatures, spectrum
 
 
 def _group(
     failing: dict[str, set[int]], passing: list[set[int]], kinds=None, width: int = 64, sites=None
 ):
-    hits = {test: bitmaps.bitmap(lines, width) for test, lines in failing.items()}
-    passed = spectrum.count_bits([bitmaps.bitmap(lines, width) for lines in passing], width)
+    hits = {test: bitmap(lines, width) for test, lines in failing.items()}
+    passed = spectrum.count_bits([bitmap(lines, width) for lines in passing], width)
     union = 0
     for one in hits.values():
         union |= one

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
-from heal_bot.core.model.bitmaps import bitmap, indices
 from heal_bot.core.model.failures import Frame
 
 # The one test that the exit code of a `test-command` is.
@@ -126,3 +126,25 @@ class SuiteRun:
         """How many of the tests ran before it ended, and how it did."""
         ran = f"{len(self.results)} of {len(self.collected)} tests ran"
         return f"{ran}, {self.detail or self.ended}"
+
+
+_BITS = bytes.maketrans(b"01", b"\x00\x01")
+
+
+def indices(bitmap: int) -> Sequence[int]:
+    """The positions of the set bits, ascending."""
+    width = bitmap.bit_length()
+    return list(compress(range(width), flags(bitmap, width)))
+
+
+def bitmap(positions: Iterable[int], width: int) -> int:
+    """The integer with these bits set, all below `width`."""
+    digits = bytearray(b"0" * (width or 1))
+    for position in positions:
+        digits[-1 - position] = 49
+    return int(digits, 2)
+
+
+def flags(bitmap: int, width: int) -> bytes:
+    """One byte per position, 0 or 1, lowest position first."""
+    return format(bitmap, f"0{width}b").encode().translate(_BITS)[::-1] if width else b""

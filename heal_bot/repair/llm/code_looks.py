@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Edit, Failure, Frame, Origin, Target
-from heal_bot.core.model.bitmaps import indices
+from heal_bot.core.model.execution import indices
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.local_variable_trace import make_watcher
 from heal_bot.source import edit, functions, guard, paths

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.source.git_blob_id import blob_id
+from heal_bot.source.edit import blob_id
 
 
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])

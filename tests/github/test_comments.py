@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.github.diff_hunks import right_lines
+from heal_bot.github.comments import right_lines
 
 
 @pytest.mark.parametrize(
