@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks._judged import dstar
-from heal_bot.core.model.execution import bitmap
+from heal_bot.core.model.execution import bitmap, indices
 from heal_bot.fault_localization import spectrum
 
 
@@ -25,7 +25,7 @@ def test_counts_are_those_of_counting_bit_by_bit(bitmaps: list[int]) -> None:
 def test_positions_and_bitmaps_are_each_others_inverse(positions: set[int]) -> None:
     made = bitmap(positions, 201)
     assert made == sum(1 << at for at in positions)
-    assert list(bitmaps.indices(made)) == sorted(positions)
+    assert list(indices(made)) == sorted(positions)
 
 
 @pytest.mark.parametrize(
