@@ -85,14 +85,10 @@ def read(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest 
         match name:
             case "pull_request_target":
                 return Ignored(event_file.NOT_SERVED)
+            case "issue_comment" | "pull_request_review_comment" | "pull_request_review":
+                return _read_comment(name, given, facts)
             case "workflow_run":
                 return _finished(webhook_payload.RunEvent.model_validate(given), facts)
-            case "issue_comment":
-                return _comment(webhook_payload.CommentEvent.model_validate(given), facts)
-            case "pull_request_review_comment":
-                return _line(webhook_payload.LineCommentEvent.model_validate(given), facts)
-            case "pull_request_review":
-                return _review(webhook_payload.ReviewEvent.model_validate(given), facts)
             case "repository_dispatch":
                 return _dispatch(webhook_payload.DispatchEvent.model_validate(given), facts)
             case "pull_request":
@@ -106,6 +102,15 @@ def read(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest 
         return _step(name, facts)
     except ValidationError as error:
         raise UsageError(f"event {name}: {webhook_payload.describe_fault(error)}") from error
+
+
+def _read_comment(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
+    """What a comment on an issue or pull request, on a line of its diff, or a review asks for."""
+    if name == "issue_comment":
+        return _comment(webhook_payload.CommentEvent.model_validate(given), facts)
+    if name == "pull_request_review":
+        return _review(webhook_payload.ReviewEvent.model_validate(given), facts)
+    return _line(webhook_payload.LineCommentEvent.model_validate(given), facts)
 
 
 def _step(name: str, facts: EventFacts) -> CommandRequest:

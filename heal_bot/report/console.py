@@ -18,7 +18,7 @@ from heal_bot.core.events import (
     SuiteFinished,
     Underway,
 )
-from heal_bot.core.text import for_log, one_line, printable
+from heal_bot.core.text import count, for_log, one_line, printable
 from heal_bot.report.failure_status import describe_uncollected
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ def render_line(event: Event) -> str:
                 f" {event.confirmations} confirmations, {event.minutes_left:.1f} minutes left"
             )
         case SuiteFinished():
-            end = "" if event.ended == "finished" else f", {event.ended}"
+            end = f", {event.ended}".removesuffix(", finished")
             text = (
                 f"{event.purpose}: {event.passed} passed, {event.failed} failed"
                 f" in {event.seconds:.1f} s{end}"
             )
         case ClusterStarted():
-            tests = "1 failing test" if event.tests == 1 else f"{event.tests} failing tests"
+            tests = count(event.tests, "failing test")
             text = f"cause {event.cluster}: {tests}; suspects: {', '.join(event.suspects)}"
         case SearchProgressed():
             text = f"  {event.proposer}: {event.tried} candidates, best fixes {event.best_fixed}"
@@ -66,11 +66,8 @@ def render_line(event: Event) -> str:
             return ""
         case Noted():
             text = event.message if event.level == "info" else f"{event.level}: {event.message}"
-    return (
-        for_log(one_line(text, 500))
-        if not text.startswith("  ")
-        else ("  " + for_log(one_line(text, 500)))
-    )
+    margin = text[: len(text) - len(text.lstrip(" "))]
+    return margin + for_log(one_line(text, 500))
 
 
 def render_underway(event: Underway) -> str:

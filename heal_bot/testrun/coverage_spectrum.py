@@ -20,6 +20,19 @@ class Collector:
     hits: dict[int, int] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
 
+    def take(self, record: Mapping[str, Any], tests: int) -> bool:
+        """A record of lines, hits or a gap; False for one of something else."""
+        match record["t"]:
+            case "lines":
+                self.lines(record)
+            case "hits":
+                self.bitmaps(record, tests)
+            case "gap":
+                self.gap(record)
+            case _:
+                return False
+        return True
+
     def lines(self, record: Mapping[str, Any]) -> None:
         """More locations: [path, [line, …]] each, relative to the checkout."""
         for row in expect_rows(record.get("v")):

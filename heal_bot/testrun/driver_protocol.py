@@ -73,6 +73,11 @@ def expect_rows(value: object) -> list[Any]:
     return value
 
 
+def expect_texts(value: object, limit: int = MAX_TEXT) -> list[str]:
+    """The value as a list of strings within the limit; Untrusted otherwise."""
+    return [expect_text(one, limit) for one in expect_rows(value)]
+
+
 def expect_pair(value: object) -> tuple[str, str]:
     """The value as two texts; Untrusted otherwise."""
     found = expect_rows(value)
@@ -145,6 +150,23 @@ class Tests:
     stopped: set[int] = field(default_factory=set)
     current: int | None = None
     phases: list[Phase] = field(default_factory=list)
+
+    def take(self, record: Mapping[str, Any]) -> bool:
+        """A record of tests or their phases; False for one of something else."""
+        match record["t"]:
+            case "start":
+                self.start(record.get("i"))
+            case "phase":
+                self.phase(record.get("i"), expect_phase(record))
+            case "end":
+                self.end(record.get("i"))
+            case "tests":
+                self.add(expect_rows(record.get("v")))
+            case "collected":
+                self.close(record.get("c"))
+            case _:
+                return False
+        return True
 
     def add(self, names: Sequence[object]) -> None:
         """More collected node ids; none may follow once the collection ended."""

@@ -103,46 +103,30 @@ class OrderHearing:
     prefiltered: tuple[str, ...] = ()
 
     def take(self, record: Mapping[str, Any]) -> None:
-        kind = record["t"]
-        if kind == "start":
-            self.tests.start(record.get("i"))
-        elif kind == "phase":
-            self.tests.phase(record.get("i"), driver_protocol.expect_phase(record))
-        elif kind == "end":
-            self.tests.end(record.get("i"))
-        elif kind in {"judged", "unsound", "rejected"} and not self.said:
+        kind, value = record["t"], record.get("v")
+        if self.tests.take(record):
+            return
+        if kind in {"judged", "unsound", "rejected"} and not self.said:
             self.said, self.detail = kind, driver_protocol.expect_text(record.get("m", ""), 400)
-        elif kind == "tests":
-            self.tests.add(driver_protocol.expect_rows(record.get("v")))
         elif kind in {"calls", "observed"}:
             self.calls.take(record, 1 + len(self.order.candidates))
         elif kind == "sieved":
-            told = tuple(
-                driver_protocol.expect_text(came, 10)
-                for came in driver_protocol.expect_rows(record.get("v"))
-            )
-            if (
-                self.prefiltered
-                or len(told) != len(self.order.candidates)
-                or not _CAME.issuperset(told)
-            ):
-                raise Untrusted("not what a prefilter tells")
-            self.prefiltered = told
+            self._prefilter(driver_protocol.expect_texts(value, 10))
         elif kind == "errors":
-            self.errors.update(
-                driver_protocol.expect_pair(row)
-                for row in driver_protocol.expect_rows(record.get("v"))
-            )
+            rows = driver_protocol.expect_rows(value)
+            self.errors.update(map(driver_protocol.expect_pair, rows))
         elif kind == "missing":
-            lost = [
-                driver_protocol.expect_text(name)
-                for name in driver_protocol.expect_rows(record.get("v"))
-            ]
+            lost = driver_protocol.expect_texts(value)
             self.errors.update((name, "not collected any more") for name in lost)
-        elif kind == "collected":
-            self.tests.close(record.get("c"))
         elif kind not in {"stopped", "unsteady"}:
             raise Untrusted("a record of an unknown type")
+
+    def _prefilter(self, told: list[str]) -> None:
+        """What came of each candidate of a batch, told once."""
+        wrong = len(told) != len(self.order.candidates) or not _CAME.issuperset(told)
+        if self.prefiltered or wrong:
+            raise Untrusted("not what a prefilter tells")
+        self.prefiltered = tuple(told)
 
     def answer(self, record: Mapping[str, Any]) -> JudgeResponse:
         """The answer once the fork server says that the child is gone."""

@@ -46,53 +46,25 @@ class RecordReader:
         record = driver_protocol.parse(line, self.nonce)
         if self.finished is not None:
             raise Untrusted("a record after the last one")
-        kind = record["t"]
-        if kind in {"start", "phase", "end"}:
-            self._test(kind, record)
-        elif kind == "tests":
-            self.tests.add(driver_protocol.expect_rows(record.get("v")))
-        elif kind == "errors":
-            self.errors += [
-                driver_protocol.expect_pair(row)
-                for row in driver_protocol.expect_rows(record.get("v"))
-            ]
+        kind, value = record["t"], record.get("v")
+        known = self.tests.take(record)
+        if kind == "errors":
+            self.errors += map(driver_protocol.expect_pair, driver_protocol.expect_rows(value))
         elif kind == "missing":
-            lost = [
-                driver_protocol.expect_text(name)
-                for name in driver_protocol.expect_rows(record.get("v"))
-            ]
+            lost = driver_protocol.expect_texts(value)
             self.errors += [(name, "not found: pytest collects no such test") for name in lost]
         elif kind == "unsteady":
-            self.unsteady += [
-                driver_protocol.expect_text(name)
-                for name in driver_protocol.expect_rows(record.get("v"))
-            ]
+            self.unsteady += driver_protocol.expect_texts(value)
         elif kind == "collected":
-            self.tests.close(record.get("c"))
-            names = driver_protocol.expect_rows(record.get("neutralised"))
-            self.neutralised = tuple(driver_protocol.expect_text(name, 100) for name in names)
+            names = driver_protocol.expect_texts(record.get("neutralised"), 100)
+            self.neutralised = tuple(names)
             self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
         elif kind == "unknown":
-            keys = driver_protocol.expect_rows(record.get("v"))
-            self.unknown = tuple(driver_protocol.expect_text(key, 100) for key in keys)
-        elif kind == "lines":
-            self.spectrum.lines(record)
-        elif kind == "hits":
-            self.spectrum.bitmaps(record, len(self.tests.names))
-        elif kind == "gap":
-            self.spectrum.gap(record)
+            self.unknown = tuple(driver_protocol.expect_texts(value, 100))
         elif kind == "finish":
             self.finished = driver_protocol.expect_number(record.get("rc"), 256)
-        else:
+        elif not known and not self.spectrum.take(record, len(self.tests.names)):
             raise Untrusted("a record of an unknown type")
-
-    def _test(self, kind: str, record: dict[str, Any]) -> None:
-        if kind == "start":
-            self.tests.start(record.get("i"))
-        elif kind == "end":
-            self.tests.end(record.get("i"))
-        else:
-            self.tests.phase(record.get("i"), driver_protocol.expect_phase(record))
 
     def sealed(self, code: int) -> None:
         """Untrusted unless exit code, finish record, canaries and results say the same."""

@@ -183,9 +183,8 @@ def _pass(
 
     def feed() -> Iterator[Candidate]:
         for candidate in turns:
-            if run.over() or tally.tried + len(offered) >= limit:
-                return
-            if tally.has_enough(run.clock()):
+            full = tally.tried + len(offered) >= limit
+            if full or run.over() or tally.has_enough(run.clock()):
                 return
             if tally.fixes and (tally.is_too_dear(candidate) or turns.is_delayed(candidate)):
                 continue
