@@ -112,9 +112,7 @@ def _pump(
                 break
             for key, _ in selector.select(min(left, 1.0)):
                 if key.fd in kept:
-                    data = os.read(key.fd, _CHUNK)
-                    if not data:
-                        selector.unregister(key.fd)
+                    data = _drain(selector, key.fd)
                     kept[key.fd].append(data)
                     if tee is not None and data:
                         tee(data)
@@ -125,6 +123,14 @@ def _pump(
                 ended = "flooded"
                 break
     return (b"".join(kept[order[0]]), b"".join(kept[order[1]])), ended
+
+
+def _drain(selector: selectors.BaseSelector, fd: int) -> bytes:
+    """The next piece of an output; nothing once it is closed, which is heard no more."""
+    data = os.read(fd, _CHUNK)
+    if not data:
+        selector.unregister(fd)
+    return data
 
 
 def _feed(
