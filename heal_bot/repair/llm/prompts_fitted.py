@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import jinja2
 
@@ -38,6 +38,8 @@ _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
 # Characters of the context, roomiest first.
 _LEVELS = (40_000, 28_000, 20_000, 14_000, 9_000, 5_000)
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,11 @@ class Prompter:
         # What the rules came upon is told in a paragraph of the context.
         attempts = [attempt for attempt in attempts if attempt.candidate.proposer != RULES]
         many = len(attempts) + len(turns)
+        last = len(_LEVELS) - 1
         for level in range(len(_LEVELS)):
-            # Beyond the roomiest level all but the newest are lines already.
-            for shrunk in range(max(0, many - 1) if level else 0, many + 1):
+            # Beyond the roomiest level all but the newest are lines already, which is one at last.
+            most = many if level == last or not many else many - 1
+            for shrunk in range(max(0, many - 1) if level else 0, most + 1):
                 said = [Message("user", self._context(level))]
                 for number, attempt in enumerate(attempts):
                     name = "attempt_line" if number < shrunk else "attempt"
@@ -175,7 +179,8 @@ class Prompter:
         return self._kept["context", level][1]
 
     def _context_at(self, level: int) -> str:
-        facts = self.facts
+        # Before anything is cut: of what lies across a cut a part would stay.
+        facts = _hidden(self.facts, self.secrets) if self.secrets else self.facts
         return self._render(
             "context",
             shown=select_facts(facts, _LEVELS[level]),
@@ -196,6 +201,19 @@ class Prompter:
             return f"<untrusted-{self.nonce}>\n{text}\n</untrusted-{self.nonce}>\n"
 
         return untrusted
+
+
+def _hidden(value: Value, secrets: Sequence[Secret]) -> Value:
+    """A value with all its texts, those of its parts too, without secrets."""
+    made: object = value
+    if isinstance(value, str):
+        made = hide_values(value, secrets)
+    elif isinstance(value, tuple):
+        made = tuple(_hidden(one, secrets) for one in value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        made = replace(value, **{name: _hidden(part, secrets) for name, part in parts.items()})
+    return cast(Value, made)
 
 
 def estimate(*texts: str) -> int:

@@ -149,6 +149,25 @@ def test_what_looks_like_a_credential_is_shown_as_it_is_unless_it_is_one() -> No
     assert '"http://user:pass@host", "***"' in said
 
 
+@pytest.mark.parametrize("before", range(5_980, 6_012))
+def test_of_a_secret_across_a_cut_nothing_is_shown(before: int) -> None:
+    bare = prompter()
+    failing = replace(bare.facts.failing[0], failures=(
+        replace(FAILURE, message="x" * before + "sesame-street" + "y" * 9_000),
+    ))  # fmt: skip
+    facts = replace(bare.facts, failing=(failing,))
+    secrets = (Secret("sesame-street"),)
+    said = text(replace(bare, facts=facts, secrets=secrets, _kept={}).prompt([], (), 100_000))
+    assert "xx***" in said or "xs" not in said
+
+
+def test_the_newest_answer_stays_whole_while_the_context_can_shrink() -> None:
+    newest = Turn("answer " * 400, "result " * 400, "a line\n")
+    roomy = prompter(8).prompt([], (newest,), 100_000)
+    tight = prompter(8).prompt([], (newest,), roomy.tokens - 300)
+    assert "result result" in text(tight)
+
+
 def test_a_missing_variable_of_a_template_is_an_error() -> None:
     with pytest.raises(jinja2.UndefinedError):
         prompter()._render("system", kind="propose")
