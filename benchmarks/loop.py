@@ -43,8 +43,9 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.text import Secret
 from heal_bot.environments.local_workspace import LocalWorkspace
-from heal_bot.llm_clients.claude import Claude
-from heal_bot.llm_clients.gemini import Gemini
+from heal_bot.llm_clients.claude import CLAUDE
+from heal_bot.llm_clients.client import Client
+from heal_bot.llm_clients.gemini import GEMINI
 from heal_bot.llm_clients.retry import Patience
 from heal_bot.ports import Session, Tree
 from heal_bot.ports.language_model import Model
@@ -130,8 +131,8 @@ class Stage:
 
     def _model(self, name: str, timeout: float) -> Model:
         patience = Patience(attempts=2, first=0.05)
-        made: Callable[..., Model] = {"claude": Claude, "gemini": Gemini}[name]
-        return made(KEY, "", self.server.url, timeout, patience=patience)
+        dialect = {"claude": CLAUDE, "gemini": GEMINI}[name]
+        return Client(dialect, KEY, "", self.server.url, timeout, patience=patience)
 
     def _cluster(self, prefix: str) -> Cluster:
         failures: Sequence[Failure] = [

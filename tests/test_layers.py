@@ -39,7 +39,7 @@ ONLY_IN = {
     "landlockpy": ("sandbox.",),
     "pyseccomp": ("sandbox.",),
     "github": ("github.",),
-    "httpx": ("github.", "llm_clients.openai_compatible"),
+    "httpx": ("github.",),
     "httpx2": ("llm_clients.",),
     "anthropic": ("llm_clients.claude", "llm_clients.claude_cloud"),
     "botocore": (),

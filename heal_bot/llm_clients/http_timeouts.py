@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import ssl
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from heal_bot.core.events import Run
 
@@ -24,7 +22,6 @@ LONGEST = 3_600.0
 _PULSE = 0.05
 # Of the time left, what one call may take.
 _PART = 0.5
-_CONNECT = 15.0
 # What a call may take to notice that its socket was shut.
 _GRACE = 1.0
 
@@ -41,15 +38,6 @@ class Endpoint:
     def seconds(self, run: Run) -> float:
         """What one call may take: of the time left a part, so that another can follow it."""
         return min(self.timeout, run.left() * _PART)
-
-
-class Outgoing(Protocol):
-    """What an HTTP client is about to send, of either generation of the library."""
-
-    @property
-    def headers(self) -> MutableMapping[str, str]: ...
-
-    extensions: MutableMapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -119,45 +107,3 @@ def silence_sdks(*modules: str) -> None:
     """Keep SDKs from printing what a server said: they warn with the odd values in it."""
     for module in modules:
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
-
-
-def client_options(link: Endpoint, trust: Callable[..., ssl.SSLContext]) -> dict[str, Any]:
-    """Keyword arguments for an HTTP client that follows nobody and reads no environment.
-
-    `trust` is its library's maker of a context with the certificates it trusts by itself.
-    """
-    return {
-        "trust_env": False,
-        "follow_redirects": False,
-        "verify": _context(link.ca_file, trust),
-        "proxy": link.proxy or None,
-    }
-
-
-@lru_cache(maxsize=8)
-def _context(ca_file: str, trust: Callable[..., ssl.SSLContext]) -> ssl.SSLContext:
-    """Reading all certificates takes longer than a call does here, so a chain reads them once."""
-    if ca_file:
-        return ssl.create_default_context(cafile=ca_file)
-    return trust(trust_env=False)
-
-
-def timeouts(link: Endpoint) -> dict[str, float]:
-    """Seconds to connect, and for anything else; the watchdog keeps the wall time."""
-    return {"timeout": link.timeout, "connect": min(_CONNECT, link.timeout)}
-
-
-def pin_headers(
-    request: Outgoing, wire: WatchedConnection, headers: Mapping[str, str], kept: frozenset[str]
-) -> None:
-    """Let only headers named in `kept` leave, with `headers` as given, and watch the connection.
-
-    SDKs add headers from environment variables; they end here. Nothing compressed is asked for,
-    since a cap on bytes says little about what they unpack to.
-    """
-    for name in [name for name in request.headers if name.lower() not in kept]:
-        del request.headers[name]
-    for name, value in headers.items():
-        request.headers[name] = value
-    request.headers["accept-encoding"] = "identity"
-    request.extensions = {**request.extensions, "trace": wire.trace}

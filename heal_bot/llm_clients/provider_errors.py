@@ -9,7 +9,6 @@ from email.utils import parsedate_to_datetime
 
 from heal_bot.core.errors import LLMError
 from heal_bot.core.text import one_line, redact
-from heal_bot.llm_clients.http_timeouts import WatchedConnection
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|maximum context length|prompt is too long|exceed_context_size"
@@ -112,21 +111,6 @@ def make_broken(
     said = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     remedy = f"; {_REMEDY[kind]}" if kind in _REMEDY else ""
     return LLMError(kind, f"{who}: {kind}: {one_line(redact(said), 300)}{remedy}", None, billed)
-
-
-def describe_cut(
-    who: str,
-    wire: WatchedConnection,
-    kind: str,
-    error: BaseException,
-    billed: tuple[int, int] | None,
-) -> LLMError:
-    """The same for what came over a wire, which knows best why it was cut or what was wrong."""
-    if wire.cut:
-        return make_broken(who, "timeout", wire.cut, billed)
-    if wire.flaw:
-        return make_broken(who, "bad_gateway", wire.flaw, billed)
-    return make_broken(who, kind, error, billed)
 
 
 def wait_seconds(headers: Mapping[str, str], message: str = "") -> float | None:

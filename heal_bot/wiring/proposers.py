@@ -6,7 +6,7 @@ import importlib.util
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import Memory
@@ -15,6 +15,9 @@ from heal_bot.core.text import Secret
 from heal_bot.ports import Critic, Proposer
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.templates.template_proposer import Rules
+
+if TYPE_CHECKING:
+    from heal_bot.llm_clients.client import Dialect
 
 GROUP = "heal_bot.llm_clients"
 
@@ -75,46 +78,42 @@ def _model(name: str, settings: Settings, repo: Path) -> Model:
     """The client of one provider; UsageError when its key is missing."""
     if name.startswith(ENTRY):
         return _installed(name.removeprefix(ENTRY), repo)
-    chosen = settings.model_of(name)
+    from heal_bot.llm_clients.client import Client
+
+    model = settings.model_of(name)
+    key, url, dialect = _address(name, settings)
+    # The proxy is for encrypted connections alone.
+    proxy = settings.proxy if (url or dialect.base_url).startswith("https:") else ""
+    return Client(dialect, key, model, url, proxy=proxy, ca_file=settings.ca_file)
+
+
+def _address(name: str, settings: Settings) -> tuple[Secret, str, Dialect]:
+    """The key and the address of a provider, and how it is spoken to."""
     if name == "claude":
-        from heal_bot.llm_clients.claude import Claude
+        from heal_bot.llm_clients.claude import CLAUDE
 
         key = _key(name, settings.anthropic_api_key, "ANTHROPIC_API_KEY")
-        url = settings.anthropic_base_url
-        return Claude(key, chosen, url, **_way(settings, url))
+        return key, settings.anthropic_base_url, CLAUDE
     if name == "gemini":
-        from heal_bot.llm_clients.gemini import Gemini
+        from heal_bot.llm_clients.gemini import GEMINI
 
         key = _key(name, settings.gemini_api_key, "GEMINI_API_KEY")
-        url = settings.gemini_base_url
-        return Gemini(key, chosen, url, **_way(settings, url))
-    if name in {"bedrock", "vertex"}:
-        return _in_a_cloud(name, settings, chosen)
-    from heal_bot.llm_clients.openai_compatible import BASE_URL, OpenAICompatible
-
-    url = settings.openai_base_url
-    if not url:
-        _key(name, settings.openai_api_key, "OPENAI_API_KEY")
-    return OpenAICompatible(settings.openai_api_key, chosen, url, **_way(settings, url or BASE_URL))
-
-
-def _in_a_cloud(name: str, settings: Settings, chosen: str) -> Model:
-    from heal_bot.llm_clients.claude_cloud import Bedrock, Vertex
-
+        return key, settings.gemini_base_url, GEMINI
     if name == "bedrock":
+        from heal_bot.llm_clients.claude_cloud import speak_bedrock
+
         key = _key(name, settings.bedrock_token, "AWS_BEARER_TOKEN_BEDROCK")
-        region, url = settings.aws_region, settings.bedrock_base_url
-        return Bedrock(key, region, chosen, url, **_way(settings, url or "https:"))
-    key = _key(name, settings.vertex_token, "CLOUDSDK_AUTH_ACCESS_TOKEN")
-    project, url = settings.vertex_project, settings.vertex_base_url
-    region = settings.vertex_region
-    return Vertex(key, project, region, chosen, url, **_way(settings, url or "https:"))
+        return key, settings.bedrock_base_url, speak_bedrock(settings.aws_region)
+    if name == "vertex":
+        from heal_bot.llm_clients.claude_cloud import speak_vertex
 
+        key = _key(name, settings.vertex_token, "CLOUDSDK_AUTH_ACCESS_TOKEN")
+        dialect = speak_vertex(settings.vertex_project, settings.vertex_region)
+        return key, settings.vertex_base_url, dialect
+    from heal_bot.llm_clients.openai_compatible import OPENAI_COMPATIBLE
 
-def _way(settings: Settings, url: str) -> dict[str, Any]:
-    """How to get to an address: the proxy is for encrypted connections alone."""
-    proxy = settings.proxy if url.startswith("https:") else ""
-    return {"proxy": proxy, "ca_file": settings.ca_file}
+    key, url = settings.openai_api_key, settings.openai_base_url
+    return key if url else _key(name, key, "OPENAI_API_KEY"), url, OPENAI_COMPATIBLE
 
 
 def _key(name: str, key: Secret, variable: str) -> Secret:

@@ -19,9 +19,10 @@ import pytest
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.claude import Claude
-from heal_bot.llm_clients.gemini import Gemini
-from heal_bot.llm_clients.openai_compatible import OpenAICompatible
+from heal_bot.llm_clients.claude import CLAUDE
+from heal_bot.llm_clients.client import Client
+from heal_bot.llm_clients.gemini import GEMINI
+from heal_bot.llm_clients.openai_compatible import OPENAI_COMPATIBLE
 from heal_bot.llm_clients.retry import Patience
 from heal_bot.ports.language_model import Message, Reply
 from tests.llm_clients.scene import ROUND_RIGHT
@@ -88,9 +89,9 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
 def ask(url: str) -> Callable[[str, str], Reply | LLMError]:
     key, patience = Secret("test-key"), Patience(attempts=2, first=0.02)
     clients = {
-        "claude": Claude(key, "claude-sonnet-5-5", url, 20.0, patience=patience),
-        "gemini": Gemini(key, "gemini-3.8-flash", url, 20.0, patience=patience),
-        "openai": OpenAICompatible(key, "gpt-5.5", f"{url}/v1", 20.0, patience=patience),
+        "claude": Client(CLAUDE, key, "claude-sonnet-5-5", url, 20.0, patience=patience),
+        "gemini": Client(GEMINI, key, "gemini-3.8-flash", url, 20.0, patience=patience),
+        "openai": Client(OPENAI_COMPATIBLE, key, "gpt-5.5", f"{url}/v1", 20.0, patience=patience),
     }
 
     def once(provider: str, text: str) -> Reply | LLMError:

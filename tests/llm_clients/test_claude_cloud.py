@@ -14,7 +14,8 @@ import pytest
 from heal_bot.core import settings
 from heal_bot.core.errors import LLMError, UsageError
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.claude_cloud import Bedrock, Vertex
+from heal_bot.llm_clients.claude_cloud import speak_bedrock, speak_vertex
+from heal_bot.llm_clients.client import Client
 from heal_bot.llm_clients.retry import Patience
 from heal_bot.ports.language_model import Message, Model, Reply
 from heal_bot.wiring.proposers import NOTHING, make_tiers
@@ -22,6 +23,10 @@ from tests.llm_clients.server import Answer, claude_says
 
 KEY = "cloud-token-1234567890"
 CLOUDS = ("vertex", "bedrock")
+DIALECTS = {
+    "vertex": speak_vertex("proj-1", "europe-west1"),
+    "bedrock": speak_bedrock("eu-west-1"),
+}
 
 
 def _frame(payload: bytes, **headers: str) -> bytes:
@@ -55,8 +60,8 @@ def _answer(cloud: str, stream: bytes) -> Answer:
 def clouds(_served) -> dict[str, Model]:
     key, patience = Secret(KEY), Patience(attempts=2, first=0.02)
     return {
-        "vertex": Vertex(key, "proj-1", "europe-west1", "", _served.url, patience=patience),
-        "bedrock": Bedrock(key, "eu-west-1", "", _served.url, patience=patience),
+        cloud: Client(dialect, key, "", _served.url, patience=patience)
+        for cloud, dialect in DIALECTS.items()
     }
 
 
@@ -147,7 +152,7 @@ def test_a_frame_that_is_none_is_no_answer(ask, harm) -> None:
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
-def test_a_clouds_own_environment_has_no_influence(bench, clouds, cloud, monkeypatch) -> None:
+def test_a_clouds_own_environment_has_no_influence(bench, cloud, monkeypatch) -> None:
     for name in (
         "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
         "AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION",
@@ -156,9 +161,7 @@ def test_a_clouds_own_environment_has_no_influence(bench, clouds, cloud, monkeyp
     ):  # fmt: skip
         monkeypatch.setenv(name, "x-leaked: leaked" if name.endswith("HEADERS") else "leaked")
     bench.server.plays(_answer(cloud, claude_says("fine")))
-    fresh = type(clouds[cloud])
-    places = ("proj-1", "europe-west1") if cloud == "vertex" else ("eu-west-1",)
-    model = fresh(Secret(KEY), *places, "", bench.server.url)
+    model = Client(DIALECTS[cloud], Secret(KEY), "", bench.server.url)
     assert model.ask(bench.run(), "s", [Message("user", "q")], 10).text == "fine"
     assert "leaked" not in json.dumps(bench.server.requests[0])
 

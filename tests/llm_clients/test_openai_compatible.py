@@ -8,7 +8,8 @@ import pytest
 
 from heal_bot.core.errors import LLMError
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.openai_compatible import OpenAICompatible
+from heal_bot.llm_clients.client import Client
+from heal_bot.llm_clients.openai_compatible import OPENAI_COMPATIBLE
 from heal_bot.ports.language_model import Message, Reply
 
 
@@ -119,14 +120,15 @@ def test_the_name_of_the_limit_follows_the_server(bench) -> None:
 
 def test_without_a_key_no_authorization_is_sent(bench) -> None:
     bench.server.plays(bench.says("openai", "fine"))
-    model = OpenAICompatible(Secret(""), "local", bench.server.url + "/v1/", window=8_000)
+    url = bench.server.url + "/v1/"
+    model = Client(OPENAI_COMPATIBLE, Secret(""), "local", url, window=8_000)
     assert model.ask(bench.run(), "s", [Message("user", "q")], 50).text == "fine"
     assert "authorization" not in bench.server.requests[0][1]
     assert (model.window, model.max_output, model.price(10, 10)) == (8_000, 4_000, None)
 
 
 def test_listed_models_have_a_window_and_a_price() -> None:
-    model = OpenAICompatible(Secret("k"), "gpt-5", "https://api.openai.com/v1")
+    model = Client(OPENAI_COMPATIBLE, Secret("k"), "gpt-5", "https://api.openai.com/v1")
     assert model.window == 400_000
     assert model.price(1_000_000, 0) == pytest.approx(1.25)
 
