@@ -79,6 +79,10 @@ def run_real(recipe: Real, data: Path, engine: Engine) -> Row:
     return kept(blank, data, play)
 
 
+# The statuses of a run that knows why the tests are red, and that no code is to be repaired.
+_KNOWN = frozenset({"explained", "stale_test", "flaky", "not_reproduced", "nothing_to_do"})
+
+
 def run_behind(recipe: Recipe, data: Path, engine: Engine) -> Row:
     """The row of a change that was meant, with the tests from before it."""
     blank = Row(id=recipe.id, part=recipe.part, split=recipe.split, engine=engine.version,
@@ -103,9 +107,15 @@ def run_behind(recipe: Recipe, data: Path, engine: Engine) -> Row:
 
 
 def action_of(ended: Ended) -> Action:
-    """What the action did, by its deeds: it searched or offered; else it spoke, or kept still."""
+    """What the action did, by what a person is left with: a repair, a search in vain, or words.
+
+    A cause that is known after a search is an explanation; a search without either is a repair
+    that was tried.
+    """
     outcome = ended.outcome
-    if outcome.get("searches") or outcome.get("attempts") or ended.pulls:
+    offers = ended.pulls or outcome.get("patch") or outcome.get("suggestion")
+    searched = outcome.get("searches") or outcome.get("attempts")
+    if offers or (searched and status(ended) not in _KNOWN):
         return "repair"
     if status(ended) == "nothing_to_do" and not ended.comments:
         return "silent"

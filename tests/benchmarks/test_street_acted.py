@@ -17,14 +17,16 @@ from benchmarks.street.staged import Ended
     [
         ("explained", {}, 0, 0, "explain"),
         ("environment_error", {}, 0, 0, "explain"),
-        ("explained", {"searches": [{}]}, 0, 0, "repair"),
+        ("explained", {"searches": [{}]}, 0, 0, "explain"),
+        ("explained", {"searches": [{}], "suggestion": {}}, 0, 0, "explain"),
+        ("explained", {"searches": [{}], "suggestion": {"diff": "x"}}, 0, 0, "repair"),
         ("not_healed", {"searches": [{}]}, 0, 0, "repair"),
         ("healed", {"attempts": [{}]}, 1, 0, "repair"),
         ("nothing_to_do", {}, 0, 0, "silent"),
         ("nothing_to_do", {}, 0, 1, "explain"),
     ],
 )
-def test_who_searches_repairs_and_who_says_nothing_is_silent(
+def test_who_offers_or_searches_in_vain_repairs_and_who_says_nothing_is_silent(
     status: str, outcome: Mapping[str, object], pulls: int, comments: int, action: str
 ) -> None:
     ended = Ended(0, "", 1.0, {"status": status}, "", pulls, comments, outcome)
