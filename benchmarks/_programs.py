@@ -17,7 +17,7 @@ from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.events import Run
 from heal_bot.core.model import Baseline, Environment, RunHints
 from heal_bot.environments.local_workspace import LocalWorkspace
-from heal_bot.ports import Tree
+from heal_bot.ports import RunContext, Runner, Tree
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.verification.baseline import reproduce
@@ -52,6 +52,7 @@ class World:
     """The programs as a checkout, the sandbox around it, and where judged files go."""
 
     run: Run
+    workspace: LocalWorkspace
     tree: Tree
     env: Environment
     cold: SuiteRunner
@@ -63,7 +64,11 @@ class World:
     def baseline(self, name: str) -> Baseline:
         """The program's official tests as they are."""
         only = Restricted(self.cold, self.warm, (f"python_testcases/test_{name}.py",))
-        return reproduce(self.run, None, self.tree, self.env, only)
+        return reproduce(self.context(self.run, only), None)
+
+    def context(self, run: Run, runner: Runner) -> RunContext:
+        """What stages get."""
+        return RunContext(run, runner, self.workspace, self.tree, self.env)
 
 
 @contextmanager
@@ -86,7 +91,7 @@ def world(data: Path) -> Iterator[World]:
         env = workspace.provision(run, tree, RunHints())
         cold = SuiteRunner(sandbox, passes={_LIMIT: "2"})
         cold.preflight(run, env)
-        yield World(run, tree, env, cold, SuiteRunner(sandbox), data, scratch, sandbox)
+        yield World(run, workspace, tree, env, cold, SuiteRunner(sandbox), data, scratch, sandbox)
 
 
 def _repository(data: Path, folder: Path) -> None:

@@ -30,6 +30,7 @@ from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Event, ModelSpoke
 from heal_bot.core.model import Candidate, RunHints
 from heal_bot.core.settings import Settings
+from heal_bot.ports import RunContext
 from heal_bot.ports.language_model import Message, Model
 from heal_bot.repair.llm.answer_parser import ReplyError, read
 from heal_bot.source import edit, functions, guard, patch_policy
@@ -101,7 +102,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
         tree = made.workspace.checkout(run, made.request.base_sha)
         env = made.workspace.provision(run, tree, RunHints())
         made.runner.preflight(run, env)
-        baseline = reproduce(run, None, tree, env, made.runner)
+        baseline = reproduce(RunContext(run, made.runner, made.workspace, tree, env), None)
         text = edit.text_of(tree, task.path)
         said = "\n".join(f"{f.test}: {f.kind}: {f.message[:500]}" for f in baseline.confirmed)
         model = _model(chosen, repo)

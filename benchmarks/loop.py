@@ -47,7 +47,7 @@ from heal_bot.llm_clients.claude import CLAUDE
 from heal_bot.llm_clients.client import Client
 from heal_bot.llm_clients.gemini import GEMINI
 from heal_bot.llm_clients.retry import Patience
-from heal_bot.ports import Session, Tree
+from heal_bot.ports import RunContext, Session, Tree
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.model_proposer import ModelProposer
 from heal_bot.repair.search.attempt_log import AttemptLog
@@ -111,9 +111,7 @@ class Stage:
         run = Run(play.events.append, rng=random.Random(1), deadline=now + 300)
 
         def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Session:
-            session = open_session(
-                run, self.runner, self.tree, self.env, self.baseline, cluster, base
-            )
+            session = open_session(self.context(run), self.baseline, cluster, base)
             return Timed(session, play.judged)
 
         limits = SearchLimits(attempts=10)
@@ -125,9 +123,12 @@ class Stage:
         play.notes = tuple(proposer.notes)
         return play
 
+    def context(self, run: Run) -> RunContext:
+        """What stages get for a run."""
+        return RunContext(run, self.runner, self.workspace, self.tree, self.env)
+
     def _lab(self) -> SandboxLab:
-        run = Run(lambda event: None)
-        return SandboxLab(run, self.runner, self.workspace, self.tree, self.env)
+        return SandboxLab(self.context(Run(lambda event: None)))
 
     def _model(self, name: str, timeout: float) -> Model:
         patience = Patience(attempts=2, first=0.05)
@@ -166,7 +167,7 @@ def staged() -> Iterator[Stage]:
         runner = SuiteRunner(sandbox)
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())
-        baseline = reproduce(run, None, tree, env, runner)
+        baseline = reproduce(RunContext(run, runner, workspace, tree, env), None)
         yield Stage(runner, tree, env, baseline, server, workspace)
 
 

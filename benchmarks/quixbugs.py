@@ -100,7 +100,7 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
     ledger = AttemptLog(place.tree)
 
     def judge(cluster: Cluster, base: tuple[Edit, ...]) -> Session:
-        return open_session(run, place.warm, place.tree, place.env, baseline, cluster, base)
+        return open_session(place.context(run, place.warm), baseline, cluster, base)
 
     clusters = ranking.locate(run, baseline, place.tree)
     found = next(scheduler.proposals(run, clusters, [Rules()], judge, ledger, SearchLimits()), None)

@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from benchmarks._honest import HONEST, Honest
 from benchmarks._unsteady import UNSTEADY, Unsteady
 from heal_bot import api, wiring
 from heal_bot.core import settings
-from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Attempt,
     Baseline,
@@ -31,14 +30,13 @@ from heal_bot.core.model import (
     Certificate,
     Confirmed,
     Edit,
-    Environment,
     Failure,
     PatchedFile,
     Proposal,
     RunHints,
     Verdict,
 )
-from heal_bot.ports import Tree
+from heal_bot.ports import RunContext, Tree
 from heal_bot.source import functions, patch_policy
 from heal_bot.verification import gates
 from heal_bot.verification.baseline import reproduce
@@ -51,19 +49,17 @@ PARTS = ("forgeries", "honest", "flaky", "intent", "gates", "wall")
 class Project:
     """A small repository with the edges to verify changes to it."""
 
-    bench: wiring.VerifyBench
-    tree: Tree
-    env: Environment
+    context: RunContext
 
     @property
-    def run(self) -> Run:
-        """The run of its edges."""
-        return self.bench.run
+    def tree(self) -> Tree:
+        """Its checkout."""
+        return self.context.tree
 
     def baseline(self, *tests: str) -> Baseline:
         """The baseline; without names every red test is a failure."""
         named = tuple(Failure(t, "AssertionError", "assert False") for t in tests)
-        return reproduce(self.run, named or None, self.tree, self.env, self.bench.runner)
+        return reproduce(self.context, named or None)
 
     def edit(self, qualname: str, new_source: str) -> Candidate:
         """A candidate that replaces one function of `m.py`."""
@@ -75,10 +71,7 @@ class Project:
     def confirm(self, candidate: Candidate, baseline: Baseline) -> Confirmed | Verdict:
         """The verdict of record."""
         proposal = Proposal((Attempt(1, "", candidate, Verdict("fixed")),))
-        bench = self.bench
-        return confirm(
-            self.run, proposal, bench.workspace, self.tree, self.env, bench.runner, baseline
-        )
+        return confirm(self.context, proposal, baseline)
 
 
 def commit(folder: Path, files: dict[str, str]) -> None:
@@ -102,10 +95,10 @@ def project(python: Path, files: dict[str, str]) -> Iterator[Project]:
         folder.mkdir()
         commit(folder, {"pyproject.toml": _wall.CONFIGURATION, **files})
         chosen = settings.from_process(None, {"proposers": "rules"})
-        with wiring.open_bench(folder, python, chosen, lambda event: None) as bench:
-            tree = bench.workspace.checkout(bench.run, "HEAD")
-            env = bench.workspace.provision(bench.run, tree, RunHints())
-            yield Project(bench, tree, env)
+        with wiring.open_bench(
+            folder, python, chosen, lambda event: None, "HEAD", RunHints()
+        ) as context:
+            yield Project(context)
 
 
 def forgeries(python: Path, few: bool) -> dict[str, Any]:
@@ -193,8 +186,8 @@ def _unsteady(made: Project, case: Unsteady) -> str:
     kind, _, message = case.message.partition(": ")
     failure = Failure(f"{path}::{case.test}", kind, message)
     file = PatchedFile(path, made.tree.blob(path), case.text)
-    tree = made.bench.workspace.patched(made.run, made.tree, (file,))
-    baseline = reproduce(made.run, (failure,), tree, made.env, made.bench.runner)
+    patched = replace(made.context, tree=made.context.patched((file,)))
+    baseline = reproduce(patched, (failure,))
     (found,) = baseline.reproduced
     _say(f"flaky {case.kind}: {found.status}: {found.failure.reason}")
     last = case.text.strip().splitlines()[-1].strip()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,10 +29,9 @@ from heal_bot.core.model import (
 )
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import package_bisection
-from heal_bot.history.bisection import BisectionBench
 from heal_bot.history.changes import find_changes
 from heal_bot.junit import excluded_failures, reader, reported_tests, test_selection
-from heal_bot.ports import Critic, Proposer, Runner, Store, Tree, Workspace
+from heal_bot.ports import Critic, Lab, Proposer, RunContext, Runner, Store, Tree, Workspace
 from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits
@@ -44,15 +43,17 @@ from heal_bot.verification import (
     older_python,
     stale_test_history,
     suite_time_budget,
-    test_merge_commit,
-    verify_command,
 )
 from heal_bot.verification.baseline import remark_on_ids, reproduce
 from heal_bot.verification.final_check import confirm
 from heal_bot.verification.measured_change import TAMPERED
 from heal_bot.verification.sandbox_lab import Panel, SandboxLab
 from heal_bot.verification.suite_time_budget import SuitePlan
+from heal_bot.verification.test_merge_commit import check_merge_commit
+from heal_bot.verification.verify_command import run_commands
 from heal_bot.verification.warm_trial import open_session
+
+Gate = Callable[[RunContext, Confirmed], Confirmed | Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,36 +82,27 @@ def heal(
     started = run.clock()
     if request.trust is Trust.REFUSED:
         return Outcome(request, "refused", "done", f"{request.actor} may not ask here", Report(()))
-    workspace, runner = edges.workspace, edges.runner
-    tree = workspace.checkout(run, request.base_sha)
-    report = _read(run, request, root, tree, workspace.committed(run, tree.sha))
+    tree = edges.workspace.checkout(run, request.base_sha)
+    report = _read(run, request, root, tree, edges.workspace.committed(run, tree.sha))
     left = _set_aside(run, request, report, tree, root)
-    begun = left if isinstance(left, Outcome) else _begun(run, request, left, tree, edges)
-    if isinstance(begun, Outcome):
-        return begun
-    begun = _dated(run, request, begun, tree, edges)
-    report, env, baseline, history = begun.report, begun.env, begun.baseline, begun.history
+    seen = left if isinstance(left, Outcome) else _reproduced(run, request, left, tree, edges)
+    if isinstance(seen, Outcome):
+        return seen
+    report, (baseline, history) = seen.report, _dated(request, seen)
     if not baseline.confirmed:
-        return conclusion.conclude_unconfirmed(request, report, baseline, begun.remark, history)
+        return conclusion.conclude_unconfirmed(request, report, baseline, seen.remark, history)
     _plan(run, report, baseline)
-    for one in history.regressions[:1]:
-        tree = workspace.since(tree, one.good_sha)
-    located = collection_suspects.locate(run, baseline, tree, request.targets, history.regressions)
-    clusters = _permitted(request, located)
-    lab = SandboxLab(run, runner, workspace, tree, env)
-    ledger = AttemptLog(
-        tree, remembered, request.instruction, env.lock_hash, lab, history.regressions,
-        baseline.suite.spectrum, request.paths, env.version, baseline.passed,
-    )  # fmt: skip
-    judge = partial(open_session, run, runner, tree, env, baseline)
-    limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
-    ledger.notes += [*matrix_results.list_unconfirmed(baseline, env), *filter(None, [begun.remark])]
-    ledger.notes += remark_on_ids(baseline.unsteady)
+    context = _counted_since(seen.context, history)
+    clusters = _located(context, request, baseline, history)
+    lab = SandboxLab(context)
     found = RunFindings(request, report, baseline, clusters, history)
+    ledger = _opened(context, found, remembered, lab, seen.remark)
+    panel = Panel(run, edges.critics, clusters, context.tree, lab, baseline.passed)
+    judge = partial(open_session, context, baseline)
+    limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     conclude = partial(conclusion.conclude, run, started, found, edges.proposers, ledger)
-    panel = Panel(run, edges.critics, clusters, tree, lab, baseline.passed)
     for proposal in scheduler.proposals(run, clusters, edges.proposers, judge, ledger, limits):
-        verified = _verified(run, proposal, request, edges, tree, begun)
+        verified = _verified(context, proposal, found)
         if not ledger.lacks(proposal, verified):
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
@@ -146,201 +138,206 @@ def _withdraw_refused(ledger: AttemptLog, history: History, panel: Panel) -> Non
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
-    """What fails before any change: the report with remarks, the environment, the baseline.
+class Reproduction:
+    """What fails before any change, and where: the report with remarks, and the baseline.
 
-    `remark` says what became of plugins that the environment lacked, `history` which commits and
-    packages broke tests.
+    `remark` says what became of plugins that the environment lacked.
     """
 
+    context: RunContext
     report: Report
-    env: Environment
     baseline: Baseline
     remark: str = ""
-    history: History = field(default_factory=History)
 
 
-def _begun(
-    run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
-) -> _Begun | Outcome:
-    """Reproduce the failures; once more where the environment turns out to lack plugins."""
-    with conclusion.add_report_message(report):
-        env = _provisioned(run, tree, report.hints, edges.workspace)
-    begun: _Begun | Outcome | None = None
-    lacking: tuple[str, ...] = ()
+Observe = Callable[[RunContext], Reproduction | Outcome]
+
+
+def reproduce_completed(
+    context: RunContext, report: Report, observe: Observe
+) -> Reproduction | Outcome:
+    """What `observe` sees; in an environment with the plugins that the first one lacked."""
+    tree, env = context.tree, context.env
+    before: Reproduction | None = None
     try:
-        begun = _reproduced(run, request, report, tree, env, edges.runner)
-        if isinstance(begun, _Begun):
-            lacking = missing_plugins.find_missing(report, begun.baseline.suite, tree, env)
+        seen = observe(context)
+        if isinstance(seen, Outcome):
+            return seen
+        before = seen
+        lacking = missing_plugins.find_missing(report, seen.baseline.suite, tree, env)
+        if not lacking:
+            return seen
     except SandboxError as error:
         lacking = missing_plugins.find_stopping(report, str(error), tree, env)
         if not lacking:
             raise
-    if not lacking and begun is not None:
-        return begun
-    before = begun if isinstance(begun, _Begun) else None
     try:
-        env = _completed(run, report, tree, env, edges.workspace, lacking)
+        context = _completed(context, report, lacking)
     except ProvisionError as error:
         if before is None:
             raise
-        run.emit(Noted(stage="workspace", message=str(error), level="warning"))
+        context.run.emit(Noted(stage="workspace", message=str(error), level="warning"))
         return replace(before, remark=str(error))
-    return _again(run, request, report, tree, env, edges.runner, lacking, before)
+    return _again(context, observe, lacking, before)
 
 
-def _dated(run: Run, request: HealRequest, begun: _Begun, tree: Tree, edges: Edges) -> _Begun:
-    """The same, with what changed since the tests passed: commits, packages, or the Python."""
-    workspace, runner, env = edges.workspace, edges.runner, begun.env
-    hints, baseline = begun.report.hints, begun.baseline
-    added = tuple(name.partition(" ")[0] for name in env.added)
-    known = replace(hints, plugins=(*hints.plugins, *added))
-    bench = BisectionBench(workspace, runner, env, known, baseline.suite.seconds)
-    versions = non_code_causes.select_versions(baseline, tree, env)
-    good, green = request.good, request.green
-    history = find_changes(run, good, green, tree, baseline, bench, versions)
-    baseline = stale_test_history.find_outdated(
-        package_bisection.mark_explained(baseline, history.packages), history, tree
-    )
-    if not history.regressions:
-        baseline = older_python.compare_pythons(run, baseline, tree, env, hints, workspace, runner)
-    return replace(begun, baseline=baseline, history=history)
+def provision(run: Run, tree: Tree, hints: RunHints, workspace: Workspace) -> Environment:
+    """The environment, in which pytest collects the examples that the failing run collected."""
+    return replace(workspace.provision(run, tree, hints), doctests=hints.doctests)
 
 
-def _again(
-    run: Run,
-    request: HealRequest,
-    report: Report,
-    tree: Tree,
-    env: Environment,
-    runner: Runner,
-    added: tuple[str, ...],
-    before: _Begun | None,
-) -> _Begun | Outcome:
-    """The failures with the plugins added; as they were `before` where these stop the tests."""
-    names = ", ".join(added)
-    kept = before if before is not None and before.baseline.confirmed else None
-    try:
-        begun = _reproduced(run, request, report, tree, env, runner)
-        why = _stopped(begun, kept)
-    except (BudgetError, SandboxError) as error:
-        if kept is None:
-            raise
-        begun, why = kept, str(error)
-    if kept is None or not why:
-        if isinstance(begun, Outcome):
-            return begun
-        return replace(begun, remark=f"{names} was added to the environment and is there now")
-    message = f"with {names} added the tests do not run ({why}): what ran without counts"
-    run.emit(Noted(stage="workspace", message=message, level="warning"))
-    runner.preflight(run, kept.env)
-    return replace(kept, remark=message)
-
-
-def _stopped(begun: _Begun | Outcome, before: _Begun | None) -> str:
-    """What keeps tests that were confirmed before from running; '' where they run."""
-    if before is None or isinstance(begun, Outcome):
-        return begun.reason if isinstance(begun, Outcome) else ""
-    if begun.baseline.confirmed:
-        return ""
-    if begun.baseline.suite.ended != "finished":
-        return begun.baseline.suite.detail or begun.baseline.suite.ended
-    known = {failure.test for failure in before.baseline.confirmed}
-    items = (i for i in begun.baseline.reproduced if i.failure.test in known)
-    return next((i.failure.reason for i in items if i.status in {"environment", "explained"}), "")
-
-
-def _completed(
-    run: Run,
-    report: Report,
-    tree: Tree,
-    env: Environment,
-    workspace: Workspace,
-    lacking: tuple[str, ...],
-) -> Environment:
-    """The environment with the plugins it lacks; ProvisionError where it cannot be given them."""
+def _completed(context: RunContext, report: Report, lacking: tuple[str, ...]) -> RunContext:
+    """The same with the plugins it lacks; ProvisionError where it cannot be given them."""
     names = ", ".join(lacking)
     hints = replace(report.hints, plugins=(*report.hints.plugins, *lacking))
     try:
-        fuller = _provisioned(run, tree, hints, workspace)
+        fuller = provision(context.run, context.tree, hints, context.workspace)
     except ProvisionError as error:
         raise ProvisionError(
             f"the tests need {names}, which is not installed and cannot be added ({error}): "
             "install it in the test environment, or declare it"
         ) from error
-    if fuller == env:
+    if fuller == context.env:
         raise ProvisionError(
-            f"the tests need {names}, which {env.python} does not have; an environment that is "
+            f"the tests need {names}, which {fuller.python} does not have; an environment that is "
             "there is not changed: install it there"
         )
     message = f"the tests need {names}: the environment has it now, and they run again"
-    run.emit(Noted(stage="workspace", message=message, level="info"))
-    return fuller
+    context.run.emit(Noted(stage="workspace", message=message, level="info"))
+    return replace(context, env=fuller)
 
 
-def _provisioned(run: Run, tree: Tree, hints: RunHints, workspace: Workspace) -> Environment:
-    """The environment, in which pytest collects the examples that the failing run collected."""
-    return replace(workspace.provision(run, tree, hints), doctests=hints.doctests)
+def _again(
+    context: RunContext, observe: Observe, added: tuple[str, ...], before: Reproduction | None
+) -> Reproduction | Outcome:
+    """The failures with the plugins added; as they were `before` where these stop the tests."""
+    names = ", ".join(added)
+    kept = before if before is not None and before.baseline.confirmed else None
+    try:
+        seen = observe(context)
+        why = _stopped(seen, kept)
+    except (BudgetError, SandboxError) as error:
+        if kept is None:
+            raise
+        seen, why = kept, str(error)
+    if kept is None or not why:
+        if isinstance(seen, Outcome):
+            return seen
+        return replace(seen, remark=f"{names} was added to the environment and is there now")
+    message = f"with {names} added the tests do not run ({why}): what ran without counts"
+    context.run.emit(Noted(stage="workspace", message=message, level="warning"))
+    context.runner.preflight(context.run, kept.context.env)
+    return replace(kept, remark=message)
+
+
+def _stopped(seen: Reproduction | Outcome, before: Reproduction | None) -> str:
+    """What keeps tests that were confirmed before from running; '' where they run."""
+    if before is None or isinstance(seen, Outcome):
+        return seen.reason if isinstance(seen, Outcome) else ""
+    if seen.baseline.confirmed:
+        return ""
+    if seen.baseline.suite.ended != "finished":
+        return seen.baseline.suite.detail or seen.baseline.suite.ended
+    known = {failure.test for failure in before.baseline.confirmed}
+    items = (i for i in seen.baseline.reproduced if i.failure.test in known)
+    return next((i.failure.reason for i in items if i.status in {"environment", "explained"}), "")
 
 
 def _reproduced(
-    run: Run, request: HealRequest, report: Report, tree: Tree, env: Environment, runner: Runner
-) -> _Begun | Outcome:
+    run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
+) -> Reproduction | Outcome:
+    """What of the report fails here, in an environment that has what the tests need."""
+    with conclusion.add_report_message(report):
+        env = provision(run, tree, report.hints, edges.workspace)
+    context = RunContext(run, edges.runner, edges.workspace, tree, env)
+    return reproduce_completed(context, report, partial(_observed, request, report))
+
+
+def _observed(request: HealRequest, report: Report, context: RunContext) -> Reproduction | Outcome:
     """The failures of the report, or those of a run without one, as they are in an environment."""
-    runner.preflight(run, env)
-    meant = test_selection.guess_meant(request, report, tree)
+    run, tree = context.run, context.tree
+    context.runner.preflight(run, context.env)
     look = SuitePlan(Collection(()))
+    meant = test_selection.guess_meant(request, report, tree)
     if request.reports:
-        look = suite_time_budget.plan_suite(run, report, tree, env, runner, meant)
+        look = suite_time_budget.plan_suite(context, report, meant)
     wanted = test_selection.select_wanted(run, request, report, tree, look.collection)
     report = reported_tests.add_remarks(report, wanted)
     if wanted.nothing:
         return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
+    failures, selected = wanted.failures, None
     if wanted.whole:
-        first = wanted.failures
-        baseline = reproduce(run, None, tree, env, runner, look.seen, first=first)
-    else:
-        failures = wanted.failures
-        selected = (
-            None
-            if look.fits
-            else suite_time_budget.choose_tests(run, report, look.collection, failures)
-        )
-        baseline = reproduce(run, failures, tree, env, runner, look.seen, selected)
-    return _Begun(report, env, baseline)
+        return Reproduction(context, report, reproduce(context, None, look.seen, first=failures))
+    if not look.fits:
+        selected = suite_time_budget.choose_tests(run, report, look.collection, failures)
+    return Reproduction(context, report, reproduce(context, failures, look.seen, selected))
 
 
-def _verified(
-    run: Run,
-    proposal: Proposal,
-    request: HealRequest,
-    edges: Edges,
-    tree: Tree,
-    begun: _Begun,
-) -> Confirmed | Verdict:
+def _dated(request: HealRequest, seen: Reproduction) -> tuple[Baseline, History]:
+    """What changed since the tests passed, commits, packages, or the Python, and what it tells."""
+    context, hints, baseline = seen.context, seen.report.hints, seen.baseline
+    added = tuple(name.partition(" ")[0] for name in context.env.added)
+    known = replace(hints, plugins=(*hints.plugins, *added))
+    versions = non_code_causes.select_versions(baseline, context.tree, context.env)
+    history = find_changes(context, request.good, request.green, baseline, known, versions)
+    baseline = stale_test_history.find_outdated(
+        package_bisection.mark_explained(baseline, history.packages), history, context.tree
+    )
+    if not history.regressions:
+        baseline = older_python.compare_pythons(context, baseline, hints)
+    return baseline, history
+
+
+def _counted_since(context: RunContext, history: History) -> RunContext:
+    """The same, with what was changed counted from before the commit that broke most tests."""
+    if not history.regressions:
+        return context
+    tree = context.workspace.since(context.tree, history.regressions[0].good_sha)
+    return replace(context, tree=tree)
+
+
+def _opened(
+    context: RunContext, found: RunFindings, remembered: Memory, lab: Lab, remark: str
+) -> AttemptLog:
+    """The log of attempts as the search begins, with what a person should know of the baseline."""
+    request, baseline, env = found.request, found.baseline, context.env
+    notes = [*matrix_results.list_unconfirmed(baseline, env), *filter(None, [remark])]
+    return AttemptLog(
+        context.tree, remembered, request.instruction, env.lock_hash, lab,
+        found.history.regressions, baseline.suite.spectrum, request.paths, env.version,
+        baseline.passed, notes=[*notes, *remark_on_ids(baseline.unsteady)],
+    )  # fmt: skip
+
+
+def _verified(context: RunContext, proposal: Proposal, found: RunFindings) -> Confirmed | Verdict:
     """What cold runs say of a proposal: by itself, merged with its base, under the own command.
 
     Where packages broke tests it has to hold with their former versions as well.
     """
+    request, baseline = found.request, found.baseline
     if reason := explain_outside(request.paths, (edit.target.path for edit in proposal.edits)):
         return Verdict("unconfirmed", detail=reason)
-    workspace, runner = edges.workspace, edges.runner
-    env, baseline = begun.env, begun.baseline
-    verified = confirm(run, proposal, workspace, tree, env, runner, baseline)
-    held = test_merge_commit.check_merge_commit(
-        run, verified, request.tested_sha, tree, workspace, env, runner, baseline
+    gates: tuple[Gate, ...] = (
+        partial(check_merge_commit, tested_sha=request.tested_sha, selected=baseline.selected),
+        partial(run_commands, request=request),
+        partial(package_bisection.check_former_packages, changes=found.history.packages),
     )
-    held = verify_command.run_commands(run, held, request, tree, workspace, env, runner)
-    held = package_bisection.check_former_packages(
-        run, held, begun.history.packages, tree, workspace, env, runner
-    )
-    if held is not verified and isinstance(held, Confirmed) and workspace.changed(env):
-        return TAMPERED
-    return held
+    confirmed = held = confirm(context, proposal, baseline)
+    for gate in gates:
+        if isinstance(held, Verdict):
+            return held
+        held = gate(context, held)
+    ran = held is not confirmed and isinstance(held, Confirmed)
+    return TAMPERED if ran and context.workspace.changed(context.env) else held
 
 
-def _permitted(request: HealRequest, clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
-    """The clusters without the suspects that may not be changed."""
+def _located(
+    context: RunContext, request: HealRequest, baseline: Baseline, history: History
+) -> tuple[Cluster, ...]:
+    """The clusters of failures, without the suspects that may not be changed."""
+    clusters = collection_suspects.locate(
+        context.run, baseline, context.tree, request.targets, history.regressions
+    )
     return tuple(
         replace(
             cluster,

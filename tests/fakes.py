@@ -26,7 +26,7 @@ from heal_bot.core.model import (
     SuiteRun,
     Verdict,
 )
-from heal_bot.ports import Ask
+from heal_bot.ports import Ask, RunContext
 from heal_bot.source.edit import patch_files
 
 SHA = "1" * 40
@@ -39,6 +39,13 @@ def quiet_run(**fields: Any) -> tuple[Run, list[Event]]:
     """A run and the list its events go to."""
     events: list[Event] = []
     return Run(events.append, **fields), events
+
+
+def context_of(
+    run: Run, runner: Any, tree: Any, workspace: Any = None, env: Environment = ENVIRONMENT
+) -> RunContext:
+    """What stages get, for fakes; those that make no checkout need no workspace."""
+    return RunContext(run, runner, workspace, tree, env)
 
 
 @dataclass(frozen=True)

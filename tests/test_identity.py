@@ -21,7 +21,15 @@ from heal_bot.core.model import (
 from heal_bot.junit import reader, reported_tests
 from heal_bot.report.outcome_record import fingerprint_failures, flatten
 from heal_bot.verification.baseline import reproduce
-from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
+from tests.fakes import (
+    FolderTree,
+    ScriptedRunner,
+    context_of,
+    failed,
+    passed,
+    quiet_run,
+    suite,
+)
 
 F = "t[1]/test_m.py::Case::test_f"
 MONDAY = ("a.py::test_a", f"{F}[mon [1]]", f"{F}[mon::2]", f"{F}[mon 3]", "b.py::test_b[x]")
@@ -70,7 +78,7 @@ def test_a_later_run_reproduces_what_an_earlier_one_named(tmp_path: Path) -> Non
     runner = ScriptedRunner([replace(red, unsteady=(F,))])
     tree = FolderTree.of(tmp_path, {"m.py": ""})
     named = [Failure(f"{F}[2 of 3]", "", "")]
-    baseline = reproduce(run, named, tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, tree), named)
     assert [failure.test for failure in baseline.confirmed] == [MONDAY[2]]
     assert baseline.unsteady == (F,)
     told = [text for e in events if F in (text := getattr(e, "message", ""))]

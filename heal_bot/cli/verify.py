@@ -59,13 +59,13 @@ def command(
     if record.patch is None:
         raise UsageError(f"{folder} holds no patch: the run ended as {record.status}")
     chosen = settings.from_process(None, options)
-    with wiring.open_bench(repo, python, chosen, (lambda event: None) if quiet else _show) as made:
-        tree = made.workspace.checkout(made.run, record.patch.base_sha)
+    sink, sha = (lambda event: None) if quiet else _show, record.patch.base_sha
+    with wiring.open_bench(repo, python, chosen, sink, sha, _hints(record)) as made:
         told = record.certificate.environment.doctests if record.certificate else ()
-        env = made.workspace.provision(made.run, tree, _hints(record))
-        env = replace(env, doctests=tuple(path for path in told if path in tree.paths()))
+        doctests = tuple(path for path in told if path in made.tree.paths())
+        env = replace(made.env, doctests=doctests)
         made.runner.preflight(made.run, env)
-        rows = replay_bundle(made.run, record, made.workspace, made.runner, env, tree)
+        rows = replay_bundle(replace(made, env=env), record)
     for row in rows:
         click.echo(for_log(_line(row)))
     equal = all(row.equal for row in rows if row.counts)

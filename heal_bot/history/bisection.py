@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from heal_bot.core.errors import HealBotError, ProvisionError
-from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Commit,
     Environment,
@@ -19,7 +18,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.text import count
 from heal_bot.history.state_trial import report_trial, state_of
-from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source.reversal import brought_tests
 
 # What bisection may take of the time left, and a single run beyond what the suite took.
@@ -27,42 +26,32 @@ _SHARE = 0.25
 _SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class BisectionBench:
-    """What the tests are run with; `hints` make an environment of its own for an old commit."""
-
-    workspace: Workspace
-    runner: Runner
-    env: Environment
-    hints: RunHints
-    seconds: float
-
-
 def find_regressions(
-    run: Run,
+    context: RunContext,
     good: str,
     commits: Sequence[Commit],
-    tree: Tree,
     failures: Sequence[Failure],
-    bench: BisectionBench,
+    hints: RunHints,
+    seconds: float,
 ) -> History:
     """The commits after which the failing tests fail, each proved on it and on its parent.
 
     `good`, the commit before `commits`, is where the tests are said to have passed; it is believed
     only after they did. Without one, or where they fail there too, older and older commits are
-    asked. At most log2 n + 3 runs for n commits since a good one that is told.
+    asked. At most log2 n + 3 runs for n commits since a good one that is told. The suite takes
+    `seconds`, `hints` make an environment of its own for an old commit.
     """
     if not commits:
         return History(reason="no earlier commit is at hand: nothing is said of what changed")
-    limited = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
+    limited = context.limited(_SHARE)
     tests = {failure.test: failure for failure in failures}
-    search = _Search(limited, commits, tests, bench)
+    search = _Search(limited, commits, tests, hints, seconds)
     try:
         search.narrow(len(commits) if good else 1)
         if search.open() and good:
-            older = bench.workspace.commits(run, "", tree.sha)
+            older = context.workspace.commits(context.run, "", context.tree.sha)
             if len(older) > len(commits):
-                search = _Search(limited, older, tests, bench, search.runs)
+                search = _Search(limited, older, tests, hints, seconds, search.runs)
                 search.narrow(min(2 * len(commits), len(older)))
         found = search.confirmed()
     except HealBotError as error:
@@ -79,10 +68,11 @@ class _Search:
     Place 0 is the parent of the first commit, place n the n-th commit; the last one is red.
     """
 
-    run: Run
+    context: RunContext
     commits: Sequence[Commit]
     tests: Mapping[str, Failure]
-    bench: BisectionBench
+    hints: RunHints
+    seconds: float
     runs: int = 0
     passes: dict[str, int] = field(default_factory=dict)
     fails: dict[str, int] = field(default_factory=dict)
@@ -95,12 +85,12 @@ class _Search:
     def narrow(self, back: int) -> None:
         """Go so many commits back, further until the tests pass, then halve what lies between."""
         last = len(self.commits)
-        while self.open() and not self.run.over():
+        while self.open() and not self.context.run.over():
             self.ask(last - back, self.open())
             if back >= last:
                 break
             back = min(2 * back, last)
-        while (place := self.middle()) is not None and not self.run.over():
+        while (place := self.middle()) is not None and not self.context.run.over():
             self.ask(place, [t for t in self.passes if self.passes[t] < place < self.fails[t]])
 
     def open(self) -> list[str]:
@@ -139,26 +129,26 @@ class _Search:
         if suite.ended == "finished" and not suite.errors:
             return None
         try:
-            made = self.bench.workspace.provision(self.run, tree, self.bench.hints)
+            made = self.context.workspace.provision(self.context.run, tree, self.hints)
         except ProvisionError:
             return None
-        return None if made == self.bench.env else made
+        return None if made == self.context.env else made
 
     def states(self, places: Sequence[int], tests: Sequence[str]) -> list[dict[str, str]]:
         """What the tests do at each place: passed, failed, or '' where nobody can say."""
-        bench, run = self.bench, self.run
-        trees = [bench.workspace.checkout(run, self.sha(place)) for place in places]
-        seconds = _SECONDS + 2 * bench.seconds
+        context, run = self.context, self.context.run
+        trees = [context.workspace.checkout(run, self.sha(place)) for place in places]
+        seconds = _SECONDS + 2 * self.seconds
         asks = [Ask(tree, tuple(tests), seconds=seconds) for tree in trees]
-        done = bench.runner.run_many(run, bench.env, asks)
+        done = context.run_many(asks)
         found = []
         for tree, ask, first in zip(trees, asks, done, strict=True):
             self.tell(tree, first)
             states = {test: state_of(test, first, self.tests[test]) for test in tests}
             if (env := self.environment(tree, first)) is not None:
-                bench.runner.preflight(run, env)
-                (suite,) = bench.runner.run_many(run, env, [ask])
-                bench.runner.preflight(run, bench.env)
+                context.runner.preflight(run, env)
+                (suite,) = context.runner.run_many(run, env, [ask])
+                context.runner.preflight(run, context.env)
                 self.tell(tree, suite)
                 own = {test: state_of(test, suite, self.tests[test]) for test in tests}
                 states = {test: state or own[test] for test, state in states.items()}
@@ -168,7 +158,7 @@ class _Search:
     def tell(self, tree: Tree, suite: SuiteRun) -> None:
         """Count a run and say what came of it."""
         self.runs += 1
-        report_trial(self.run, f"failing tests at {tree.sha[:7]}", suite)
+        report_trial(self.context.run, f"failing tests at {tree.sha[:7]}", suite)
 
     def confirmed(self) -> tuple[Regression, ...]:
         """A regression for each commit that nothing lies between and its parent, seen again."""
@@ -186,11 +176,11 @@ class _Search:
 
     def again(self, place: int, tests: Sequence[str]) -> Regression:
         """The regression at a place, with the tests run once more before and, if old, at it."""
-        workspace = self.bench.workspace
+        context = self.context
         places = [place - 1, place] if place < len(self.commits) else [place - 1]
-        before, *at = [{}] * 2 if self.run.over() else self.states(places, tests)
+        before, *at = [{}] * 2 if context.run.over() else self.states(places, tests)
         good, bad = self.sha(place - 1), self.commits[place - 1]
-        files = workspace.changes(self.run, good, bad.sha)
+        files = context.workspace.changes(context.run, good, bad.sha)
         # A test that the commit itself changed is another one: that it failed before is not known.
         own = brought_tests(files)
         self.rewritten.update(test for test in tests if _function(test) in own)

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Baseline, Failure, History, PackageChange
+from heal_bot.core.events import Noted
+from heal_bot.core.model import Baseline, Failure, History, PackageChange, RunHints
 from heal_bot.history import package_bisection
-from heal_bot.history.bisection import BisectionBench, find_regressions
-from heal_bot.ports import Tree
+from heal_bot.history.bisection import find_regressions
+from heal_bot.ports import RunContext
 
 
 def find_changes(
-    run: Run,
+    context: RunContext,
     good: str,
     green: float,
-    tree: Tree,
     baseline: Baseline,
-    bench: BisectionBench,
+    hints: RunHints,
     versions: Sequence[Failure] = (),
 ) -> History:
     """The commits that broke the tests, or the packages that did.
@@ -32,20 +31,19 @@ def find_changes(
     if not red:
         return History()
     history = History()
-    commits = bench.workspace.commits(run, good, tree.sha)
+    run, workspace, tree = context.run, context.workspace, context.tree
+    commits = workspace.commits(run, good, tree.sha)
     before = good if good != tree.sha else ""
-    pushed = bench.workspace.since(tree, commits[0].parent) if before and commits else tree
+    pushed = workspace.since(tree, commits[0].parent) if before and commits else tree
     found: tuple[PackageChange, ...] = ()
-    ask = partial(
-        package_bisection.find_culprits, run, tree, bench.env, red, bench.workspace, bench.runner,
-        bench.hints, good, green,
-    )  # fmt: skip
+    ask = partial(package_bisection.find_culprits, context, red, hints, good, green)
     bumped = good == tree.sha or package_bisection.is_bump(pushed)
     if bumped:
         found = ask()
     dated = (*baseline.confirmed, *versions)
     if not found and dated:
-        history = find_regressions(run, before, commits, tree, dated, bench)
+        seconds = baseline.suite.seconds
+        history = find_regressions(context, before, commits, dated, hints, seconds)
         for said in (*(one.said for one in history.regressions), *filter(None, [history.reason])):
             run.emit(Noted(stage="history", message=said, level="info"))
         found = ask() if history.always_red and not bumped else ()

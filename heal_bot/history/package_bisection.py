@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from packaging.version import Version
 
 from heal_bot.core.errors import BudgetError, HealBotError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Noted
 from heal_bot.core.model import (
     Baseline,
     Bump,
     Confirmed,
-    Environment,
     Failure,
     Origin,
     PackageChange,
@@ -26,7 +25,7 @@ from heal_bot.core.model import (
 from heal_bot.core.model.package_versions import NAMED
 from heal_bot.core.text import count
 from heal_bot.history.state_trial import report_trial, state_of
-from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source.paths import is_test
 
 GATE = "former packages"
@@ -51,12 +50,8 @@ def is_bump(tree: Tree) -> bool:
 
 
 def find_culprits(
-    run: Run,
-    tree: Tree,
-    env: Environment,
+    context: RunContext,
     failures: Sequence[Failure],
-    workspace: Workspace,
-    runner: Runner,
     hints: RunHints,
     good: str = "",
     green: float = 0.0,
@@ -67,17 +62,18 @@ def find_culprits(
     test) when it was `green` (0 for when it was made). Bisecting takes a test run for each half
     and three more: all packages as they were, the one alone, and today's once more.
     """
-    run = replace(run, deadline=min(run.deadline, run.clock() + _SHARE * run.left()))
+    context = context.limited(_SHARE)
+    run, env = context.run, context.env
     found: list[PackageChange] = []
     try:
-        bumps = workspace.former_versions(run, tree, env, hints, good, green)
+        bumps = context.workspace.former_versions(run, context.tree, env, hints, good, green)
         tests = tuple(dict.fromkeys(failure.test for failure in failures))
-        trials = _Trials(run, tree, env, workspace, runner, tests, {b.name: b for b in bumps})
+        trials = _Trials(context, tests, {b.name: b for b in bumps})
         for change in trials.changes() if bumps else ():
             run.emit(Noted(stage="history", message=describe_change(change)))
             found.append(change)
         if bumps:
-            runner.preflight(run, env)
+            context.runner.preflight(run, env)
     except HealBotError as error:
         message = f"whether another version of a package broke the tests is not known: {error}"
         run.emit(Noted(stage="history", message=message, level="warning"))
@@ -91,11 +87,7 @@ class _Trials:
     `_stuck`: in the last of them not all tests could be run.
     """
 
-    run: Run
-    tree: Tree
-    env: Environment
-    workspace: Workspace
-    runner: Runner
+    context: RunContext
     tests: tuple[str, ...]
     bumps: dict[str, Bump]
     runs: int = 0
@@ -140,21 +132,21 @@ class _Trials:
         chosen = self._closed(names)
         key = frozenset(chosen)
         if again or key not in self._seen:
-            env = self.env
+            run, runner, env = self.context.run, self.context.runner, self.context.env
             if chosen:
                 bumps = [self.bumps[name] for name in chosen]
-                env = self.workspace.with_former(self.run, env, bumps)
-            self.runner.preflight(self.run, env)
-            ask = Ask(self.tree, self.tests)
-            done = self.runner.run_many(self.run, env, [ask])[0]
-            if self.run.over():
+                env = self.context.workspace.with_former(run, env, bumps)
+            runner.preflight(run, env)
+            ask = Ask(self.context.tree, self.tests)
+            done = runner.run_many(run, env, [ask])[0]
+            if run.over():
                 raise BudgetError("its share of the time is over; raise --max-minutes")
             self.runs += 1
             self._stuck = done.ended != "finished" or bool(done.errors)
             found = frozenset(test for test in self.tests if state_of(test, done) == "passed")
             of = count(len(self.bumps), "package")
             purpose = f"failing tests with {len(chosen)} of {of} in an older version"
-            report_trial(self.run, purpose, done)
+            report_trial(run, purpose, done)
             self._seen[key] = found & self._seen.get(key, found)
         return self._seen[key]
 
@@ -232,18 +224,11 @@ def _is_in_source(failure: Failure) -> bool:
 
 
 def check_former_packages(
-    run: Run,
-    found: Confirmed | Verdict,
-    changes: Sequence[PackageChange],
-    tree: Tree,
-    workspace: Workspace,
-    env: Environment,
-    runner: Runner,
+    context: RunContext, found: Confirmed, *, changes: Sequence[PackageChange]
 ) -> Confirmed | Verdict:
     """The confirmation where what it fixes passes with the former packages too, or the verdict."""
+    run, runner = context.run, context.runner
     for change in changes:
-        if isinstance(found, Verdict):
-            break
         files = {test for test in change.tests if "::" not in test}
         tests = tuple(
             test
@@ -252,11 +237,11 @@ def check_former_packages(
         )
         if not tests:
             continue
-        former = workspace.with_former(run, env, change.bumps)
+        former = context.workspace.with_former(run, context.env, change.bumps)
         runner.preflight(run, former)
-        ask = Ask(workspace.patched(run, tree, found.patch.files), tests)
+        ask = Ask(context.patched(found.patch.files), tests)
         done = runner.run_many(run, former, [ask])[0]
-        runner.preflight(run, env)
+        runner.preflight(run, context.env)
         version = f"{change.bumps[0].name} {change.bumps[0].good}"
         if left := [test for test in tests if state_of(test, done) != "passed"]:
             detail = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -230,6 +230,30 @@ class Observed:
     how: str
     code: int
     output: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What travels together: the run, its edges, and the checkout and environment of the tests."""
+
+    run: Run
+    runner: Runner
+    workspace: Workspace
+    tree: Tree
+    env: Environment
+
+    def limited(self, share: float) -> RunContext:
+        """The same for what may take this share of the time left."""
+        deadline = min(self.run.deadline, self.run.clock() + share * self.run.left())
+        return replace(self, run=replace(self.run, deadline=deadline))
+
+    def run_many(self, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
+        """Cold runs side by side in the environment."""
+        return self.runner.run_many(self.run, self.env, asks)
+
+    def patched(self, files: Sequence[PatchedFile]) -> Tree:
+        """A fresh checkout with these files replaced."""
+        return self.workspace.patched(self.run, self.tree, files)
 
 
 class Told(Protocol):

@@ -16,7 +16,7 @@ from heal_bot.core.model import (
     test_identity,
 )
 from heal_bot.core.text import count
-from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification import (
     collection_failures,
     environment_differences,
@@ -47,10 +47,7 @@ class BaselineRuns:
 
 
 def observe_suite(
-    run: Run,
-    tree: Tree,
-    env: Environment,
-    runner: Runner,
+    context: RunContext,
     tests: tuple[str, ...] | None = None,
     failing: tuple[str, ...] = (),
 ) -> BaselineRuns:
@@ -58,10 +55,11 @@ def observe_suite(
 
     Beside it, on the core that waits, the tests that are known to fail run by themselves.
     """
+    run, tree = context.run, context.tree
     seconds = max(60.0, _SHARE * run.left())
     asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
     asks += run_alone(tree, failing, seconds) if failing else []
-    suite, *beside = runner.run_many(run, env, asks)
+    suite, *beside = context.run_many(asks)
     run.emit(
         SuiteFinished(
             stage="verify",
@@ -76,11 +74,8 @@ def observe_suite(
 
 
 def reproduce(
-    run: Run,
+    context: RunContext,
     failures: Sequence[Failure] | None,
-    tree: Tree,
-    env: Environment,
-    runner: Runner,
     seen: BaselineRuns | None = None,
     selected: tuple[str, ...] | None = None,
     first: Sequence[Failure] = (),
@@ -94,8 +89,9 @@ def reproduce(
     seen here, which a report may lack. One that stands for a class, a file or all parameter sets
     is the red tests beneath it.
     """
+    run, tree, env = context.run, context.tree, context.env
     failing = tuple(f.test for f in (*(failures or ()), *first) if "::" in f.test)
-    seen = seen or observe_suite(run, tree, env, runner, selected, failing)
+    seen = seen or observe_suite(context, selected, failing)
     suite = _reached(seen)
     results = {result.test: result for result in suite.results}
     uncollected = collection_failures.find_uncollected(suite, tree)
@@ -105,7 +101,7 @@ def reproduce(
     here = (replace(f, test=test_identity.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
-    trials = rerun_tests(run, tree, env, runner, suite, known, selected, seen.beside)
+    trials = rerun_tests(context, suite, known, selected, seen.beside)
     reproduced = tuple(
         mark_legs(
             f,

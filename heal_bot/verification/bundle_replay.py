@@ -8,21 +8,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from heal_bot.core.errors import UsageError
-from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Attempt,
     Candidate,
     Certificate,
     Confirmed,
     Edit,
-    Environment,
     Failure,
     Proposal,
     Verdict,
     test_identity,
 )
 from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
-from heal_bot.ports import Runner, Tree, Workspace
+from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit, patch_policy, recheck, reversal
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification.baseline import reproduce
@@ -46,31 +44,29 @@ class Row:
         return self.claimed == self.found
 
 
-def replay_bundle(
-    run: Run, record: OutcomeRecord, workspace: Workspace, runner: Runner, env: Environment,
-    tree: Tree,
-) -> tuple[Row, ...]:  # fmt: skip
+def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]:
     """Every fact of the certificate beside what this run finds.
 
     The bundle is believed in nothing: its edits are read off its files and the commit, the rails
     judge them again, and baseline and confirmation run as they did for the first time.
     """
+    tree, workspace = context.tree, context.workspace
     patch, claimed = record.patch, record.certificate
     if patch is None or claimed is None:
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
     reason = patch_policy.check_candidate(replace(candidate, undoes=claimed.undoes), tree)
     if not reason and len(candidate.edits) > patch_policy.MAX_EDITS:
-        reason = _check_reversal(run, candidate.edits, claimed.undoes, workspace, tree)
+        reason = _check_reversal(context, candidate.edits, claimed.undoes)
     if reason:
         return (Row("patch", "allowed", f"refused: {reason}"),)
     if (broke := record.regression) and broke.good_sha:
         # What was changed is counted from where it was counted before, on the same line of commits.
-        commits = workspace.commits(run, broke.good_sha, tree.sha)
+        commits = workspace.commits(context.run, broke.good_sha, tree.sha)
         if commits and commits[0].parent == broke.good_sha:
-            tree = workspace.since(tree, broke.good_sha)
+            context = replace(context, tree=workspace.since(tree, broke.good_sha))
     failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
-    baseline = reproduce(run, failures, tree, env, runner)
+    baseline = reproduce(context, failures)
     if not baseline.confirmed:
         found = "; ".join(f"{i.failure.test} is {i.status}" for i in baseline.reproduced[:_SHOWN])
         return (Row("failing tests", "red before the patch", found),)
@@ -78,7 +74,7 @@ def replay_bundle(
     rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
     claimed = claimed.model_copy(update={"before_after": rows_here})
     attempt = Attempt(1, "", candidate, Verdict("fixed"))
-    verified = confirm(run, Proposal((attempt,)), workspace, tree, env, runner, baseline)
+    verified = confirm(context, Proposal((attempt,)), baseline)
     if not isinstance(verified, Confirmed):
         return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
     rows = list(compare(claimed, verified.certificate, dated=record.regression is not None))
@@ -95,10 +91,9 @@ def replay_bundle(
     )
 
 
-def _check_reversal(
-    run: Run, edits: Sequence[Edit], undoes: str, workspace: Workspace, tree: Tree
-) -> str:
+def _check_reversal(context: RunContext, edits: Sequence[Edit], undoes: str) -> str:
     """Why the edits do not take back what a commit of the tree's history did; '' where they do."""
+    run, workspace, tree = context.run, context.workspace, context.tree
     since = workspace.commits(run, undoes, tree.sha)
     known = workspace.commits(run, "", undoes)
     if not known or undoes not in {tree.sha, *(commit.parent for commit in since[:1])}:

@@ -10,15 +10,13 @@ from heal_bot.core.model import (
     Baseline,
     Candidate,
     Confirmed,
-    Environment,
     Patch,
-    PatchedFile,
     Proposal,
     SuiteRun,
     Verdict,
 )
 from heal_bot.core.text import count
-from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification import measured_change, stale_test_history, suite_time_budget
@@ -43,25 +41,6 @@ _MORE = (2, 3, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class _FinalCase:
-    """A proposal on its way to a verdict: the edits, their files, and both trees.
-
-    `doubts` are those of its winners, `undoes` the commit that one of them takes back, as
-    far as they know.
-    """
-
-    candidate: Candidate
-    undoes: str | None
-    doubts: tuple[str, ...]
-    files: tuple[PatchedFile, ...]
-    tree: Tree
-    fresh: Tree
-    env: Environment
-    runner: Runner
-    baseline: Baseline
-
-
-@dataclass(frozen=True, slots=True)
 class _Runs:
     """What ran: the suite, the failing tests under other seeds, what the proof asked for."""
 
@@ -72,15 +51,7 @@ class _Runs:
     doubts: tuple[str, ...]
 
 
-def confirm(
-    run: Run,
-    proposal: Proposal,
-    workspace: Workspace,
-    tree: Tree,
-    env: Environment,
-    runner: Runner,
-    baseline: Baseline,
-) -> Confirmed | Verdict:
+def confirm(context: RunContext, proposal: Proposal, baseline: Baseline) -> Confirmed | Verdict:
     """A patch with its certificate, or the `unconfirmed` verdict the search learns from.
 
     The suite runs twice side by side, each time in a fresh copy of a fresh checkout and under
@@ -89,53 +60,50 @@ def confirm(
     with the change made to raise, and with the change in another process, show whether tests pass
     because of it.
     """
+    run, tree = context.run, context.tree
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
         files = edit.patch_files(tree, candidate)
     except (edit.EditError, SourceRejected) as error:
         return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
-    fresh = workspace.patched(run, tree, files)
-    rivals = tuple(doubt for winner in proposal.winners for doubt in winner.doubts)
-    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
-    undoes = max(known, default=None)
-    case = _FinalCase(candidate, undoes, rivals, files, tree, fresh, env, runner, baseline)
+    fresh = context.patched(files)
     collected = baseline.suite.collected
     if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
         kept = {file.path for file in files}.intersection(protected_paths(tree, collected))
         said = f"{', '.join(sorted(kept))} would change, which tests, the build or CI rest on"
         return Verdict("unconfirmed", detail=said)
-    proof = Proof.of(run, workspace, tree, fresh, candidate, files, baseline)
-    outside = proof.outside(run, runner, env)
-    proof = proof.beside(run, workspace, outside)
-    case = replace(case, baseline=suite_time_budget.narrow_baseline(run, baseline, proposal.edits))
-    runs = _ran(run, case, proof, outside)
-    unusable = measured_change.explain_unusable(run, runs.suites, runs.again, case.baseline)
+    proof = Proof.of(context, fresh, candidate, files, baseline)
+    outside = proof.outside()
+    proof = proof.beside(outside)
+    baseline = suite_time_budget.narrow_baseline(run, baseline, proposal.edits)
+    runs = _ran(proof, baseline, outside)
+    unusable = measured_change.explain_unusable(run, runs.suites, runs.again, baseline)
     if unusable is not None:
         return unusable
-    renamed = _renamed(case.baseline, runs.suites)
-    if steady := _steady(run, case, renamed):
+    renamed = _renamed(baseline, runs.suites)
+    if steady := _steady(context, baseline, renamed):
         return Verdict("unconfirmed", detail=f"the patch changes the ids of {steady[0]}")
     runs = replace(runs, doubts=(*runs.doubts, *remark_on_ids(renamed)))
-    found = _judged(run, case, proof, runs)
-    if isinstance(found, Confirmed) and workspace.changed(env):
+    found = _judged(proposal, proof, baseline, runs)
+    if isinstance(found, Confirmed) and context.workspace.changed(context.env):
         return measured_change.TAMPERED
     return found
 
 
-def _ran(run: Run, case: _FinalCase, proof: Proof, outside: SuiteRun | None) -> _Runs:
+def _ran(proof: Proof, baseline: Baseline, outside: SuiteRun | None) -> _Runs:
     """Every run there is of a proposal, side by side."""
-    baseline, runner, env = case.baseline, case.runner, case.env
-    asks = [Ask(case.fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
-    unsteady = is_unsteady(case.candidate.edits)
-    again = _again(run, case.fresh, baseline) if unsteady else ()
-    done = runner.run_many(run, env, [*asks, *again, *proof.asks])
+    context, run, fresh = proof.context, proof.context.run, proof.fresh
+    asks = [Ask(fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
+    unsteady = is_unsteady(proof.candidate.edits)
+    again = _again(run, fresh, baseline) if unsteady else ()
+    done = context.run_many([*asks, *again, *proof.asks])
     begin, end = len(asks), len(asks) + len(again)
     for number, suite in enumerate(done[:end], 1):
         purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
         _tell(run, f"{purpose} {number} of {end}", suite)
     wanted = [*asks, *again]
     listed = {failure.test for failure in baseline.confirmed}
-    judged, unsure = settle_load(run, runner, env, wanted, done[:end], listed)
+    judged, unsure = settle_load(context, wanted, done[:end], listed)
     suites = judged[:begin]
     doubts = list(unsure)
     if unsteady and not again:
@@ -149,53 +117,55 @@ def _renamed(baseline: Baseline, suites: Sequence[SuiteRun]) -> tuple[str, ...]:
     return tuple(sorted(found.difference(baseline.unsteady)))
 
 
-def _steady(run: Run, case: _FinalCase, functions: Sequence[str]) -> list[str]:
+def _steady(context: RunContext, baseline: Baseline, functions: Sequence[str]) -> list[str]:
     """Those whose ids stay the same without the patch: in other folders, later, by other seeds."""
     if not functions:
         return []
-    asks = [Ask(case.tree, case.baseline.selected, hashes=seed, collect=True) for seed in _RUNS]
-    seen = case.runner.run_many(run, case.env, asks)
-    moving = {name for collected in seen for name in collected.unsteady}
+    asks = [Ask(context.tree, baseline.selected, hashes=seed, collect=True) for seed in _RUNS]
+    moving = {name for collected in context.run_many(asks) for name in collected.unsteady}
     return [name for name in functions if name not in moving]
 
 
-def _judged(run: Run, case: _FinalCase, proof: Proof, runs: _Runs) -> Confirmed | Verdict:
+def _judged(
+    proposal: Proposal, proof: Proof, baseline: Baseline, runs: _Runs
+) -> Confirmed | Verdict:
     """What the runs come to."""
-    suites, baseline = runs.suites, case.baseline
-    broken = broken_tests(run, case.runner, case.env, case.tree, case.fresh, baseline, suites)
+    context, candidate, suites = proof.context, proof.candidate, runs.suites
+    tree, edits = context.tree, candidate.edits
+    broken = broken_tests(context, proof.fresh, baseline, suites)
     if broken.results:
         told = f"the cold run breaks {count(len(broken.results), 'test')} that passed before, first"
         return Verdict(
             "unconfirmed",
             newly_failing=tuple(failure_of(result) for result in broken.results),
             detail=f"{told} {broken.results[0].test}",
-            cause=measured_change.find_breaker(broken, case.candidate.edits, baseline),
+            cause=measured_change.find_breaker(broken, edits, baseline),
         )
     fixed = _fixed((*suites, *runs.again), baseline)
     if not fixed:
         return _nothing(suites[0], baseline, sometimes=any(_fixed((s,), baseline) for s in suites))
-    shown = proof.read(run, case.runner, case.env, fixed, runs.proofs, runs.outside)
+    shown = proof.read(fixed, runs.proofs, runs.outside)
     if shown.veto:
         return Verdict("unconfirmed", detail=shown.veto)
-    undoes = case.undoes
-    if undoes is None:
-        undoes = stale_test_history.find_undone(case.candidate.edits, case.tree)
+    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
+    undoes = max(known) if known else stale_test_history.find_undone(edits, tree)
+    rivals = (doubt for winner in proposal.winners for doubt in winner.doubts)
     label = (f"undoes {undoes}: is the test out of date, or is the code?",) if undoes else ()
-    objections = (*patch_policy.list_doubts(case.candidate, case.tree), *shown.doubts)
+    objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
     doubts = (
-        *label, *objections, *case.doubts, *broken.doubts, *doubt_slower(baseline, suites),
+        *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),
         *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(
-        base_sha=case.tree.sha,
-        files=case.files,
-        diff=edit.diff_all(case.tree, case.files),
-        edits=case.candidate.edits,
+        base_sha=tree.sha,
+        files=proof.files,
+        diff=edit.diff_all(tree, proof.files),
+        edits=edits,
         fixed=fixed,
         still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
     )
     found = CertificateFindings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
-    certificate = certify(patch, case.tree, case.env, baseline, suites, found)
+    certificate = certify(patch, tree, context.env, baseline, suites, found)
     return Confirmed(patch, certificate, objections)
 
 

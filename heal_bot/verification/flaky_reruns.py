@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Run, SuiteFinished
-from heal_bot.core.model import CaseResult, Edit, Environment, Spectrum, SuiteRun
-from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.core.model import CaseResult, Edit, Spectrum, SuiteRun
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import guard
 from heal_bot.verification.load_reruns import one_by_one
 from heal_bot.verification.run_kinds import Trial
@@ -67,10 +67,7 @@ def run_alone(tree: Tree, tests: Sequence[str], seconds: float) -> list[Ask]:
 
 
 def rerun_tests(
-    run: Run,
-    tree: Tree,
-    env: Environment,
-    runner: Runner,
+    context: RunContext,
     suite: SuiteRun,
     tests: Sequence[str],
     selected: tuple[str, ...] | None,
@@ -87,7 +84,7 @@ def rerun_tests(
     trials = Trials({})
     if not tests:
         return trials
-    bench = _Bench(run, tree, env, runner, suite, trials)
+    bench = _Bench(context, suite, trials)
     alone, shuffled = bench.first(tests, beside)
     trials.spectrum = alone.spectrum
     whole = {result.test: result for result in suite.results}
@@ -98,7 +95,7 @@ def rerun_tests(
         )
     here = [test for test in tests if not trials.by_test[test].lost]
     open_ = bench.unsettled(here, whole, alone)
-    if open_ and not run.over():
+    if open_ and not context.run.over():
         bench.more(open_, alone, shuffled)
     bench.suite_again(selected)
     return trials
@@ -118,10 +115,7 @@ class _Round:
 class _Bench:
     """What every further run needs."""
 
-    run_: Run
-    tree: Tree
-    env: Environment
-    runner: Runner
+    context: RunContext
     suite: SuiteRun
     trials: Trials
 
@@ -130,16 +124,13 @@ class _Bench:
         purpose = "failing tests again"
         if beside.runs and set(tests) <= set(beside.tests):
             return self._told(beside.runs, purpose, set(tests))
-        return self._run(run_alone(self.tree, tests, self._seconds(tests)), purpose, tests)
+        return self._run(run_alone(self.context.tree, tests, self._seconds(tests)), purpose, tests)
 
     def _run(
         self, asks: Sequence[Ask], purpose: str, tests: Sequence[str], *, apart: bool = False
     ) -> list[_Round]:
         """What each run showed; side by side, or one after another."""
-        if apart:
-            runs = one_by_one(self.run_, self.runner, self.env, asks)
-        else:
-            runs = self.runner.run_many(self.run_, self.env, asks)
+        runs = one_by_one(self.context, asks) if apart else self.context.run_many(asks)
         return self._told(runs, purpose, set(tests))
 
     def _seconds(self, tests: Sequence[str]) -> float:
@@ -161,7 +152,7 @@ class _Bench:
         looks = [
             test
             for test in tests
-            if test not in differs and _looks_unsteady(test, self.suite, self.tree)
+            if test not in differs and _looks_unsteady(test, self.suite, self.context.tree)
         ]
         looks = looks[:: max(1, -(-len(looks) // _SAMPLE))]
         return [test for test in tests if test in differs or test in looks]
@@ -170,10 +161,11 @@ class _Bench:
         """Run the tests again in either order: more often where one of them was green."""
         known = self.trials.by_test
         green = any(not all(known[test].all) for test in tests)
-        seeds = _SEEDS if green else _SEEDS[: _times(self.run_, alone, shuffled)]
+        seeds = _SEEDS if green else _SEEDS[: _times(self.context.run, alone, shuffled)]
         seconds = self._seconds(tests)
         every = (None,) * len(seeds) + seeds
-        asks = [Ask(self.tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in every]
+        tree = self.context.tree
+        asks = [Ask(tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in every]
         # Where it matters how a run ends, none of ours is beside it.
         rounds = self._run(asks, "unsteady tests", tests, apart=green)
         for test in tests:
@@ -190,11 +182,11 @@ class _Bench:
         known = self.trials.by_test
         lonely = [t for t, trial in known.items() if _only_suite_differs(trial)]
         green = [t for t, trial in known.items() if not any(trial.all)]
-        if not (lonely or green) or 5 * self.suite.seconds > self.run_.left():
+        if not (lonely or green) or 5 * self.suite.seconds > self.context.run.left():
             return
-        asks = [Ask(self.tree, selected)] * bool(lonely)
-        asks += [Ask(self.tree, selected, shuffle=1)] * bool(green)
-        told = self._told(self.runner.run_many(self.run_, self.env, asks), "suite again", set())
+        asks = [Ask(self.context.tree, selected)] * bool(lonely)
+        asks += [Ask(self.context.tree, selected, shuffle=1)] * bool(green)
+        told = self._run(asks, "suite again", ())
         for tests, found in zip([t for t in (lonely, green) if t], told, strict=True):
             for test in tests:
                 again = next(iter(_red(test, found)), None)
@@ -202,7 +194,7 @@ class _Bench:
 
     def _told(self, runs: Sequence[SuiteRun], purpose: str, asked: set[str]) -> list[_Round]:
         for done in runs:
-            self.run_.emit(
+            self.context.run.emit(
                 SuiteFinished(
                     stage="verify",
                     purpose=purpose,

@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.events import Run
-from heal_bot.core.model import Environment, PatchedFile
+from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
-from heal_bot.ports import Runner, Tree
+from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit
 
 _SECONDS = 15
@@ -84,22 +83,22 @@ def find_configured(tree: Tree) -> tuple[Tool, ...]:
 
 
 def run_linters(
-    run: Run, runner: Runner, tree: Tree, fresh: Tree, env: Environment,
-    files: Sequence[PatchedFile],
-) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:  # fmt: skip
+    context: RunContext, fresh: Tree, files: Sequence[PatchedFile]
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """Gates (name, result) and doubts: what the tools say of the patched files and did not before.
 
     A tool that is configured and not installed is named; findings elsewhere are not the patch's.
     """
+    tree = context.tree
     tools = find_configured(tree)
     if not tools:
         return (), ()
     names = [file.path for file in files]
     lines = {file.path: _changed(edit.text_of(tree, file.path), file.content) for file in files}
-    after = _say(run, runner, fresh, env, tools, names, lines, ())
+    after = _say(context, fresh, tools, names, lines, ())
     texts = [text for _, _, kept in after for _, _, text in kept]
     suspect = texts or any(t.formats and said[1] == 1 for t, said in zip(tools, after, strict=True))
-    before = _say(run, runner, tree, env, tools, names, {}, texts) if suspect else after
+    before = _say(context, tree, tools, names, {}, texts) if suspect else after
     gates, doubts = [], []
     for tool, old, new in zip(tools, before, after, strict=True):
         result, found = _compared(tool, old, new)
@@ -112,14 +111,14 @@ Said = tuple[str, int | None, list[tuple[str, int, str]]]
 
 
 def _say(
-    run: Run, runner: Runner, tree: Tree, env: Environment, tools: Sequence[Tool],
-    names: Sequence[str], lines: dict[str, list[int]], texts: Sequence[str],
+    context: RunContext, tree: Tree, tools: Sequence[Tool], names: Sequence[str],
+    lines: dict[str, list[int]], texts: Sequence[str],
 ) -> tuple[Said, ...]:  # fmt: skip
     """What each tool says: name, exit code (None: not installed, -1: could not run), findings."""
     orders = [[tool.name, [*tool.arguments, *names]] for tool in tools]
     given = json.dumps([orders, lines, list(texts)])
     code = _PROGRAM.format(given=given, seconds=_SECONDS)
-    observed = runner.snippet(run, tree, env, code)
+    observed = context.runner.snippet(context.run, tree, context.env, code)
     try:
         rows = json.loads(observed.output.rstrip().rpartition("\n")[2])
         return tuple(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from heal_bot.core.events import Run
-from heal_bot.core.model import Environment, SuiteRun
-from heal_bot.ports import Ask, Runner
+from heal_bot.core.model import SuiteRun
+from heal_bot.ports import Ask, RunContext
 
 LOADED = (
     "failed in a run with others beside it and passed {} times by itself: it depends on the load of"
@@ -17,17 +16,13 @@ _RED = frozenset({"failed", "error"})
 _AGAIN = 3
 
 
-def one_by_one(
-    run: Run, runner: Runner, env: Environment, asks: Sequence[Ask]
-) -> tuple[SuiteRun, ...]:
+def one_by_one(context: RunContext, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
     """Runs that have none of our own beside them."""
-    return tuple(done for ask in asks for done in runner.run_many(run, env, [ask]))
+    return tuple(done for ask in asks for done in context.run_many([ask]))
 
 
 def settle_load(
-    run: Run,
-    runner: Runner,
-    env: Environment,
+    context: RunContext,
     asks: Sequence[Ask],
     suites: Sequence[SuiteRun],
     listed: Collection[str],
@@ -41,10 +36,10 @@ def settle_load(
     kept, doubts = list(suites), []
     for number, (ask, suite) in enumerate(zip(asks, suites, strict=True)):
         red = {r.test for r in suite.results if r.outcome in _RED and r.test in listed} & passing
-        if not red or run.over():
+        if not red or context.run.over():
             continue
         alone = replace(ask, tests=tuple(sorted(red)))
-        again = one_by_one(run, runner, env, [alone] * _AGAIN)
+        again = one_by_one(context, [alone] * _AGAIN)
         good = red.intersection(*map(_passing, again))
         results = (replace(r, outcome="passed") if r.test in good else r for r in suite.results)
         kept[number] = replace(suite, results=tuple(results))

@@ -8,40 +8,32 @@ from dataclasses import replace
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import COMMAND, Baseline, Environment, Failure, Frame, Origin, RunHints
-from heal_bot.ports import Runner, Tree, Workspace
+from heal_bot.ports import RunContext, Tree
 from heal_bot.verification import stale_test_history
 
 # The share of the time left that a run there may take.
 _SHARE = 0.1
 
 
-def compare_pythons(
-    run: Run,
-    baseline: Baseline,
-    tree: Tree,
-    env: Environment,
-    hints: RunHints,
-    workspace: Workspace,
-    runner: Runner,
-) -> Baseline:
+def compare_pythons(context: RunContext, baseline: Baseline, hints: RunHints) -> Baseline:
     """The baseline, with failures explained that the Python before the one here does not have.
 
     What the code itself raises is left to the search, which may adapt it. A test that the commits
     under test wrote says nothing: it may be of what only the newer Python has.
     """
-    failing = [f for f in baseline.confirmed if _is_comparable(f, tree)]
+    failing = [f for f in baseline.confirmed if _is_comparable(f, context.tree)]
     if not failing:
         return baseline
     try:
-        older = _older(run, tree, env, hints, workspace)
-        green = _green(run, tree, (env, older), runner, failing) if older else frozenset()
+        older = _older(context, hints)
+        green = _green(context, older, failing) if older else frozenset()
     except HealBotError as error:
         message = f"not compared with an older Python: {error}"
-        run.emit(Noted(stage="verify", message=message, level="info"))
+        context.run.emit(Noted(stage="verify", message=message, level="info"))
         return baseline
     if older is None or not green:
         return baseline
-    reason = _reason(env, older)
+    reason = _reason(context.env, older)
     found = tuple(
         replace(item, status="explained", failure=replace(item.failure, reason=reason))
         if item.status == "confirmed" and item.failure.test in green
@@ -73,30 +65,23 @@ def _raiser(frames: Sequence[Frame]) -> Origin:
     return frames[again - 1].origin
 
 
-def _older(
-    run: Run, tree: Tree, env: Environment, hints: RunHints, workspace: Workspace
-) -> Environment | None:
+def _older(context: RunContext, hints: RunHints) -> Environment | None:
     """The same environment on an older Python; None where there is none."""
+    run, env = context.run, context.env
     major, minor = map(int, env.version.split(".")[:2])
     added = tuple(name.partition(" ")[0] for name in env.added)
     asked = replace(hints, python=f"{major}.{minor - 1}", plugins=(*hints.plugins, *added))
     # That another Python is taken is no news for whoever reads along.
     quiet = Run(lambda event: None, run.clock, deadline=run.deadline, stopped=run.stopped)
-    older = workspace.provision(quiet, tree, asked)
+    older = context.workspace.provision(quiet, context.tree, asked)
     if int(older.version.split(".")[1]) >= minor:
         return None
     return replace(older, doctests=env.doctests)
 
 
-def _green(
-    run: Run,
-    tree: Tree,
-    envs: tuple[Environment, Environment],
-    runner: Runner,
-    failing: list[Failure],
-) -> frozenset[str]:
-    """The failing tests that pass in the second environment, and the files collected there."""
-    here, there = envs
+def _green(context: RunContext, there: Environment, failing: list[Failure]) -> frozenset[str]:
+    """The failing tests that pass in another environment, and the files collected there."""
+    run, runner, tree = context.run, context.runner, context.tree
     tests = [failure.test for failure in failing if "::" in failure.test]
     found: set[str] = set()
     runner.preflight(run, there)
@@ -109,7 +94,7 @@ def _green(
             found.update(test.partition("::")[0] for test in collection.tests)
             found.difference_update(path for path, _ in collection.errors)
     finally:
-        runner.preflight(run, here)
+        runner.preflight(run, context.env)
     return frozenset(found)
 
 

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.events import Run
-from heal_bot.core.model import Baseline, CaseResult, Environment, SuiteRun
-from heal_bot.ports import Ask, Runner, Tree
+from heal_bot.core.model import Baseline, CaseResult, SuiteRun
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification.load_reruns import LOADED, one_by_one
 
 # What a test may come to after the patch, by what it came to before.
@@ -34,13 +33,7 @@ class BrokenTests:
 
 
 def broken_tests(
-    run: Run,
-    runner: Runner,
-    env: Environment,
-    tree: Tree,
-    fresh: Tree,
-    baseline: Baseline,
-    suites: Sequence[SuiteRun],
+    context: RunContext, fresh: Tree, baseline: Baseline, suites: Sequence[SuiteRun]
 ) -> BrokenTests:
     """What became of the tests that passed before.
 
@@ -59,16 +52,16 @@ def broken_tests(
     if not asked:
         return BrokenTests((), tuple(doubts))
     if len(asked) > _MOST:
-        lost, told = _many(run, runner, env, tree, held, asked, red)
+        lost, told = _many(context, held, asked, red)
         return BrokenTests(lost, (*doubts, *told))
     # Under the seeds of string hashes that the confirmations had, and more.
-    asks = [Ask(one, asked, hashes=seed) for one in (tree, fresh) for seed in range(_AGAIN)]
-    runs = one_by_one(run, runner, env, asks)
+    asks = [Ask(one, asked, hashes=seed) for one in (context.tree, fresh) for seed in range(_AGAIN)]
+    runs = one_by_one(context, asks)
     before, after = held.count(runs[:_AGAIN]), held.count(runs[_AGAIN:])
     always = {test for test in asked if all(test in results for results in red)}
     if only := [test for test in always if not before[test] and not after[test]]:
         # In the suite each time, and never alone: for the tests before it, or for the load?
-        (quiet,) = one_by_one(run, runner, env, [Ask(fresh, baseline.selected, hashes=0)])
+        (quiet,) = one_by_one(context, [Ask(fresh, baseline.selected, hashes=0)])
         if quiet.ended == "finished":
             always -= set(only) - {result.test for result in held.broken(quiet)}
     broken, at_times = [], set()
@@ -88,10 +81,7 @@ def broken_tests(
 
 
 def _many(
-    run: Run,
-    runner: Runner,
-    env: Environment,
-    tree: Tree,
+    context: RunContext,
     held: _Held,
     asked: Sequence[str],
     red: Sequence[Mapping[str, CaseResult]],
@@ -104,7 +94,7 @@ def _many(
     seeds = [seed for seed, results in enumerate(red) if results]
     if len(seeds) != 1 or len(red) < 2:
         return tuple(failing[test] for test in asked), ()
-    (plain,) = runner.run_many(run, env, [Ask(tree, tuple(asked), hashes=seeds[0])])
+    (plain,) = context.run_many([Ask(context.tree, tuple(asked), hashes=seeds[0])])
     if plain.ended != "finished":
         return tuple(failing[test] for test in asked), ()
     before = held.count([plain])

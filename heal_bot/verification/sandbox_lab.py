@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Candidate, Cluster, Confirmed, Edit, Environment, Opinion, Verdict
-from heal_bot.ports import Critic, Lab, Observed, Runner, Tree, Workspace
+from heal_bot.core.model import Candidate, Cluster, Confirmed, Edit, Opinion, Verdict
+from heal_bot.ports import Critic, Lab, Observed, RunContext, Tree
 from heal_bot.source import edit
 
 
@@ -15,19 +15,15 @@ from heal_bot.source import edit
 class SandboxLab:
     """The Lab port: each snippet runs in a fresh copy of the commit, patched where asked."""
 
-    run: Run
-    runner: Runner
-    workspace: Workspace
-    tree: Tree
-    env: Environment
+    context: RunContext
 
     def snippet(self, code: str, edits: Sequence[Edit] = ()) -> Observed:
         """What `code` prints; EditError when the edits do not go together."""
-        tree = self.tree
+        context, tree = self.context, self.context.tree
         if edits:
-            files = edit.patch_files(tree, Candidate(tuple(edits), "heal-bot", "look"))
-            tree = self.workspace.patched(self.run, tree, files)
-        return self.runner.snippet(self.run, tree, self.env, code)
+            look = Candidate(tuple(edits), "heal-bot", "look")
+            tree = context.patched(edit.patch_files(tree, look))
+        return context.runner.snippet(context.run, tree, context.env, code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import explain_uncollected
 from heal_bot.core.events import Noted, Planned, Run
-from heal_bot.core.model import Baseline, Collection, Edit, Environment, Failure, Report
-from heal_bot.ports import Runner, Tree
+from heal_bot.core.model import Baseline, Collection, Edit, Failure, Report
+from heal_bot.ports import RunContext
 from heal_bot.verification import warm_trial
 from heal_bot.verification.baseline import BaselineRuns, observe_suite
 
@@ -46,24 +46,18 @@ class SuitePlan:
     fits: bool = True
 
 
-def plan_suite(
-    run: Run,
-    report: Report,
-    tree: Tree,
-    env: Environment,
-    runner: Runner,
-    failing: tuple[str, ...] = (),
-) -> SuitePlan:
+def plan_suite(context: RunContext, report: Report, failing: tuple[str, ...] = ()) -> SuitePlan:
     """Tell the plan, then collect the tests; a short suite is run at once, which collects as well.
 
     A long one is collected first: a report that does not fit the repository should not cost its
     run. `failing` are the tests that the report seems to mean: they run by themselves beside a
     short suite. SandboxError when pytest cannot collect at all, BudgetError when not in time.
     """
+    run, tree, env = context.run, context.tree, context.env
     fits = plan(run, report)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
-        return SuitePlan(runner.collect(run, tree, env), None, fits)
-    seen = observe_suite(run, tree, env, runner, None, failing)
+        return SuitePlan(context.runner.collect(run, tree, env), None, fits)
+    seen = observe_suite(context, None, failing)
     suite = seen.suite
     if suite.ended != "finished" and not suite.collected:
         raise explain_uncollected(suite.ended, suite.detail)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Noted
 from heal_bot.core.model import (
     COMMAND,
     Baseline,
     Candidate,
     CaseResult,
-    Environment,
     PatchedFile,
     SuiteRun,
 )
-from heal_bot.ports import Ask, Oracle, Runner, Tree, Workspace
+from heal_bot.ports import Ask, Oracle, RunContext, Tree
 from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification import (
@@ -52,7 +51,7 @@ class Proof:
     time could tell the answering process what they expect, by any means two processes have.
     """
 
-    tree: Tree
+    context: RunContext
     fresh: Tree
     candidate: Candidate
     files: tuple[PatchedFile, ...]
@@ -66,27 +65,28 @@ class Proof:
     @classmethod
     def of(
         cls,
-        run: Run,
-        workspace: Workspace,
-        tree: Tree,
+        context: RunContext,
         fresh: Tree,
         candidate: Candidate,
         files: tuple[PatchedFile, ...],
         baseline: Baseline,
     ) -> Proof:
         """The runs for this change: covered lines, poison, and the oracle where it applies."""
+        tree = context.tree
         red = (f.test for f in baseline.confirmed if "::" in f.test or f.test == COMMAND)
         tests = tuple(red)[:_TESTS]
         if not tests:
-            return cls(tree, fresh, candidate, files, baseline, (), (), "no test was red by itself")
+            none = "no test was red by itself"
+            return cls(context, fresh, candidate, files, baseline, (), (), none)
         seconds = _SECONDS + 10 * _time(tests, baseline)
         asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds, aside=True)}
         try:
             if (poison := tamper_evidence.poison_change(candidate.edits)) is not None:
-                spoilt = workspace.patched(run, tree, edit.patch_files(tree, poison))
+                spoilt = context.patched(edit.patch_files(tree, poison))
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds, aside=True)
         except (edit.EditError, SourceRejected) as error:
-            run.emit(Noted(stage="verify", message=f"no poison rerun: {error}", level="warning"))
+            message = f"no poison rerun: {error}"
+            context.run.emit(Noted(stage="verify", message=message, level="warning"))
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
         former = stale_test_history.is_former(candidate.edits, tree)
         own = "what it puts back is the repository's own code" if former else ""
@@ -94,18 +94,18 @@ class Proof:
         called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
         oracle = Ask(tree, tests, seconds=seconds, oracle=Oracle(fresh, called, hidden))
         return cls(
-            tree, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()), inside,
-            None if inside else oracle, former,
+            context, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()),
+            inside, None if inside else oracle, former,
         )  # fmt: skip
 
-    def outside(self, run: Run, runner: Runner, env: Environment) -> SuiteRun | None:
+    def outside(self) -> SuiteRun | None:
         """The run of the tests with the change in another process; None where it cannot be."""
         if self.oracle is None:
             return None
-        (done,) = runner.run_many(run, env, [self.oracle])
+        (done,) = self.context.run_many([self.oracle])
         return done
 
-    def beside(self, run: Run, workspace: Workspace, outside: SuiteRun | None) -> Proof:
+    def beside(self, outside: SuiteRun | None) -> Proof:
         """With one run more where the tests pass inside of the process that runs the change alone.
 
         The values that leave the changed functions are probed there: what is equal to anything
@@ -121,21 +121,16 @@ class Proof:
         try:
             if (probed := equality_probe.probe_change(self.candidate.edits)) is None:
                 return self
-            tree = workspace.patched(run, self.tree, edit.patch_files(self.tree, probed))
+            tree = self.context.patched(edit.patch_files(self.context.tree, probed))
         except (edit.EditError, SourceRejected) as error:
-            run.emit(Noted(stage="verify", message=f"no probe rerun: {error}", level="warning"))
+            message = f"no probe rerun: {error}"
+            self.context.run.emit(Noted(stage="verify", message=message, level="warning"))
             return self
         ask = Ask(tree, asked.tests, seconds=asked.seconds, aside=True)
         return replace(self, names=(*self.names, "probe"), asks=(*self.asks, ask))
 
     def read(
-        self,
-        run: Run,
-        runner: Runner,
-        env: Environment,
-        fixed: Sequence[str],
-        runs: Sequence[SuiteRun],
-        outside: SuiteRun | None,
+        self, fixed: Sequence[str], runs: Sequence[SuiteRun], outside: SuiteRun | None
     ) -> ShownRuns:
         """What the runs show for the tests that are fixed."""
         done = dict(zip(self.names, runs, strict=True))
@@ -158,26 +153,24 @@ class Proof:
         inside = tamper_evidence.explain_outside(outside, fixed) if outside else self.inside
         rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
         red = tamper_evidence.find_contradicting(outside, fixed) if outside else ()
-        if red and (heard := self._heard(run, runner, env, red)):
+        if red and (heard := self._heard(red)):
             veto = "it passes only where the change runs beside what the test expects"
             return ShownRuns(
                 "in-process", (), (), f"{tamper_evidence.describe_result(heard[0])}: {veto}"
             )
         edits = () if self.former else self.candidate.edits
-        found = gates.list_findings(edits, fixed, self.tree)
+        found = gates.list_findings(edits, fixed, self.context.tree)
         if refused := [finding.text for finding in found if finding.veto]:
             return ShownRuns("in-process", (), (), refused[0])
         doubts += [finding.text for finding in found]
         covered, missed = self._covered(fixed, done.get("coverage"))
         rows.append(("changed lines executed", covered))
         doubts += missed
-        said, asked = linters.run_linters(run, runner, self.tree, self.fresh, env, self.files)
+        said, asked = linters.run_linters(self.context, self.fresh, self.files)
         method = "in-process" if inside else "oracle"
         return ShownRuns(method, (*rows, *said), (*doubts, *asked))
 
-    def _heard(
-        self, run: Run, runner: Runner, env: Environment, red: Sequence[CaseResult]
-    ) -> tuple[CaseResult, ...]:
+    def _heard(self, red: Sequence[CaseResult]) -> tuple[CaseResult, ...]:
         """Those that mean the same when the function is asked in a process of its own.
 
         They do where they fail there without the change as they failed here. What rests on files,
@@ -185,9 +178,9 @@ class Proof:
         """
         if self.oracle is None or self.oracle.oracle is None:
             return ()
-        oracle = replace(self.oracle.oracle, tree=self.tree)
+        oracle = replace(self.oracle.oracle, tree=self.context.tree)
         tests = tuple(result.test for result in red)
-        (done,) = runner.run_many(run, env, [replace(self.oracle, tests=tests, oracle=oracle)])
+        (done,) = self.context.run_many([replace(self.oracle, tests=tests, oracle=oracle)])
         here = {r.test: tamper_evidence.describe_failure(r) for r in self.baseline.suite.results}
         there = {r.test: tamper_evidence.describe_failure(r) for r in done.results}
         return tuple(r for r in red if r.test in there and there[r.test] == here.get(r.test))
@@ -201,7 +194,7 @@ class Proof:
             return f"not measured: {seen.gaps[0]}", []
         found = []
         for file in self.files:
-            before = edit.text_of(self.tree, file.path)
+            before = edit.text_of(self.context.tree, file.path)
             if lines := gates.find_uncovered(before, file.content, file.path, fixed, seen):
                 shown = ", ".join(map(str, lines[:5]))
                 found.append(f"no fixed test executes line {shown} of {file.path}")

@@ -9,20 +9,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heal_bot.core.errors import ProvisionError, UsageError, WorkspaceError
-from heal_bot.core.events import Run
 from heal_bot.core.model import (
-    Baseline,
     Candidate,
     CaseResult,
     Confirmed,
     Edit,
-    Environment,
     PatchedFile,
     SuiteRun,
     Verdict,
 )
 from heal_bot.core.text import count
-from heal_bot.ports import Ask, Runner, Tree, Workspace
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, functions
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification.baseline import failure_of
@@ -33,42 +30,34 @@ _RED = frozenset({"failed", "error"})
 
 
 def check_merge_commit(
-    run: Run,
-    found: Confirmed | Verdict,
-    tested_sha: str,
-    tree: Tree,
-    workspace: Workspace,
-    env: Environment,
-    runner: Runner,
-    baseline: Baseline,
+    context: RunContext, found: Confirmed, *, tested_sha: str, selected: tuple[str, ...] | None
 ) -> Confirmed | Verdict:
     """The confirmation with a gate for the tested commit, or the `unconfirmed` verdict.
 
     The edits are put where their functions stand there. Where that cannot be done, or the commit
     is gone, that is a doubt: nobody can say whether the repair holds.
     """
-    if isinstance(found, Verdict) or tested_sha in {"", tree.sha}:
+    if tested_sha in {"", context.tree.sha}:
         return found
     name = f"{GATE} {tested_sha[:12]}, which CI tested,"
     try:
-        merged = workspace.checkout(run, tested_sha)
+        merged = context.workspace.checkout(context.run, tested_sha)
         files = _carried(merged, found.patch.edits)
     except (UsageError, WorkspaceError, ProvisionError) as error:
         return _doubted(found, f"the {name} cannot be had: {error}")
     except (edit.EditError, SourceRejected, LookupError) as error:
         return _doubted(found, f"the repair was not tried on the {name} {error}")
-    if merged.tree_sha == tree.tree_sha:
+    if merged.tree_sha == context.tree.tree_sha:
         return _passed(found, f"{tested_sha[:12]} holds the same files")
-    fresh = workspace.patched(run, merged, files)
-    asks = [Ask(merged, baseline.selected), Ask(fresh, baseline.selected)]
-    before, after = runner.run_many(run, env, asks)
+    fresh = replace(context, tree=merged).patched(files)
+    before, after = context.run_many([Ask(merged, selected), Ask(fresh, selected)])
     if before.ended == "finished" != after.ended:
-        return ended_early(run, f"the patched suite on the {name}", after)
+        return ended_early(context.run, f"the patched suite on the {name}", after)
     left = tuple(r for r in after.results if r.test in found.patch.fixed and r.outcome in _RED)
     if left:
         detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"
         return Verdict("unconfirmed", still_failing=tuple(map(failure_of, left)), detail=detail)
-    if broken := _broken(run, env, runner, fresh, before, after):
+    if broken := _broken(context, fresh, before, after):
         detail = f"newly red on the {name}: {count(len(broken), 'test')}, first {broken[0].test}"
         return Verdict("unconfirmed", newly_failing=tuple(map(failure_of, broken)), detail=detail)
     there = {r.test for r in after.results} & set(found.patch.fixed)
@@ -76,14 +65,14 @@ def check_merge_commit(
 
 
 def _broken(
-    run: Run, env: Environment, runner: Runner, fresh: Tree, before: SuiteRun, after: SuiteRun
+    context: RunContext, fresh: Tree, before: SuiteRun, after: SuiteRun
 ) -> Sequence[CaseResult]:
     """The tests that passed there without the patch and fail with it, twice."""
     passed = {result.test for result in before.results if result.outcome == "passed"}
     red = tuple(r.test for r in after.results if r.test in passed and r.outcome in _RED)
     if not red:
         return ()
-    again = runner.run(run, fresh, env, red)
+    again = context.runner.run(context.run, fresh, context.env, red)
     return [result for result in again.results if result.test in red and result.outcome in _RED]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Cause, Confirmed, Environment, HealRequest, Verdict
+from heal_bot.core.model import Cause, Confirmed, HealRequest, Verdict
 from heal_bot.core.text import one_line
-from heal_bot.ports import Observed, Runner, Tree, Workspace
+from heal_bot.ports import Observed, RunContext
 
 GATE = "verify-command"
 TESTS = "test-command"
@@ -16,29 +16,21 @@ _PROGRAM = "import subprocess, sys; sys.exit(subprocess.run(['/bin/sh', '-c', {0
 
 
 def run_commands(
-    run: Run,
-    found: Confirmed | Verdict,
-    request: HealRequest,
-    tree: Tree,
-    workspace: Workspace,
-    env: Environment,
-    runner: Runner,
+    context: RunContext, found: Confirmed, *, request: HealRequest
 ) -> Confirmed | Verdict:
     """The confirmation with a gate for each command, or the `unconfirmed` verdict.
 
     The one that verifies runs in the sandbox, in a fresh copy of the patched tree. What it prints
     is foreign; that it succeeds proves nothing, since the code under test may decide that.
     """
-    if isinstance(found, Verdict):
-        return found
     if request.test_command:
         found = _told(found, one_line(request.test_command, 80))
     command = request.verify_command
     if not command:
         return found
-    fresh = workspace.patched(run, tree, found.patch.files)
-    code = _PROGRAM.format(command)
-    seen = runner.snippet(run, fresh, env, code, seconds=max(1.0, min(_SECONDS, run.left())))
+    run, fresh = context.run, context.patched(found.patch.files)
+    code, seconds = _PROGRAM.format(command), max(1.0, min(_SECONDS, run.left()))
+    seen = context.runner.snippet(run, fresh, context.env, code, seconds=seconds)
     if (seen.how, seen.code) != ("exited", 0):
         how = f"exit {seen.code}" if seen.how == "exited" else seen.how
         last = one_line((seen.output.strip().splitlines() or ["it printed nothing"])[-1])

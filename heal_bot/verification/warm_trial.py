@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Baseline,
     Calls,
     Candidate,
     Cluster,
     Edit,
-    Environment,
     SuiteRun,
     Target,
     Verdict,
 )
-from heal_bot.ports import Runner, Session, Tree
+from heal_bot.ports import RunContext, Session
 
 # The guards of a search, not of the verdict: the cold run judges with the whole suite.
 _GUARDS = 200
@@ -28,16 +26,12 @@ _SUSPECTS = 5
 
 
 def open_session(
-    run: Run,
-    runner: Runner,
-    tree: Tree,
-    env: Environment,
-    baseline: Baseline,
-    cluster: Cluster,
-    base: tuple[Edit, ...],
+    context: RunContext, baseline: Baseline, cluster: Cluster, base: tuple[Edit, ...]
 ) -> Session:
     """A session that judges candidates for a cluster, each on top of the `base` edits."""
-    session = runner.warm(run, tree, env, cluster.failures, choose_guards(baseline, cluster))
+    session = context.runner.warm(
+        context.run, context.tree, context.env, cluster.failures, choose_guards(baseline, cluster)
+    )
     return _Based(session, base) if base else session
 
 

@@ -17,7 +17,7 @@ from heal_bot.core import bundle
 from heal_bot.core import request_file as requests
 from heal_bot.core.errors import UsageError, limit_errors
 from heal_bot.core.events import Event, Noted, Run, Underway
-from heal_bot.core.model import HealRequest, Memory, Outcome, Trust
+from heal_bot.core.model import HealRequest, Memory, Outcome, RunHints, Trust
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings, close_untrusted
 from heal_bot.core.text import Secret, redact
@@ -25,7 +25,7 @@ from heal_bot.environments import apt_packages, nox_sessions
 from heal_bot.environments.environment_request import Access, Wanted
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.junit import command_results, pip_freeze
-from heal_bot.ports import Critic, Proposer, Runner
+from heal_bot.ports import Critic, Proposer, RunContext, Runner
 from heal_bot.repair.search import attempt_history
 from heal_bot.report import console, html, markdown
 from heal_bot.report.outcome_record import flatten
@@ -144,20 +144,16 @@ def connect(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyBench:
-    """What a bundle is verified with: no proposer, no store, no key."""
-
-    run: Run
-    workspace: LocalWorkspace
-    runner: Runner
-
-
 @contextmanager
 def open_bench(
-    repo: Path, python: Path | None, settings: Settings, sink: Callable[[Event], None]
-) -> Iterator[VerifyBench]:
-    """The edges to verify with, as long as the context lasts."""
+    repo: Path,
+    python: Path | None,
+    settings: Settings,
+    sink: Callable[[Event], None],
+    sha: str,
+    hints: RunHints,
+) -> Iterator[RunContext]:
+    """What a commit is verified with, for a while: no proposer, no store, no key."""
     place = settings.scratch_dir or None
     with (
         launch_sandbox(settings).ready() as sandbox,
@@ -168,7 +164,9 @@ def open_bench(
         repository = Repository.of(run, repo, Path(scratch))
         places = repository, Path(scratch), python
         workspace = _workspace(run, settings, Trust.KEYLESS, sandbox, *places)
-        yield VerifyBench(run, workspace, _runner(settings, sandbox, workspace))
+        tree = workspace.checkout(run, sha)
+        env = workspace.provision(run, tree, hints)
+        yield RunContext(run, _runner(settings, sandbox, workspace), workspace, tree, env)
 
 
 def _runner(settings: Settings, sandbox: Sandbox, workspace: LocalWorkspace) -> Runner:

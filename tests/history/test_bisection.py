@@ -26,10 +26,10 @@ from heal_bot.core.model import (
     SuiteRun,
 )
 from heal_bot.environments.local_workspace import LocalWorkspace
-from heal_bot.history.bisection import BisectionBench, find_regressions
+from heal_bot.history.bisection import find_regressions
 from heal_bot.history.changes import find_changes
-from heal_bot.ports import Ask, Tree
-from tests.fakes import ENVIRONMENT, ISOLATION, failed, quiet_run, suite
+from heal_bot.ports import Ask, RunContext, Tree
+from tests.fakes import ENVIRONMENT, ISOLATION, context_of, failed, quiet_run, suite
 
 A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
 Git = Callable[..., str]
@@ -94,20 +94,17 @@ def _search(
     runner: Any = None,
     kind: type[LocalWorkspace] = LocalWorkspace,
 ) -> History:
-    run, tree, bench = _begin(tmp_path, runner or ReadingRunner(), kind)
+    context = _begin(tmp_path, runner or ReadingRunner(), kind)
     failures = [Failure(test, "AssertionError", "") for test in tests]
-    commits = bench.workspace.commits(run, good, tree.sha)
-    return find_regressions(run, good, commits, tree, failures, bench)
+    commits = context.workspace.commits(context.run, good, context.tree.sha)
+    return find_regressions(context, good, commits, failures, RunHints(), 1.0)
 
 
-def _begin(
-    tmp_path: Path, runner: Any, kind: type[LocalWorkspace] = LocalWorkspace
-) -> tuple[Run, Tree, BisectionBench]:
+def _begin(tmp_path: Path, runner: Any, kind: type[LocalWorkspace] = LocalWorkspace) -> RunContext:
     run, _ = quiet_run()
     repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
     workspace = kind(repository, tmp_path / "trees", tmp_path / "cache")
-    bench = BisectionBench(workspace, runner, ENVIRONMENT, RunHints(), 1.0)
-    return run, workspace.checkout(run, repository.head), bench
+    return context_of(run, runner, workspace.checkout(run, repository.head), workspace)
 
 
 @pytest.mark.parametrize("place", [1, 2, 9, 20])
@@ -240,14 +237,14 @@ def test_a_culprit_is_found_whatever_is_known_to_have_been_green(
     git: Git, tmp_path: Path, place: int | None
 ) -> None:
     shas = _grow(git, tmp_path, ["a=passed", "a=passed\n# x", "a=failed", "a=failed\n# x"])
-    run, tree, bench = _begin(tmp_path, ReadingRunner(), Counting)
+    context = _begin(tmp_path, ReadingRunner(), Counting)
     item = Reproduced(Failure(A, "AssertionError", ""), "confirmed")
     baseline = Baseline((item,), suite(failed(A)), 3)
     good = shas[place] if place is not None else ""
-    found = find_changes(run, good, 0.0, tree, baseline, bench)
+    found = find_changes(context, good, 0.0, baseline, RunHints())
     assert [one.bad_sha for one in found.regressions] == [shas[2]]
-    assert isinstance(bench.workspace, Counting)
-    assert bench.workspace.asked == [good]
+    assert isinstance(context.workspace, Counting)
+    assert context.workspace.asked == [good]
 
 
 def test_a_test_that_a_commit_changes_itself_is_not_broken_by_it(git: Git, tmp_path: Path) -> None:
@@ -369,14 +366,10 @@ def test_a_file_that_could_not_be_collected_before_for_the_same_reason_was_red(
     git: Git, tmp_path: Path, older: str, red: bool | None
 ) -> None:
     _grow(git, tmp_path, [older, "stop ImportError: no x"])
-    run, _ = quiet_run()
-    repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
-    workspace = LocalWorkspace(repository, tmp_path / "trees", tmp_path / "cache")
-    bench = BisectionBench(workspace, CannotCollect(), ENVIRONMENT, RunHints(), 1.0)
+    context = _begin(tmp_path, CannotCollect())
     file = [Failure("tests/test_m.py", "ImportError", "no x")]
-    tree = workspace.checkout(run, repository.head)
-    commits = workspace.commits(run, "", tree.sha)
-    found = find_regressions(run, "", commits, tree, file, bench)
+    commits = context.workspace.commits(context.run, "", context.tree.sha)
+    found = find_regressions(context, "", commits, file, RunHints(), 1.0)
     assert found.always_red is (red is True), found
     assert bool(found.regressions) is (red is None)
 

@@ -39,7 +39,6 @@ from heal_bot.core.text import Secret
 from heal_bot.environments.environment_request import Access, Wanted
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.history import package_bisection
-from heal_bot.history.bisection import BisectionBench
 from heal_bot.history.changes import find_changes
 from heal_bot.pipeline import Edges, heal
 from heal_bot.ports import Ask
@@ -51,12 +50,12 @@ from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.wheel_builder import SandboxBuilder
 from tests.environments.warehouse import Warehouse
 from tests.fakes import (
-    ENVIRONMENT,
     ISOLATION,
     SHA,
     FolderTree,
     FolderWorkspace,
     ListProposer,
+    context_of,
     failed,
     passed,
     quiet_run,
@@ -120,9 +119,8 @@ def found(
     named = {{"one": T, "two": U}[name]: rule for name, rule in rules.items()}
     runner = Suites(named, too_old=frozenset(too_old))
     failures = [Failure(test, "AssertionError", "") for test in runner.rules]
-    changes = package_bisection.find_culprits(
-        run, FolderTree(tmp_path), ENVIRONMENT, failures, Shelf(shelf), runner, RunHints()  # type: ignore[arg-type]
-    )  # fmt: skip
+    context = context_of(run, runner, FolderTree(tmp_path), Shelf(shelf))
+    changes = package_bisection.find_culprits(context, failures, RunHints())
     return changes, runner.runs
 
 
@@ -201,10 +199,8 @@ def test_no_more_than_a_quarter_of_the_time_left_is_taken(
         return "p0" in former
 
     run, events = quiet_run(clock=lambda: now[0], deadline=minutes * 60)
-    changes = package_bisection.find_culprits(
-        run, FolderTree(tmp_path), ENVIRONMENT, [Failure(T, "", "")], Shelf(bumps(4)),
-        Suites({T: rule}), RunHints(),
-    )  # type: ignore[arg-type]  # fmt: skip
+    context = context_of(run, Suites({T: rule}), FolderTree(tmp_path), Shelf(bumps(4)))
+    changes = package_bisection.find_culprits(context, [Failure(T, "", "")], RunHints())
     assert bool(changes) is blamed
     said = [getattr(event, "message", "") for event in events]
     assert any("its share of the time is over" in text for text in said) is not blamed
@@ -326,11 +322,9 @@ def test_a_message_that_blames_a_version_has_packages_compared_where_older_commi
     failure = Failure(T, "AssertionError", "")
     baseline = Baseline((Reproduced(failure, "explained"),), suite(failed(T)), 1)
     runner = Suites({T: lambda former: "p1" in former})
-    bench = BisectionBench(Older(bumps(2)), runner, ENVIRONMENT, RunHints(), 1.0)  # type: ignore[arg-type]
+    context = context_of(run, runner, FolderTree(tmp_path), Older(bumps(2)))
     versions = (failure,) if words else ()
-    history = find_changes(
-        run, "a" * 40, 0.0, FolderTree(tmp_path), baseline, bench, versions
-    )  # fmt: skip
+    history = find_changes(context, "a" * 40, 0.0, baseline, RunHints(), versions)
     assert [change.bumps[0].name for change in history.packages] == ["p1"] * blamed
     assert bool(runner.runs) is blamed
 

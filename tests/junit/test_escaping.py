@@ -20,7 +20,15 @@ from heal_bot.repair.llm.test_context import Failing
 from heal_bot.report import console, markdown, step_summary
 from heal_bot.report.outcome_record import flatten
 from heal_bot.verification.baseline import reproduce
-from tests.fakes import ENVIRONMENT, SHA, FolderTree, ScriptedRunner, passed, quiet_run, suite
+from tests.fakes import (
+    SHA,
+    FolderTree,
+    ScriptedRunner,
+    context_of,
+    passed,
+    quiet_run,
+    suite,
+)
 
 ORDERS = (
     "\n::error::pwned\n##[command]rm\n::set-output name=a::b",
@@ -52,7 +60,7 @@ def outcome(tmp_path: Path) -> tuple[Outcome, list[Event]]:
     assert {f.test for f in resolved.failures} == set(collected)
     runner = ScriptedRunner([suite(*(passed(test) for test in collected))])
     tree = FolderTree.of(tmp_path / "tree", {})
-    baseline = reproduce(run, resolved.failures, tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, tree), resolved.failures)
     request = HealRequest("octo/shop", SHA, trigger="command")
     reason = f"{resolved.failures[0].test}: {ORDERS[1]}"
     return Outcome(request, "not_reproduced", "done", reason, report, baseline), events

@@ -19,6 +19,7 @@ from heal_bot.junit.reported_tests import Resolved
 from heal_bot.junit.traceback import parse_frames
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.verification.baseline import reproduce
+from tests.fakes import context_of
 
 if TYPE_CHECKING:
     from tests.junit.conftest import Project
@@ -52,7 +53,7 @@ def in_sandbox(project: Project, mode: str) -> tuple[Resolved, Baseline]:
         runner.preflight(run, env)
         collected = runner.collect(run, tree, env)
         resolved = reported_tests.resolve(run, read, collected, tree.paths(), tree.read)
-        return resolved, reproduce(run, resolved.failures, tree, env, runner)
+        return resolved, reproduce(context_of(run, runner, tree, env=env), resolved.failures)
 
 
 def test_every_resolved_test_fails_in_the_sandbox_as_the_report_says(

@@ -85,8 +85,7 @@ def room() -> Iterator[Room]:
     with staged() as stage:
         events: list[Event] = []
         run = Run(events.append)
-        yield Room(stage, SandboxLab(run, stage.runner, stage.workspace, stage.tree, stage.env),
-                   events, run)  # fmt: skip
+        yield Room(stage, SandboxLab(stage.context(run)), events, run)
 
 
 def review(agrees: bool, question: str, checks: list[dict[str, str]]) -> str:

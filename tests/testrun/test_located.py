@@ -12,6 +12,7 @@ from heal_bot.core.model import Cluster, Environment
 from heal_bot.fault_localization import ranking
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.verification.baseline import reproduce
+from tests.fakes import context_of
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,7 @@ def located(
 
     def locate(files: dict[str, str]) -> dict[str, Cluster]:
         tree = project(files)
-        baseline = reproduce(run, None, tree, env, runner)
+        baseline = reproduce(context_of(run, runner, tree, env=env), None)
         clusters = ranking.locate(run, baseline, tree)
         return {one.failures[0].test: one for one in clusters}
 

@@ -8,7 +8,16 @@ import pytest
 from heal_bot.core.model import CaseResult, Failure, Frame, Leg, Origin, Spectrum
 from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.matrix_results import list_unconfirmed
-from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
+from tests.fakes import (
+    ENVIRONMENT,
+    FolderTree,
+    ScriptedRunner,
+    context_of,
+    failed,
+    passed,
+    quiet_run,
+    suite,
+)
 
 T = "test_a.py::test_one"
 
@@ -17,7 +26,7 @@ def _status(tmp_path: Path, *suites: object, reported: str = T) -> tuple[str, st
     runner = ScriptedRunner(list(suites))  # type: ignore[arg-type]
     run, _ = quiet_run()
     failures = (Failure(reported, "AssertionError", "as reported"),)
-    baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), failures)
     item = baseline.reproduced[0]
     return item.status, item.failure.reason, item.flake_rate
 
@@ -26,7 +35,7 @@ def test_red_twice_is_confirmed_with_the_message_seen_here(tmp_path: Path) -> No
     run, _ = quiet_run()
     runner = ScriptedRunner([suite(failed(T, "assert 3 == 4"), passed("test_a.py::test_two"))])
     reported = (Failure(T, "", ""),)
-    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), reported)
     assert [f.message for f in baseline.confirmed] == ["assert 3 == 4"]
     assert baseline.passed == {"test_a.py::test_two"}
     assert runner.asked[1][1] == (T,)
@@ -86,7 +95,7 @@ def test_code_that_looks_steady_is_run_three_times_and_other_code_nine_times(
     for tests, runs in ((T, 3), (two, 9)):
         run, _ = quiet_run()
         runner = ScriptedRunner([replace(suite(failed(tests)), spectrum=spectrum)])
-        baseline = reproduce(run, (Failure(tests, "", ""),), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+        baseline = reproduce(context_of(run, runner, tree), (Failure(tests, "", ""),))
         assert (len(baseline.confirmed), baseline.runs) == (1, runs)
 
 
@@ -95,7 +104,7 @@ def test_of_many_tests_that_only_look_unsteady_a_sample_is_run_again(tmp_path: P
     runner = ScriptedRunner([suite(*map(failed, names))])
     run, _ = quiet_run()
     reported = tuple(Failure(name, "", "") for name in names)
-    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), reported)
     assert (len(baseline.confirmed), baseline.runs) == (45, 9)
     assert {len(asked[1]) for asked in runner.asked[3:]} == {15}
 
@@ -107,7 +116,7 @@ def test_what_is_red_in_every_run_is_repeated_as_the_time_left_allows(
     run, _ = quiet_run()
     run = replace(run, deadline=run.clock() + left)
     runner = ScriptedRunner([replace(suite(failed(T)), seconds=3.0)])
-    baseline = reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), (Failure(T, "", ""),))
     assert (len(baseline.confirmed), baseline.runs) == (1, runs)
 
 
@@ -116,7 +125,7 @@ def test_a_test_that_passed_once_is_repeated_in_full_whatever_time_is_left(tmp_p
     run = replace(run, deadline=run.clock() + 30.0)
     slow = [replace(one, seconds=3.0) for one in (RED, GREEN, RED)]
     runner = ScriptedRunner([*slow, *[GREEN] * 6])
-    baseline = reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), (Failure(T, "", ""),))
     assert baseline.runs == 9
 
 
@@ -149,7 +158,7 @@ def test_what_the_machine_lacks_is_told_from_what_the_code_gets_wrong(
     run, _ = quiet_run()
     result = CaseResult(T, "failed", kind=kind, message=message)
     reported = (Failure(T, kind, message),)
-    baseline = reproduce(run, reported, tree, ENVIRONMENT, ScriptedRunner([suite(result)]))  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, ScriptedRunner([suite(result)]), tree), reported)
     assert baseline.reproduced[0].status == status
 
 
@@ -171,7 +180,7 @@ def test_a_program_that_the_machine_lacks_is_the_environment(
     seen = CaseResult(T, "failed", kind="FileNotFoundError", message=message, frames=frames)
     run, _ = quiet_run()
     reported = (Failure(T, "FileNotFoundError", message),)
-    baseline = reproduce(run, reported, tree, ENVIRONMENT, ScriptedRunner([suite(seen)]))  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, ScriptedRunner([suite(seen)]), tree), reported)
     assert baseline.reproduced[0].status == status
 
 
@@ -204,7 +213,7 @@ def test_a_test_that_fails_for_the_sandboxs_sake_alone_is_the_environment(
     here = suite(CaseResult(T, "failed", kind=seen[0], message=seen[1]), failed("x::z"))
     failures = (Failure(T, *reported), Failure("x::z", "AssertionError", "as reported"))
     runner = ScriptedRunner([here])
-    baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), failures)
     assert [item.status for item in baseline.reproduced] == [status, "confirmed"]
     assert ("not verified" in baseline.reproduced[0].failure.reason) == (status == "environment")
 
@@ -215,7 +224,7 @@ def test_what_a_failing_test_executes_by_itself_counts_too(tmp_path: Path) -> No
     alone = replace(suite(failed(T)), spectrum=Spectrum((memo, place), {T: 1}))
     run, _ = quiet_run()
     runner = ScriptedRunner([whole, alone, suite(failed(T))])
-    baseline = reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), (Failure(T, "", ""),))
     assert baseline.suite.spectrum == Spectrum((place, memo), {T: 3}, ("a gap",))
 
 
@@ -224,7 +233,7 @@ def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Pat
     ran = suite(failed(T), passed("x::y"), failed("x::z"))
     broken = ("test_u.py", "SyntaxError: invalid syntax")
     runner = ScriptedRunner([replace(ran, errors=(broken,))])
-    baseline = reproduce(run, None, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), None)
     assert [f.test for f in baseline.confirmed] == ["test_u.py", T, "x::z"]
     assert baseline.confirmed[0].kind == "SyntaxError"
 
@@ -235,11 +244,11 @@ def test_a_failure_of_many_tests_is_the_red_ones_beneath_it(tmp_path: Path, name
     run, _ = quiet_run()
     runner = ScriptedRunner([suite(failed(red), passed(green), failed("test_a.pyx::test_z"))])
     failures = (Failure(named, "", ""),)
-    baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), failures)
     assert [f.test for f in baseline.confirmed] == [red]
     for here in (suite(passed(red)), suite(passed("test_b.py::test_x"))):
         runner = ScriptedRunner([here])
-        baseline = reproduce(run, failures, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+        baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), failures)
         assert [(r.failure.test, r.status) for r in baseline.reproduced] == [
             (named, "not_reproduced")
         ]
@@ -260,7 +269,7 @@ def test_what_failed_on_other_systems_alone_is_not_reproduced(
     run, _ = quiet_run()
     reported = (Failure(T, "AssertionError", "m", reason="reported", legs=legs),)
     runner = ScriptedRunner([suite(failed(T))])
-    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), reported)
     (found,) = baseline.reproduced
     assert found.status == status
     assert found.failure.reason.startswith(told)
@@ -275,7 +284,7 @@ def test_linux_legs_of_another_python_are_named_as_not_confirmed(tmp_path: Path)
         Failure("x::z", "", "", legs=(*many, Leg("c", "3.13"))),
     )
     runner = ScriptedRunner([suite(failed(T), failed("x::z"))])
-    baseline = reproduce(run, reported, FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), reported)
     told = list_unconfirmed(baseline, ENVIRONMENT)
     assert [line.partition(", where ")[::2] for line in told] == [
         (
@@ -304,5 +313,5 @@ def test_a_test_that_passes_where_it_must_fail_is_out_of_date(
 def test_red_tests_that_the_report_does_not_name_are_told(tmp_path: Path) -> None:
     run, events = quiet_run()
     runner = ScriptedRunner([suite(failed(T), failed("x::z"))])
-    reproduce(run, (Failure(T, "", ""),), FolderTree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    reproduce(context_of(run, runner, FolderTree(tmp_path)), (Failure(T, "", ""),))
     assert any("x::z" in getattr(event, "message", "") for event in events)

@@ -10,7 +10,7 @@ import pytest
 from heal_bot.core.model import Removal
 from heal_bot.verification import collection_failures
 from heal_bot.verification.baseline import reproduce
-from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, quiet_run, suite
+from tests.fakes import FolderTree, ScriptedRunner, context_of, quiet_run, suite
 
 FILES = {
     "src/shop/__init__.py": "",
@@ -148,7 +148,7 @@ def test_source_that_is_broken_is_the_code_s_fault_and_a_test_that_is_the_test_s
 ) -> None:
     run, _ = quiet_run()
     runner = ScriptedRunner([replace(suite(), errors=((file, said),))])
-    baseline = reproduce(run, None, _tree(tmp_path), ENVIRONMENT, runner)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, _tree(tmp_path)), None)
     (item,) = baseline.reproduced
     assert item.status == status
     assert (item.failure.broken is not None) == (status == "confirmed")

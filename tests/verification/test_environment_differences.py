@@ -10,7 +10,15 @@ import pytest
 from heal_bot.core.model import Environment, Failure, Spectrum
 from heal_bot.verification import environment_differences
 from heal_bot.verification.baseline import reproduce
-from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, passed, quiet_run, suite
+from tests.fakes import (
+    ENVIRONMENT,
+    FolderTree,
+    ScriptedRunner,
+    context_of,
+    passed,
+    quiet_run,
+    suite,
+)
 
 T = "tests/test_a.py::test_one"
 OPTIONAL = "try:\n    import fastlib as json\nexcept Exception:\n    import json\nA = 1\n"
@@ -43,6 +51,6 @@ def test_the_time_zone_or_a_package_that_the_code_does_without_is_named(
     said = environment_differences.explain_differences(T, ran, tree, env)
     assert (named in said) if named else said == ""
     runner, (run, _) = ScriptedRunner([ran]), quiet_run()
-    found = reproduce(run, (Failure(T, "AssertionError", ""),), tree, env, runner)  # type: ignore[arg-type]
+    found = reproduce(context_of(run, runner, tree, env=env), (Failure(T, "AssertionError", ""),))
     assert found.reproduced[0].status == "not_reproduced"
     assert found.reproduced[0].failure.reason.endswith(said)

@@ -24,7 +24,15 @@ from heal_bot.verification import (
     unfinished_code,
 )
 from heal_bot.verification.baseline import reproduce
-from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, passed, quiet_run, suite
+from tests.fakes import (
+    ENVIRONMENT,
+    FolderTree,
+    ScriptedRunner,
+    context_of,
+    passed,
+    quiet_run,
+    suite,
+)
 
 T = "tests/test_a.py::test_one"
 SITE = "/env/lib/python3.11/site-packages/"
@@ -382,7 +390,7 @@ def test_what_the_failing_run_lacked_and_this_machine_has(
     run, _ = quiet_run()
     reported = (Failure(T, kind, message),)
     runner = ScriptedRunner([suite(passed(T))])
-    item = reproduce(run, reported, tree, ENVIRONMENT, runner).reproduced[0]  # type: ignore[arg-type]
+    item = reproduce(context_of(run, runner, tree), reported).reproduced[0]
     assert item.status == status
     assert "passes here" in item.failure.reason or status == "not_reproduced"
 
@@ -397,7 +405,7 @@ def test_what_the_failing_run_lacked_explains_a_test_that_fails_here_for_somethi
     run, _ = quiet_run()
     failure = Failure(T, reported, "'ascii' codec can't encode character 'x'")
     runner = ScriptedRunner([suite(red("AssertionError", "assert 1 == 2"))])
-    item = reproduce(run, (failure,), tree, ENVIRONMENT, runner).reproduced[0]  # type: ignore[arg-type]
+    item = reproduce(context_of(run, runner, tree), (failure,)).reproduced[0]
     assert item.status == status
     assert ("AssertionError: assert 1 == 2" in item.failure.reason) == (status == "explained")
 

@@ -28,9 +28,9 @@ from heal_bot.source.functions import find_target, index_targets
 from heal_bot.verification.certificate import protected_hash
 from heal_bot.verification.final_check import confirm
 from tests.fakes import (
-    ENVIRONMENT,
     FolderTree,
     FolderWorkspace,
+    context_of,
     failed,
     passed,
     quiet_run,
@@ -135,13 +135,10 @@ def _confirm(
         },
     )
     run, _ = quiet_run(deadline=deadline)
+    workspace = FolderWorkspace(tmp_path / "fresh", tampered=tampered)
     verified = confirm(
-        run,
+        context_of(run, runner, tree, workspace),
         Proposal((attempt,)),
-        FolderWorkspace(tmp_path / "fresh", tampered=tampered),  # type: ignore[arg-type]
-        tree,
-        ENVIRONMENT,
-        runner,  # type: ignore[arg-type]
         Baseline((item, *baseline), observed, 2, selected, unsteady),
     )
     return verified, runner

@@ -13,7 +13,7 @@ import pytest
 from heal_bot.core.model import PatchedFile
 from heal_bot.ports import Observed
 from heal_bot.verification import linters
-from tests.fakes import ENVIRONMENT, FolderTree, quiet_run
+from tests.fakes import FolderTree, context_of, quiet_run
 
 OLD = "import os\n\n\ndef f(a: int) -> int:\n    return a\n"
 RUFF = "[tool.ruff]\nline-length = 60\n[tool.ruff.lint]\nselect = ['F', 'E501']\n"
@@ -37,7 +37,7 @@ def _asked(tmp_path: Path, config: dict[str, str], new: str) -> tuple[Any, Any, 
     fresh = FolderTree.of(tmp_path / "new", {"m.py": new, **config})
     local, (run, _) = Local(), quiet_run()
     files = (PatchedFile("m.py", "1" * 40, new),)
-    rows, doubts = linters.run_linters(run, local, tree, fresh, ENVIRONMENT, files)  # type: ignore[arg-type]
+    rows, doubts = linters.run_linters(context_of(run, local, tree), fresh, files)
     return rows, doubts, local
 
 

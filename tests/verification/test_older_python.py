@@ -22,7 +22,15 @@ from heal_bot.core.model import (
     SuiteRun,
 )
 from heal_bot.verification.older_python import compare_pythons
-from tests.fakes import ENVIRONMENT, FolderTree, FolderWorkspace, ScriptedRunner, quiet_run, suite
+from tests.fakes import (
+    ENVIRONMENT,
+    FolderTree,
+    FolderWorkspace,
+    ScriptedRunner,
+    context_of,
+    quiet_run,
+    suite,
+)
 
 T = "tests/test_a.py::test_one"
 FILE = "tests/test_b.py"
@@ -81,9 +89,8 @@ def statuses(
         Reproduced(Failure(test, kind, "assert 1 == 2", frames), "confirmed") for test in failing
     )
     runner, (run, _) = Runner([there]), quiet_run()
-    found = compare_pythons(
-        run, Baseline(items, there, 3), tree, ENVIRONMENT, RunHints(), workspace, runner
-    )  # type: ignore[arg-type]
+    context = context_of(run, runner, tree, workspace)
+    found = compare_pythons(context, Baseline(items, there, 3), RunHints())
     reproduced = found.reproduced
     return [item.status for item in reproduced], reproduced[0].failure.reason, runner
 

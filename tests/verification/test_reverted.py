@@ -10,7 +10,7 @@ import pytest
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.verification.bundle_replay import replay_bundle
-from tests.fakes import ENVIRONMENT, ScriptedRunner, passed, quiet_run, suite
+from tests.fakes import ScriptedRunner, context_of, passed, quiet_run, suite
 from tests.github_server import records
 
 PATH = "shop/pricing.py"
@@ -65,7 +65,7 @@ def test_a_large_patch_has_to_take_back_the_commit_that_it_names(
     values["certificate"]["undoes"] = shas.get(undoes, undoes)
     tree = workspace.checkout(run, shas["newest"])
     green = ScriptedRunner([suite(*map(passed, values["patch"]["fixed"]))])
-    (row,) = replay_bundle(run, records.record(values), workspace, green, ENVIRONMENT, tree)
+    (row,) = replay_bundle(context_of(run, green, tree, workspace), records.record(values))
     if said:
         assert (row.name, said in row.found) == ("patch", True), row
     else:

@@ -19,7 +19,15 @@ from heal_bot.core.model import (
 from heal_bot.source import functions
 from heal_bot.verification import suite_time_budget
 from heal_bot.verification.baseline import reproduce
-from tests.fakes import ENVIRONMENT, FolderTree, ScriptedRunner, failed, passed, quiet_run, suite
+from tests.fakes import (
+    FolderTree,
+    ScriptedRunner,
+    context_of,
+    failed,
+    passed,
+    quiet_run,
+    suite,
+)
 
 RED, NEAR, FAR = "a.py::t1", "a.py::t2", "b.py::t3"
 ALL = Collection((RED, NEAR, FAR))
@@ -49,7 +57,7 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
         run, _ = quiet_run(clock=lambda: 0.0, deadline=1200.0)
         runner = Runner([suite(failed(RED), passed(NEAR), passed(FAR))])
         tree = FolderTree(tmp_path)
-        look = suite_time_budget.plan_suite(run, _report(seconds), tree, ENVIRONMENT, runner)  # type: ignore[arg-type]
+        look = suite_time_budget.plan_suite(context_of(run, runner, tree), _report(seconds))
         assert set(look.collection.tests) == set(ALL.tests)
         assert (len(runner.asked), look.seen is not None) == (runs, bool(runs))
 
@@ -58,18 +66,18 @@ def test_the_tests_a_report_names_run_again_beside_a_short_suite(tmp_path: Path)
     run, _ = quiet_run(clock=lambda: 0.0, deadline=1200.0)
     tree = FolderTree.of(tmp_path, {"a.py": "assert 0\n"})
     runner = ScriptedRunner([suite(failed(RED), passed(NEAR), passed(FAR)), suite(failed(RED))])
-    look = suite_time_budget.plan_suite(run, _report(5.0), tree, ENVIRONMENT, runner, (RED,))  # type: ignore[arg-type]
+    look = suite_time_budget.plan_suite(context_of(run, runner, tree), _report(5.0), (RED,))
     spectrum = Spectrum((("a.py", 1),), {RED: 1})
     assert look.seen is not None
     seen = replace(look.seen, suite=replace(look.seen.suite, spectrum=spectrum))
     failures = (Failure(RED, "", ""),)
-    baseline = reproduce(run, failures, tree, ENVIRONMENT, runner, seen)  # type: ignore[arg-type]
+    baseline = reproduce(context_of(run, runner, tree), failures, seen)
     assert ([f.test for f in baseline.confirmed], baseline.runs) == ([RED], 3)
     assert [tests for _, tests in runner.asked] == [None, (RED,), (RED,)]
     # A name that pytest knows as another one tells nothing: that test runs again by itself.
     known = ScriptedRunner([suite(failed(NEAR))])
     failures = (Failure(NEAR, "", ""),)
-    reproduce(run, failures, tree, ENVIRONMENT, known, replace(seen, suite=suite(failed(NEAR))))  # type: ignore[arg-type]
+    reproduce(context_of(run, known, tree), failures, replace(seen, suite=suite(failed(NEAR))))
     assert known.asked[0][1] == (NEAR,)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import (
-    Baseline,
     Certificate,
     Confirmed,
     Edit,
@@ -30,6 +29,7 @@ from tests.fakes import (
     SHA,
     FolderTree,
     FolderWorkspace,
+    context_of,
     failed,
     passed,
     quiet_run,
@@ -93,12 +93,9 @@ class Scene:
             made = FolderTree.of(self.folder / "merged", {"m.py": merged})
             there = replace(made, sha=MERGE, tree_sha=tree_sha)
         workspace = Workspace(self.folder, merge=there)
-        baseline = Baseline((), suite(failed("t.py::test_add")), runs=2)
+        context = context_of(run, Executing(self.checks), head, workspace)
         confirmed = Confirmed(patch, certificate)
-        return check_merge_commit(
-            run, confirmed, self.tested, head, workspace, ENVIRONMENT, Executing(self.checks),
-            baseline,
-        )  # fmt: skip
+        return check_merge_commit(context, confirmed, tested_sha=self.tested, selected=None)
 
 
 @pytest.fixture

@@ -20,7 +20,15 @@ from heal_bot.core.model import (
 )
 from heal_bot.ports import Observed
 from heal_bot.verification.verify_command import GATE, TESTS, run_commands
-from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, FolderWorkspace, quiet_run
+from tests.fakes import (
+    ENVIRONMENT,
+    ISOLATION,
+    SHA,
+    FolderTree,
+    FolderWorkspace,
+    context_of,
+    quiet_run,
+)
 
 
 class Executing:
@@ -44,8 +52,8 @@ def try_it(folder: Path, command: str, tests: str = "") -> Confirmed | Verdict:
     certificate = Certificate(SHA, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals,
                               tests_unchanged=True)  # fmt: skip
     request = HealRequest("o/s", SHA, verify_command=command, test_command=tests)
-    return run_commands(run, Confirmed(patch, certificate), request, tree, FolderWorkspace(folder),
-                ENVIRONMENT, Executing())  # fmt: skip
+    context = context_of(run, Executing(), tree, FolderWorkspace(folder))
+    return run_commands(context, Confirmed(patch, certificate), request=request)
 
 
 def test_a_command_that_succeeds_on_the_patched_tree_is_a_gate(tmp_path: Path) -> None:

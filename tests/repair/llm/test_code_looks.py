@@ -30,7 +30,7 @@ TEST = "tests/test_money.py::test_round[1.239-1.24]"
 def brief() -> Iterator[Brief]:
     with staged() as stage:
         run = Run(lambda event: None)
-        lab = SandboxLab(run, stage.runner, stage.workspace, stage.tree, stage.env)
+        lab = SandboxLab(stage.context(run))
         spectrum = stage.baseline.suite.spectrum
         assert spectrum is not None
         yield Brief(stage._cluster("test_round"), stage.tree, lab=lab, spectrum=spectrum)
