@@ -1,0 +1,118 @@
+"""The failures before any change, seen once more where the environment lacked plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
+from heal_bot.core.events import Noted, Run
+from heal_bot.core.model import Baseline, Environment, Outcome, Report, RunHints
+from heal_bot.ports import RunContext, Tree, Workspace
+from heal_bot.verification import missing_plugins
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What fails before any change, and where: the report with remarks, and the baseline.
+
+    `remark` says what became of plugins that the environment lacked.
+    """
+
+    context: RunContext
+    report: Report
+    baseline: Baseline
+    remark: str = ""
+
+
+Observe = Callable[[RunContext], Reproduction | Outcome]
+
+
+def reproduce_completed(
+    context: RunContext, report: Report, observe: Observe
+) -> Reproduction | Outcome:
+    """What `observe` sees; in an environment with the plugins that the first one lacked."""
+    tree, env = context.tree, context.env
+    before: Reproduction | None = None
+    try:
+        seen = observe(context)
+        if isinstance(seen, Outcome):
+            return seen
+        before = seen
+        lacking = missing_plugins.find_missing(report, seen.baseline.suite, tree, env)
+        if not lacking:
+            return seen
+    except SandboxError as error:
+        lacking = missing_plugins.find_stopping(report, str(error), tree, env)
+        if not lacking:
+            raise
+    try:
+        context = _completed(context, report, lacking)
+    except ProvisionError as error:
+        if before is None:
+            raise
+        context.run.emit(Noted(stage="workspace", message=str(error), level="warning"))
+        return replace(before, remark=str(error))
+    return _again(context, observe, lacking, before)
+
+
+def provision(run: Run, tree: Tree, hints: RunHints, workspace: Workspace) -> Environment:
+    """The environment, in which pytest collects the examples that the failing run collected."""
+    return replace(workspace.provision(run, tree, hints), doctests=hints.doctests)
+
+
+def _completed(context: RunContext, report: Report, lacking: tuple[str, ...]) -> RunContext:
+    """The same with the plugins it lacks; ProvisionError where it cannot be given them."""
+    names = ", ".join(lacking)
+    hints = replace(report.hints, plugins=(*report.hints.plugins, *lacking))
+    try:
+        fuller = provision(context.run, context.tree, hints, context.workspace)
+    except ProvisionError as error:
+        raise ProvisionError(
+            f"the tests need {names}, which is not installed and cannot be added ({error}): "
+            "install it in the test environment, or declare it"
+        ) from error
+    if fuller == context.env:
+        raise ProvisionError(
+            f"the tests need {names}, which {fuller.python} does not have; an environment that is "
+            "there is not changed: install it there"
+        )
+    message = f"the tests need {names}: the environment has it now, and they run again"
+    context.run.emit(Noted(stage="workspace", message=message, level="info"))
+    return replace(context, env=fuller)
+
+
+def _again(
+    context: RunContext, observe: Observe, added: tuple[str, ...], before: Reproduction | None
+) -> Reproduction | Outcome:
+    """The failures with the plugins added; as they were `before` where these stop the tests."""
+    names = ", ".join(added)
+    kept = before if before is not None and before.baseline.confirmed else None
+    try:
+        seen = observe(context)
+        why = _stopped(seen, kept)
+    except (BudgetError, SandboxError) as error:
+        if kept is None:
+            raise
+        seen, why = kept, str(error)
+    if kept is None or not why:
+        if isinstance(seen, Outcome):
+            return seen
+        return replace(seen, remark=f"{names} was added to the environment and is there now")
+    message = f"with {names} added the tests do not run ({why}): what ran without counts"
+    context.run.emit(Noted(stage="workspace", message=message, level="warning"))
+    context.runner.preflight(context.run, kept.context.env)
+    return replace(kept, remark=message)
+
+
+def _stopped(seen: Reproduction | Outcome, before: Reproduction | None) -> str:
+    """What keeps tests that were confirmed before from running; '' where they run."""
+    if before is None or isinstance(seen, Outcome):
+        return seen.reason if isinstance(seen, Outcome) else ""
+    if seen.baseline.confirmed:
+        return ""
+    if seen.baseline.suite.ended != "finished":
+        return seen.baseline.suite.detail or seen.baseline.suite.ended
+    known = {failure.test for failure in before.baseline.confirmed}
+    items = (i for i in seen.baseline.reproduced if i.failure.test in known)
+    return next((i.failure.reason for i in items if i.status in {"environment", "explained"}), "")
