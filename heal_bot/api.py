@@ -18,13 +18,16 @@ from heal_bot.core.events import Event, Noted
 from heal_bot.core.model import HealRequest, Outcome, Report
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings
+from heal_bot.core.statuses import OutcomeStatus
 from heal_bot.repair.search import attempt_history
 from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.sandbox.client_pool import Launch
 from heal_bot.wiring.proposers import NOTHING, Own
 
 # What a run is called that could not make its first runs.
-_CUT = frozenset({"sandbox_error", "environment_error", "budget_exhausted"})
+_CUT = frozenset({
+    OutcomeStatus.SANDBOX_ERROR, OutcomeStatus.ENVIRONMENT_ERROR, OutcomeStatus.BUDGET_EXHAUSTED,
+})  # fmt: skip
 
 
 def heal(
@@ -130,8 +133,9 @@ async def events(
 def _failed(request: HealRequest, error: HealBotError) -> Outcome:
     """The outcome when nothing could be run."""
     if isinstance(error, BudgetError):
-        return Outcome(request, "budget_exhausted", "budget", str(error), Report(()))
-    status = "sandbox_error" if isinstance(error, SandboxError) else "environment_error"
+        return Outcome(request, OutcomeStatus.BUDGET_EXHAUSTED, "budget", str(error), Report(()))
+    unsafe = isinstance(error, SandboxError)
+    status = OutcomeStatus.SANDBOX_ERROR if unsafe else OutcomeStatus.ENVIRONMENT_ERROR
     return Outcome(request, status, "done", str(error), Report(()))
 
 
@@ -140,4 +144,4 @@ def _interrupted(outcome: Outcome) -> Outcome:
     if outcome.clusters or outcome.status not in _CUT:
         return outcome
     reason = "interrupted before the tests had run"
-    return replace(outcome, status="not_healed", stopped="interrupted", reason=reason)
+    return replace(outcome, status=OutcomeStatus.NOT_HEALED, stopped="interrupted", reason=reason)

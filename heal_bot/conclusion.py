@@ -20,6 +20,7 @@ from heal_bot.core.model import (
     Report,
     SuiteRun,
 )
+from heal_bot.core.statuses import FailureStatus, OutcomeStatus, SuiteEnd, VerdictStatus
 from heal_bot.core.text import count
 from heal_bot.history import package_bisection
 from heal_bot.ports import Proposer
@@ -30,6 +31,16 @@ from heal_bot.repair.search.attempt_log import AttemptLog
 _IDLE = "the test-command was seen to execute nothing that a patch may change: look at its output"
 _MORE = "raise --max-minutes, or give a whole report with --junit"
 _STALE = "executes and names nothing that a patch may change: the test looks out of date"
+# How a run ends whose failures are none to repair: the first of these counts.
+_RANKED = {
+    FailureStatus.NOT_ATTEMPTED: OutcomeStatus.BUDGET_EXHAUSTED,
+    FailureStatus.ENVIRONMENT: OutcomeStatus.ENVIRONMENT_ERROR,
+    FailureStatus.EXPLAINED: OutcomeStatus.EXPLAINED,
+    FailureStatus.STALE_TEST: OutcomeStatus.EXPLAINED,
+    FailureStatus.FLAKY: OutcomeStatus.FLAKY,
+    FailureStatus.ORDER_DEPENDENT: OutcomeStatus.FLAKY,
+    FailureStatus.NOT_REPRODUCED: OutcomeStatus.NOT_REPRODUCED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +60,7 @@ def add_report_message(report: Report) -> Iterator[None]:
     try:
         yield
     except ProvisionError as error:
-        failing = (case for case in report.cases if case.outcome in {"failed", "error"})
-        red = next((case for case in failing if case.message), None)
+        red = next((case for case in report.cases if case.red and case.message), None)
         if red is None:
             raise
         # A whole line: what is cut before secrets are hidden may leave a part of one.
@@ -73,21 +83,16 @@ def conclude_unconfirmed(
         status, stopped, reason = _nothing(baseline.suite)
         reason = f"{reason}; {remark}" if remark else reason
         return Outcome(request, status, stopped, reason, report, baseline)
-    ranked = ("not_attempted", "environment", "explained", "stale_test", "flaky",
-              "order_dependent", "not_reproduced")  # fmt: skip
-    status = next(s for s in ranked if s in statuses)
-    first = next(i for i in baseline.reproduced if i.status == status)
-    late = status == "not_attempted"
-    reason = f"{first.failure.test}: {first.failure.reason or status}"
-    if baseline.suite.ended == "timeout" and not late:
+    found = next(status for status in _RANKED if status in statuses)
+    first = next(item for item in baseline.reproduced if item.status == found)
+    late = found == FailureStatus.NOT_ATTEMPTED
+    reason = f"{first.failure.test}: {first.failure.reason or found}"
+    if baseline.suite.ended == SuiteEnd.TIMEOUT and not late:
         reason = f"{reason}; the suite did not finish: {baseline.suite.reached}"
     reason = f"{reason}; {remark}" if remark else reason
-    names = {"environment": "environment_error", "order_dependent": "flaky",
-             "not_attempted": "budget_exhausted", "stale_test": "explained"}  # fmt: skip
-    stopped = "budget" if late else "done"
-    if status == "not_reproduced" and (alone := _alone(report, baseline)):
-        status, reason = "explained", f"{reason}; {alone}"
-    status = names.get(status, status)
+    stopped, status = "budget" if late else "done", _RANKED[found]
+    if found == FailureStatus.NOT_REPRODUCED and (alone := _alone(report, baseline)):
+        status, reason = OutcomeStatus.EXPLAINED, f"{reason}; {alone}"
     dated = history or History()
     return Outcome(request, status, stopped, reason, report, baseline, history=dated)
 
@@ -105,17 +110,18 @@ def _alone(report: Report, baseline: Baseline) -> str:
     )
 
 
-def _nothing(suite: SuiteRun) -> tuple[str, str, str]:
+def _nothing(suite: SuiteRun) -> tuple[OutcomeStatus, str, str]:
     """Status, why the run stopped, and the reason where the suite names no failure."""
-    if suite.ended == "timeout":
+    if suite.ended == SuiteEnd.TIMEOUT:
         reason = f"no test is red so far, and the suite did not finish: {suite.reached}"
-        return "budget_exhausted", "budget", f"{reason}; {_MORE}"
-    if suite.ended != "finished":
+        return OutcomeStatus.BUDGET_EXHAUSTED, "budget", f"{reason}; {_MORE}"
+    if not suite.finished:
         reason = f"the suite names no failure and did not finish: {suite.detail}"
-        return "environment_error", "done", f"{reason}; make `python -m pytest` run to its end"
+        broken = OutcomeStatus.ENVIRONMENT_ERROR
+        return broken, "done", f"{reason}; make `python -m pytest` run to its end"
     if not suite.collected:
-        return "nothing_to_do", "done", "pytest collects no test in the repository"
-    return "nothing_to_do", "done", "every test passes here"
+        return OutcomeStatus.NOTHING_TO_DO, "done", "pytest collects no test in the repository"
+    return OutcomeStatus.NOTHING_TO_DO, "done", "every test passes here"
 
 
 def conclude(
@@ -159,46 +165,39 @@ def _outdated(found: RunFindings, ledger: AttemptLog) -> Baseline:
         if cluster.id in ledger.outdated
         for failure in cluster.failures
     }
-    return replace(
-        found.baseline,
-        reproduced=tuple(
-            replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
-            if (reason := reasons.get(item.failure.test)) and item.status == "confirmed"
-            else item
-            for item in found.baseline.reproduced
-        ),
-    )
+    before = found.baseline.reproduced
+    reproduced = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in before)
+    return replace(found.baseline, reproduced=reproduced)
 
 
-def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[str, str, str]:
+def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, str]:
     """Status, why the run stopped, and the reason."""
     if ledger.confirmed is not None:
         patch, undoes = ledger.confirmed.patch, ledger.confirmed.certificate.undoes
         reason = _repaired(len(patch.fixed), len(found.baseline.confirmed))
         reason = f"undoes {undoes}: {reason}" if undoes else reason
         if patch.still_failing:
-            return "partly_healed", ledger.stopped, reason
-        return "healed", "done", reason
+            return OutcomeStatus.PARTLY_HEALED, ledger.stopped, reason
+        return OutcomeStatus.HEALED, "done", reason
     if ledger.suggestion is not None:
-        return "not_healed", ledger.stopped, _unhealed(ledger)
+        return OutcomeStatus.NOT_HEALED, ledger.stopped, _unhealed(ledger)
     if found.clusters and all(cluster.id in ledger.outdated for cluster in found.clusters):
         first = found.clusters[0]
-        return "explained", "done", f"{first.failures[0].test}: {ledger.outdated[first.id]}"
+        test, reason = first.failures[0].test, ledger.outdated[first.id]
+        return OutcomeStatus.EXPLAINED, "done", f"{test}: {reason}"
     if found.history.packages and not found.baseline.confirmed:
-        return (
-            "explained",
-            ledger.stopped,
-            package_bisection.describe_change(found.history.packages[0]),
-        )
+        reason = package_bisection.describe_change(found.history.packages[0])
+        return OutcomeStatus.EXPLAINED, ledger.stopped, reason
+    spent = ledger.stopped == "budget"
+    unhealed = OutcomeStatus.BUDGET_EXHAUSTED if spent else OutcomeStatus.NOT_HEALED
     if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
-        status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
-        return status, ledger.stopped, _uncollected(broken)
+        return unhealed, ledger.stopped, _uncollected(broken)
     if found.clusters and all(cluster.stale for cluster in found.clusters):
         if found.request.test_command:
-            return "not_healed", "done", _IDLE
-        return "stale_test", "done", f"{found.clusters[0].failures[0].test} {_STALE}"
-    status = "budget_exhausted" if ledger.stopped == "budget" else "not_healed"
-    return status, ledger.stopped, _unhealed(ledger)
+            return OutcomeStatus.NOT_HEALED, "done", _IDLE
+        test = found.clusters[0].failures[0].test
+        return OutcomeStatus.STALE_TEST, "done", f"{test} {_STALE}"
+    return unhealed, ledger.stopped, _unhealed(ledger)
 
 
 def _uncollected(broken: Sequence[Broken]) -> str:
@@ -217,8 +216,8 @@ def _unhealed(ledger: AttemptLog) -> str:
     """Why there is no patch: what a suggestion lacks, or what there was against the last one."""
     if ledger.suggestion is not None:
         return f"a change passes and is not called the repair: {ledger.suggestion.why[0]}"
-    refused = [a for a in ledger.attempts if a.verdict.status == "unconfirmed" and a.verdict.detail]
-    if refused:
+    cold = (a for a in ledger.attempts if a.verdict.status == VerdictStatus.UNCONFIRMED)
+    if refused := [attempt for attempt in cold if attempt.verdict.detail]:
         last = refused[-1]
         if not last.verdict.measured:
             return (

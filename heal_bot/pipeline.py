@@ -24,6 +24,7 @@ from heal_bot.core.model import (
     Trust,
     Verdict,
 )
+from heal_bot.core.statuses import OutcomeStatus, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import package_bisection
 from heal_bot.history.changes import find_changes
@@ -79,7 +80,9 @@ def heal(
     """
     started = run.clock()
     if request.trust is Trust.REFUSED:
-        return Outcome(request, "refused", "done", f"{request.actor} may not ask here", Report(()))
+        return Outcome(
+            request, OutcomeStatus.REFUSED, "done", f"{request.actor} may not ask here", Report(())
+        )
     tree = edges.workspace.checkout(run, request.base_sha)
     report = _read(run, request, root, tree, edges.workspace.committed(run, tree.sha))
     left = _set_aside(run, request, report, tree, root)
@@ -122,7 +125,7 @@ def _set_aside(
         reason = left.reason or "the report names no failure"
         return Outcome(request, left.status, "done", reason, left.report)
     if why := excluded_failures.explain_doctests(left.report):
-        return Outcome(request, "explained", "done", why, left.report)
+        return Outcome(request, OutcomeStatus.EXPLAINED, "done", why, left.report)
     return left.report
 
 
@@ -156,7 +159,7 @@ def _observed(request: HealRequest, report: Report, context: RunContext) -> Repr
     wanted = test_selection.select_wanted(run, request, report, tree, look.collection)
     report = reported_tests.add_remarks(report, wanted)
     if wanted.nothing:
-        return Outcome(request, "nothing_to_do", "done", wanted.nothing, report)
+        return Outcome(request, OutcomeStatus.NOTHING_TO_DO, "done", wanted.nothing, report)
     failures, selected = wanted.failures, None
     if wanted.whole:
         return Reproduction(context, report, reproduce(context, None, look.seen, first=failures))
@@ -208,7 +211,7 @@ def _verified(context: RunContext, proposal: Proposal, found: RunFindings) -> Co
     """
     request, baseline = found.request, found.baseline
     if reason := explain_outside(request.paths, (edit.target.path for edit in proposal.edits)):
-        return Verdict("unconfirmed", detail=reason)
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=reason)
     gates: tuple[Gate, ...] = (
         partial(check_merge_commit, tested_sha=request.tested_sha, selected=baseline.selected),
         partial(run_commands, request=request),

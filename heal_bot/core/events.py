@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from heal_bot.core.model import SuiteRun
+from heal_bot.core.statuses import GREEN, RED
+
 _SHOWN_EVERY = 1.0
 
 
@@ -192,6 +195,15 @@ class Run:
             self._sequence.due[stage] = now + _SHOWN_EVERY
             seq = self._sequence.value
             self.sink(Underway(stage=stage, what=what, number=number, of=of, seq=seq, at=now))
+
+    def tell_suite(self, stage: str, purpose: str, suite: SuiteRun) -> None:
+        """Say what came of a run of the suite, in the numbers that a certificate has."""
+        self.emit(
+            SuiteFinished(
+                stage=stage, purpose=purpose, passed=suite.count(GREEN), failed=suite.count(RED),
+                seconds=suite.seconds, ended=suite.ended,
+            )
+        )  # fmt: skip
 
     def left(self) -> float:
         """Seconds until the deadline, never negative."""

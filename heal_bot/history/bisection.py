@@ -16,8 +16,9 @@ from heal_bot.core.model import (
     RunHints,
     SuiteRun,
 )
+from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import count
-from heal_bot.history.state_trial import report_trial, state_of
+from heal_bot.history.state_trial import state_of
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source.reversal import brought_tests
 
@@ -95,8 +96,9 @@ class _Search:
 
     def open(self) -> list[str]:
         """The tests that failed wherever they were seen so far, and were collected everywhere."""
+        seen, failed = self.seen.values(), RunResult.FAILED
         return [t for t in self.tests if t not in self.passes
-                and all(states.get(t) == "failed" for states in self.seen.values())]  # fmt: skip
+                and all(states.get(t) == failed for states in seen)]  # fmt: skip
 
     def middle(self) -> int | None:
         """The next place to ask, the middle of the widest gap that was not asked about yet."""
@@ -112,9 +114,9 @@ class _Search:
         (states,) = self.states([place], tests)
         self.seen[place] = states
         for test, state in states.items():
-            if state == "passed":
+            if state == RunResult.PASSED:
                 self.passes[test] = max(place, self.passes.get(test, 0))
-            elif state == "failed":
+            elif state == RunResult.FAILED:
                 self.fails[test] = min(place, self.fails[test])
 
     def sha(self, place: int) -> str:
@@ -126,7 +128,7 @@ class _Search:
 
         That a test is not there yet is no such trouble.
         """
-        if suite.ended == "finished" and not suite.errors:
+        if suite.finished and not suite.errors:
             return None
         try:
             made = self.context.workspace.provision(self.context.run, tree, self.hints)
@@ -158,7 +160,7 @@ class _Search:
     def tell(self, tree: Tree, suite: SuiteRun) -> None:
         """Count a run and say what came of it."""
         self.runs += 1
-        report_trial(self.context.run, f"failing tests at {tree.sha[:7]}", suite)
+        self.context.run.tell_suite("history", f"failing tests at {tree.sha[:7]}", suite)
 
     def confirmed(self) -> tuple[Regression, ...]:
         """A regression for each commit that nothing lies between and its parent, seen again."""
@@ -186,7 +188,8 @@ class _Search:
         self.rewritten.update(test for test in tests if _function(test) in own)
         held = tuple(
             t for t in tests if t not in self.rewritten
-            and before.get(t) == "passed" and all(states.get(t) == "failed" for states in at)
+            and before.get(t) == RunResult.PASSED
+            and all(states.get(t) == RunResult.FAILED for states in at)
         )  # fmt: skip
         return Regression(good, bad.sha, bad.title, held or tuple(tests), bool(held), files)
 

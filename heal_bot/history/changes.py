@@ -8,6 +8,7 @@ from functools import partial
 
 from heal_bot.core.events import Noted
 from heal_bot.core.model import Baseline, Failure, History, PackageChange, RunHints
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.history import package_bisection
 from heal_bot.history.bisection import find_regressions
 from heal_bot.ports import RunContext
@@ -27,7 +28,8 @@ def find_changes(
     is the commit under test itself), after the commits where the tests fail on all older ones too.
     `versions` are the failures whose message alone blames the version of a package.
     """
-    red = [r.failure for r in baseline.reproduced if r.status in {"confirmed", "explained"}]
+    known = {FailureStatus.CONFIRMED, FailureStatus.EXPLAINED}
+    red = [r.failure for r in baseline.reproduced if r.status in known]
     if not red:
         return History()
     history = History()

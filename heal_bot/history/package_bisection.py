@@ -23,8 +23,9 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.core.model.package_versions import NAMED
+from heal_bot.core.statuses import FailureStatus, RunResult, VerdictStatus
 from heal_bot.core.text import count
-from heal_bot.history.state_trial import report_trial, state_of
+from heal_bot.history.state_trial import state_of
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source.paths import is_test
 
@@ -142,11 +143,11 @@ class _Trials:
             if run.over():
                 raise BudgetError("its share of the time is over; raise --max-minutes")
             self.runs += 1
-            self._stuck = done.ended != "finished" or bool(done.errors)
-            found = frozenset(test for test in self.tests if state_of(test, done) == "passed")
+            self._stuck = not done.finished or bool(done.errors)
+            found = frozenset(t for t in self.tests if state_of(t, done) == RunResult.PASSED)
             of = count(len(self.bumps), "package")
             purpose = f"failing tests with {len(chosen)} of {of} in an older version"
-            report_trial(run, purpose, done)
+            run.tell_suite("history", purpose, done)
             self._seen[key] = found & self._seen.get(key, found)
         return self._seen[key]
 
@@ -209,9 +210,10 @@ def mark_explained(
         if failure.test not in reasons:
             return item
         failure = replace(failure, reason=reasons[failure.test])
-        if item.status == "confirmed" and not searched and _is_in_source(failure):
+        if item.confirmed and not searched and _is_in_source(failure):
             return replace(item, failure=failure)
-        return replace(item, status="explained", failure=replace(failure, broken=None))
+        failure = replace(failure, broken=None)
+        return replace(item, status=FailureStatus.EXPLAINED, failure=failure)
 
     return replace(baseline, reproduced=tuple(map(told, baseline.reproduced)))
 
@@ -243,11 +245,11 @@ def check_former_packages(
         done = runner.run_many(run, former, [ask])[0]
         runner.preflight(run, context.env)
         version = f"{change.bumps[0].name} {change.bumps[0].good}"
-        if left := [test for test in tests if state_of(test, done) != "passed"]:
+        if left := [test for test in tests if state_of(test, done) != RunResult.PASSED]:
             detail = (
                 f"{left[0]} fails with {version}, with which it passed: it has to hold for both"
             )
-            return Verdict("unconfirmed", detail=detail)
+            return Verdict(VerdictStatus.UNCONFIRMED, detail=detail)
         gates = (*found.certificate.gates, (GATE, f"what is fixed passes with {version} too"))
         found = replace(found, certificate=replace(found.certificate, gates=gates))
     return found

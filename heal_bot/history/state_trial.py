@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from heal_bot.core.events import Run, SuiteFinished
 from heal_bot.core.model import Failure, SuiteRun
-
-_RED = frozenset({"failed", "error"})
-_GREEN = frozenset({"passed", "xfailed"})
+from heal_bot.core.statuses import EXPECTED, RunResult
 
 
 def state_of(test: str, suite: SuiteRun, failure: Failure | None = None) -> str:
@@ -19,26 +16,12 @@ def state_of(test: str, suite: SuiteRun, failure: Failure | None = None) -> str:
     beneath = (f"{test}::", f"{test}[")
     found = [r for r in suite.results if r.test == test or r.test.startswith(beneath)]
     kind = failure.kind if failure else ""
-    red = [result.kind for result in found if result.outcome in _RED]
+    red = [result.kind for result in found if result.red]
     if red:
-        return "failed" if not kind or kind in red else ""
-    if any(result.outcome in _GREEN for result in found):
-        return "passed" if suite.ended == "finished" else ""
+        return RunResult.FAILED if not kind or kind in red else ""
+    if any(result.outcome in EXPECTED for result in found):
+        return RunResult.PASSED if suite.finished else ""
     if failure is None or not failure.message:
         return ""
     stopped = dict(suite.errors).get(test.partition("::")[0], "")
-    return "failed" if f"{kind}: {failure.message}" in stopped else ""
-
-
-def report_trial(run: Run, purpose: str, suite: SuiteRun) -> None:
-    """Say what came of a run."""
-    run.emit(
-        SuiteFinished(
-            stage="history",
-            purpose=purpose,
-            passed=sum(r.outcome in _GREEN for r in suite.results),
-            failed=sum(r.outcome in _RED for r in suite.results),
-            seconds=suite.seconds,
-            ended=suite.ended,
-        )
-    )
+    return RunResult.FAILED if f"{kind}: {failure.message}" in stopped else ""

@@ -19,6 +19,7 @@ from heal_bot.core.model import (
     Origin,
     ReportedCase,
 )
+from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import clip, one_line, printable
 from heal_bot.junit import traceback
 from heal_bot.junit.archive import read_documents
@@ -51,8 +52,7 @@ _COVERAGE = re.compile(
 )
 _RULE = re.compile(r"^[=-]{20,}\s*$", re.M)
 _EVIDENCE = 16_000
-_RED = frozenset({"failed", "error"})
-_WORSE = {"passed": 0, "skipped": 1, "failed": 2, "error": 2}
+_WORSE = {RunResult.PASSED: 0, RunResult.SKIPPED: 1, RunResult.FAILED: 2, RunResult.ERROR: 2}
 
 
 def read_results(
@@ -73,7 +73,7 @@ def read_results(
             before = seen.get(result.test)
             if before is None or _WORSE[result.outcome] > _WORSE[before.outcome]:
                 seen[result.test] = result
-    told = any(result.outcome in _RED for result in seen.values())
+    told = any(result.red for result in seen.values())
     return (*seen.values(), _exit(done, layout, explained=told))
 
 
@@ -122,18 +122,19 @@ def _last(cases: Sequence[ReportedCase], join: Join, layout: Layout) -> Iterable
 def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
     """The exit code as a test; its evidence is the first traceback that was printed."""
     if done.code == 0 or explained:
-        return CaseResult(COMMAND, "passed")
+        return CaseResult(COMMAND, RunResult.PASSED)
     shown = _shown(done.output)
     frames = traceback.located_frames(shown, layout)
     if unmade := _unmade(done.output, shown, frames):
-        return CaseResult(COMMAND, "failed", kind=NO_ENVIRONMENT, message=unmade)
+        return CaseResult(COMMAND, RunResult.FAILED, kind=NO_ENVIRONMENT, message=unmade)
     if found := _COVERAGE.search(done.output) if not frames else None:
-        return CaseResult(COMMAND, "failed", kind="coverage", message=one_line(found[0], 300))
+        message = one_line(found[0], 300)
+        return CaseResult(COMMAND, RunResult.FAILED, kind="coverage", message=message)
     kind = f"exit {done.code}" if done.code in _NOT_STARTED else kind_of("", "", shown)
     said = message_of("", shown) or _last_line(done.output)
     return CaseResult(
         COMMAND,
-        "failed",
+        RunResult.FAILED,
         kind=kind or f"exit {done.code}",
         message=said or f"exit {done.code}",
         frames=frames,

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from heal_bot.core.model import HealRequest, Leg, Report, ReportedCase
+from heal_bot.core.statuses import OutcomeStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.junit.matrix_jobs import parse
 from heal_bot.junit.report_files import Opened, find_matching, open_report
 from heal_bot.ports import Tree
 from heal_bot.source import doctest_output
 
-_RED = frozenset({"failed", "error"})
 # Tools whose findings plugins and formatters write as cases, and what cures these.
 _TOOLS = {
     "ruff": "ruff check --fix, ruff format", "black": "black .", "isort": "isort .",
@@ -54,22 +54,22 @@ class Aside:
 
     report: Report
     reason: str = ""
-    status: Literal["nothing_to_do", "explained"] = "nothing_to_do"
+    status: OutcomeStatus = OutcomeStatus.NOTHING_TO_DO
 
 
 def set_aside(request: HealRequest, report: Report, tree: Tree, root: Path) -> Aside:
     """Leave out findings of linters, and legs that may fail unless a person asks for a repair."""
-    red = [case for case in report.cases if case.outcome in _RED]
+    red = [case for case in report.cases if case.red]
     found = {name: [case for case in red if name_tool(case) == name] for name in _TOOLS}
     why = [f"{name} ({count(len(cases), 'finding')}, first {_shown(cases)}): {_TOOLS[name]}"
            for name, cases in found.items() if cases]  # fmt: skip
-    status: Literal["nothing_to_do", "explained"] = "explained" if why else "nothing_to_do"
+    status = OutcomeStatus.EXPLAINED if why else OutcomeStatus.NOTHING_TO_DO
     reason = f"no test of behaviour is red, but {'; '.join(why)}" if why else ""
-    kept = [case for case in report.cases if case.outcome not in _RED or not name_tool(case)]
-    if not _is_asked(request) and any(case.outcome in _RED for case in kept):
+    kept = [case for case in report.cases if not case.red or not name_tool(case)]
+    if not _is_asked(request) and any(case.red for case in kept):
         allowed = _Allowed.of(request, report, tree, root)
-        legs = [leg for case in kept if case.outcome in _RED and (leg := allowed.leg(case))]
-        kept = [case for case in kept if case.outcome not in _RED or not allowed.leg(case)]
+        legs = [leg for case in kept if case.red and (leg := allowed.leg(case))]
+        kept = [case for case in kept if not case.red or not allowed.leg(case)]
         if legs:
             told = f"red where it may be ({', '.join(dict.fromkeys(legs))}), and left alone"
             told += ": /heal in a comment, or --only, asks for it"
@@ -85,7 +85,7 @@ def _shown(cases: Sequence[ReportedCase]) -> str:
 
 def explain_doctests(report: Report) -> str:
     """Why nothing red is a fault, where a report of doctests alone tells that; '' else."""
-    red = [case for case in report.cases if case.outcome in _RED]
+    red = [case for case in report.cases if case.red]
     shown = [doctest_output.find_output(case.text or case.message) for case in red]
     if not red or not all(doctest_output.is_alike(*pair) for pair in shown):
         return ""

@@ -16,6 +16,7 @@ from junitparser.xunit2 import TestCase
 from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Report, ReportedCase
+from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import count, one_line
 from heal_bot.junit.archive import Document, read_documents
 from heal_bot.junit.failure_message import kind_of, message_of
@@ -37,6 +38,7 @@ _PHASES = (
     ("failed on teardown", "teardown"),
 )
 _UNITTEST_PHASE = re.compile(r"(setUp|tearDown)(?:Class|Module) \(")
+_BY_TAG = {"failure": RunResult.FAILED, "error": RunResult.ERROR}
 
 
 @dataclass(slots=True)
@@ -157,7 +159,7 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
     merged: dict[Key, ReportedCase] = {}
     for key, case in parsed.found:
         earlier = merged.pop(key, None)
-        if earlier is not None and earlier.outcome in {"failed", "error"}:
+        if earlier is not None and earlier.red:
             if case.phase == "teardown" and earlier.phase != "teardown":
                 merged[key] = replace(earlier, text=f"{earlier.text}\n\n{case.message}")
                 continue
@@ -171,7 +173,7 @@ def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iter
         tries = case.attempts + passes.get(hash(key[:3]), 0)
         if tries > 1:
             gathered.flags["retried"] = None
-        outcome = "passed" if parsed.suites.passed_last(key) else case.outcome
+        outcome = RunResult.PASSED if parsed.suites.passed_last(key) else case.outcome
         places = parsed.suites.places(key)
         yield replace(case, outcome=outcome, attempts=tries, leg=leg, places=places)
 
@@ -184,15 +186,15 @@ def case_of(found: FoundCase) -> ReportedCase:
     classname, name = case.classname or "", case.name or ""
     if not results:
         return ReportedCase(
-            classname, name, "passed", attributes.get("file", ""),
+            classname, name, RunResult.PASSED, attributes.get("file", ""),
             seconds=_seconds(attributes.get("time", "")), place=found.place,
         )  # fmt: skip
     worst = [r for r in results if r._tag != "skipped"] or results
     shown = [r for r in worst if not _SUBTESTS.search(r.message or "")] or worst
     first = shown[0]
     message, text = first.message or "", first.text or ""
-    outcome = {"failure": "failed", "error": "error"}.get(first._tag, "skipped")
-    skipped = outcome == "skipped"
+    outcome = _BY_TAG.get(first._tag, RunResult.SKIPPED)
+    skipped = outcome == RunResult.SKIPPED
     return ReportedCase(
         classname=classname,
         name=name,

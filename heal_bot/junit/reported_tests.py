@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Collection, Failure, Frame, Report, ReportedCase
+from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import one_line
 from heal_bot.junit import dialects, traceback
 from heal_bot.junit.ast_lookup import Sources
@@ -80,7 +81,7 @@ def find_doctests(report: Report, paths: Sequence[str]) -> tuple[str, ...]:
     """The files whose examples a report names as red: modules, and texts by their whole path."""
     sources = Sources(paths, lambda path: b"")
     texts = {path.replace("/", "."): path for path in paths if path.endswith((".rst", ".txt"))}
-    named = [name for case in report.cases if case.outcome in {"failed", "error"}
+    named = [name for case in report.cases if case.red
              and dialects.is_doctest(case) for name in dialects.read_names(case)]  # fmt: skip
     found = (path for name in named for path in (
         *sources.modules(name.classname), *filter(None, [texts.get(name.classname)])))  # fmt: skip
@@ -104,10 +105,10 @@ def _sorted(report: Report, join: Join) -> _Cases:
     """Join each case that failed; one that passed in its last try counts only in a tie."""
     cases = _Cases()
     for case in report.cases:
-        if case.outcome == "skipped" or _is_no_test(case):
+        if case.outcome == RunResult.SKIPPED or _is_no_test(case):
             continue
         joined = join.find(case)
-        if case.outcome == "passed" and not joined.reason:
+        if case.outcome == RunResult.PASSED and not joined.reason:
             cases.retried.append(f"{_label(case)} failed and then passed in {case.leg}")
             continue
         for test in joined.tests:
@@ -134,12 +135,13 @@ def doubt_green(report: Report) -> str:
 
 def is_red(report: Report) -> bool:
     """Whether a test failed in its last try."""
-    return any(case.outcome in {"failed", "error"} for case in report.cases)
+    return any(case.red for case in report.cases)
 
 
 def is_green(report: Report) -> bool:
     """Whether a whole report names no test that failed."""
-    return all(case.outcome == "skipped" for case in report.cases) and not doubt_green(report)
+    skipped = all(case.outcome == RunResult.SKIPPED for case in report.cases)
+    return skipped and not doubt_green(report)
 
 
 def _is_no_test(case: ReportedCase) -> bool:

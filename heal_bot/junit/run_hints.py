@@ -63,7 +63,7 @@ _COMMANDS = ("command", "command_line", "commandline", "argv", "invocation", "ar
 
 def _failing_python(cases: Sequence[ReportedCase]) -> str:
     """The Python of the leg in which most cases fail, `3.N`; '' where no leg tells."""
-    failing = (matrix_jobs.parse(c.leg) for c in cases if c.outcome in {"failed", "error"})
+    failing = (matrix_jobs.parse(c.leg) for c in cases if c.red)
     fails = Counter(leg.python for leg in failing if leg.system in {"", "linux"} and leg.python)
     return max(fails, key=lambda python: fails[python], default="")
 

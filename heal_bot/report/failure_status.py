@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heal_bot.core.model import NOT_MEASURED, Attempt, Cluster, Failure, Outcome, Verdict
+from heal_bot.core.statuses import FailureStatus, VerdictStatus
 from heal_bot.core.text import count
 
 
@@ -15,7 +16,7 @@ class Fate:
     """A failure at the end: its status, the reason when it is not fixed, where it was searched."""
 
     failure: Failure
-    status: str
+    status: FailureStatus
     reason: str
     flake_rate: float | None
     best_attempt: int | None
@@ -32,26 +33,28 @@ def list_fates(outcome: Outcome) -> tuple[Fate, ...]:
         failure = item.failure
         clusters = tuple(c for c in outcome.clusters if failure in c.failures)
         status, reason = item.status, failure.reason
-        if status == "confirmed":
+        if item.confirmed:
             status, reason = _end(outcome, failure, clusters)
         attempt = best.get(failure.test)
         found.append(Fate(failure, status, reason, item.flake_rate, attempt, clusters))
     return tuple(found)
 
 
-def _end(outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]) -> tuple[str, str]:
+def _end(
+    outcome: Outcome, failure: Failure, clusters: Sequence[Cluster]
+) -> tuple[FailureStatus, str]:
     """Where the search for a confirmed failure ended."""
     if outcome.patch is not None and failure.test in outcome.patch.fixed:
-        return "fixed", ""
+        return FailureStatus.FIXED, ""
     if failure.broken is not None:
-        return "collection_error", failure.broken.said
+        return FailureStatus.COLLECTION_ERROR, failure.broken.said
     ids = {name for cluster in clusters for name in (cluster.id, f"{cluster.id}+")}
     mine = [attempt for attempt in outcome.attempts if attempt.cluster in ids]
     suspects = {suspect.target for cluster in clusters for suspect in cluster.suspects}
     tried = sum(search.tried for search in outcome.searches if search.target in suspects)
     if not mine and not tried:
-        return "not_attempted", failure.reason or outcome.reason
-    return "still_failing", failure.reason or _why(outcome, failure, mine, tried)
+        return FailureStatus.NOT_ATTEMPTED, failure.reason or outcome.reason
+    return FailureStatus.STILL_FAILING, failure.reason or _why(outcome, failure, mine, tried)
 
 
 def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried: int) -> str:
@@ -62,19 +65,19 @@ def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried:
     if (suggestion := outcome.suggestion) is not None and failure.test in suggestion.fixed:
         return f"attempt {suggestion.attempt.number} passes it, and is no more than a suggestion"
     verdicts = [attempt.verdict for attempt in attempts]
-    unconfirmed = [v for v in verdicts if v.status == "unconfirmed"]
+    unconfirmed = [v for v in verdicts if v.status == VerdictStatus.UNCONFIRMED]
     unmeasured = [v for v in verdicts if v.fixed and not v.measured]
     if unmeasured:
         return f"{NOT_MEASURED}: {unmeasured[-1].detail}"
     if unconfirmed:
         return f"{_broken(unconfirmed[-1])} (cold run)"
     for attempt in attempts:
-        if attempt.verdict.status == "fixed" and (lacks := attempt.lacks):
+        if attempt.verdict.status == VerdictStatus.FIXED and (lacks := attempt.lacks):
             return f"attempt {attempt.number} passes it, and is not called the repair: {lacks[0]}"
     if outcome.stopped in {"budget", "interrupted"}:
         return f"{outcome.stopped}: the search ended before a candidate was found"
-    if regression := next((v for v in verdicts if v.status == "regression"), None):
-        return _broken(regression)
+    if broke := [v for v in verdicts if v.status == VerdictStatus.REGRESSION]:
+        return _broken(broke[0])
     return f"no candidate: none of {tried} tried makes it pass without breaking another test"
 
 

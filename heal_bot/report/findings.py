@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from heal_bot.core.model import Bump, Certificate, Outcome, PackageChange, Regression
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import count
 from heal_bot.report.failure_status import Fate, list_fates
 
@@ -81,7 +82,8 @@ def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
         yield "the fault is what the patch takes back of the commit: without it the tests pass"
     if edits - back:
         yield "the fault is where the patch changes code: ranking located it, and the tests pass"
-    left = {end.failure.test for end in ends if end.status in {"still_failing", "not_attempted"}}
+    open_ends = {FailureStatus.STILL_FAILING, FailureStatus.NOT_ATTEMPTED}
+    left = {end.failure.test for end in ends if end.status in open_ends}
     open_ = [c for c in outcome.clusters if c.suspects and left & {f.test for f in c.failures}]
     for cluster in open_[:_CAUSES]:
         target, tests = cluster.suspects[0].target, count(len(cluster.failures), "test")
@@ -90,11 +92,11 @@ def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
         yield f"and {count(len(open_) - _CAUSES, 'more cause')}"
     known = {test for change in outcome.history.packages for test in change.tests}
     told = Counter(end.status for end in ends if end.failure.test not in known)
-    if outside := told["explained"] + told["environment"]:
+    if outside := told[FailureStatus.EXPLAINED] + told[FailureStatus.ENVIRONMENT]:
         is_ = "is" if outside == 1 else "are"
         reason = "red for a reason outside of the code, which is named for each"
         yield f"{count(outside, 'test')} {is_} {reason}"
-    if stale := told["stale_test"]:
+    if stale := told[FailureStatus.STALE_TEST]:
         is_ = "is" if stale == 1 else "are"
         yield f"{count(stale, 'test')} {is_} out of date, and the code is right"
 
@@ -104,7 +106,7 @@ def _not_shown(
 ) -> Iterator[str]:
     if outcome.history.reason:
         yield outcome.history.reason
-    if late := sum(end.status == "not_attempted" for end in ends):
+    if late := sum(end.status == FailureStatus.NOT_ATTEMPTED for end in ends):
         yield f"{count(late, 'test')} {'was' if late == 1 else 'were'} not attempted"
     if certificate is None:
         missing = outcome.baseline.suite.isolation.missing if outcome.baseline else ()

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 _CAUSES = 8
 _ATTEMPTS = 8
-_GOOD = frozenset({"fixed"})
 _MIXED = frozenset({"improved", "unconfirmed", NOT_MEASURED})
 # What has no meaning in a quoted label; Mermaid's own escapes are left out with the rest.
 _FOREIGN = re.compile(r"[^\w .,+-]")
@@ -48,7 +47,7 @@ def _node(attempt: AttemptRecord, tests: int) -> str:
     who = escape_label(f"{attempt.proposer} {attempt.family}")
     # Mermaid takes a number with a dot for a list.
     said = f"attempt {attempt.number}, {who}: {attempt.word}, {len(attempt.fixed)} of {tests}"
-    mood = "good" if attempt.word in _GOOD else "mixed" if attempt.word in _MIXED else "bad"
+    mood = "good" if attempt.word == "fixed" else "mixed" if attempt.word in _MIXED else "bad"
     return f'a{attempt.number}["{said}"]:::{mood}'
 
 

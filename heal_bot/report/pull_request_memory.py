@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.core.model import Memory
+from heal_bot.core.statuses import LASTING
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 _LINE = re.compile(r"^<!-- heal-bot memory ([A-Za-z0-9+/=]{1,40000}) -->\r?$", re.MULTILINE)
 _INFLATED = 200_000
 _KEPT = 150
-# Verdicts that hold on another day; whatever else was tried may be tried again.
-_LASTING = frozenset({"regression", "rejected", "unconfirmed", "unchanged"})
 
 _Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 _Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -60,7 +59,7 @@ def dump(record: OutcomeRecord, kept: int = _KEPT) -> str:
     if record.patch is None:
         return ""
     tried: dict[_Verdict, list[str]] = {}
-    lasting = [t for t in record.memory.tried if t.verdict in _LASTING and len(t.digest) == 64]
+    lasting = [t for t in record.memory.tried if t.verdict in LASTING and len(t.digest) == 64]
     for item in lasting[len(lasting) - kept :] if kept else []:
         tried.setdefault(item.verdict, []).append(item.digest)  # type: ignore[arg-type]
     written = _Written(

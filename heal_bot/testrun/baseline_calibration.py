@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import CaseResult
+from heal_bot.core.statuses import EXPECTED
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
 
 _SECONDS = 5.0
@@ -17,7 +18,6 @@ _UNGUARDED = 0.04
 _GUARD_SECONDS = 60.0
 # Tests that hang unchanged, of which so many are waited for.
 _HANGS = 2
-_GOOD = {"passed", "xfailed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def measure(
     slowest = max((guard.seconds for guard in good), default=_UNGUARDED)
     patience = min(_SECONDS, max(_LEAST, _TIMES * slowest))
     results, hung, files = _failing(ask, names, patience)
-    lucky = [name for name in names if name in results and results[name].outcome == "passed"]
+    lucky = [name for name in names if name in results and results[name].passed]
     if lucky:
         raise SandboxError(
             f"{lucky[0]} and {len(lucky) - 1} other failing tests pass in a warm process; "
@@ -70,7 +70,8 @@ def _passing(
         all_tests=True,
     )  # fmt: skip
     found = ask(order).results if guards else {}
-    return tuple(found[name] for name in guards if name in found and found[name].outcome in _GOOD)
+    held = (found[name] for name in guards if name in found)
+    return tuple(result for result in held if result.outcome in EXPECTED)
 
 
 def _failing(

@@ -22,6 +22,7 @@ from heal_bot.core.model import (
     PatchedFile,
     SuiteRun,
 )
+from heal_bot.core.statuses import SuiteEnd
 from heal_bot.ports import Ask, Observed, Session, Told, Tree
 from heal_bot.sandbox.client_pool import Sandbox
 from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
@@ -30,7 +31,6 @@ from heal_bot.testrun import line_recorder, scratch_dirs
 from heal_bot.testrun.process_session import ColdSession
 from heal_bot.testrun.runner import DEFAULT_SECONDS, SuiteRunner
 
-_RED = frozenset({"failed", "error"})
 _KEPT = 256 << 10
 # No command has a network: tox (with its plugin) takes what is installed, installers say at once
 # that there is no more.
@@ -77,12 +77,12 @@ class CommandRunner:
         self._collect(run, tree, env)
         self._pytest.make_room()
         suite = self._observe(run, env, Ask(tree, spectrum=True))
-        if suite.ended == "timeout":
+        if suite.ended == SuiteEnd.TIMEOUT:
             raise BudgetError(
                 f"the test-command did not come to its end: {suite.detail};"
                 " raise --max-minutes, or give a command that ends by itself"
             )
-        if suite.ended != "finished":
+        if not suite.finished:
             raise SandboxError(
                 f"the test-command did not come to its end: {suite.ended}: {suite.detail}"
             )
@@ -141,14 +141,14 @@ class CommandRunner:
     def _observe(self, run: Run, env: Environment, ask: Ask) -> SuiteRun:
         """The baseline: the command, and what pytest shows of the tests that are red in it."""
         suite, places = self._cold(run, env, ask)
-        red = [result.test for result in suite.results if result.outcome in _RED]
+        red = [result.test for result in suite.red]
         if unmade := [r.message for r in suite.results if r.kind == NO_ENVIRONMENT]:
             raise ProvisionError(
                 f"the test-command makes an environment of its own, and there is no network for it"
                 f" here ({unmade[0]}): let it use what is there: with tox, install"
                 f" tox-current-env; with nox, say nox --no-venv --no-install; or install nothing"
             )
-        self._shown.passing = tuple(r.test for r in suite.results if r.outcome == "passed")
+        self._shown.passing = tuple(r.test for r in suite.results if r.passed)
         self._shown.seconds = suite.seconds
         shown = self._beside(run, env, ask, red)
         if red and not (places or shown):
@@ -164,7 +164,7 @@ class CommandRunner:
         if not frozenset(red).intersection(self._shown.known or ()):
             return None
         shown = self._pytest.run(run, ask.tree, env, spectrum=True, seconds=ask.seconds)
-        there = {result.test for result in shown.results if result.outcome in _RED}
+        there = {result.test for result in shown.red}
         self._shown.shared = frozenset(there.intersection(red))
         return shown if self._shown.shared else None
 
@@ -195,7 +195,7 @@ class CommandRunner:
         )
 
     def _without_oracle(self) -> SuiteRun:
-        return SuiteRun((), (), "crashed", 0.0, self._pytest.isolation(), _NO_ORACLE)
+        return SuiteRun((), (), SuiteEnd.CRASHED, 0.0, self._pytest.isolation(), _NO_ORACLE)
 
     def _cold(
         self, run: Run, env: Environment, ask: Ask, files: Sequence[PatchedFile] = ()
@@ -215,6 +215,7 @@ class CommandRunner:
                 raise SandboxError(f"the test-command could not be run: {ended.detail}")
             done = Observed(ended.how, ended.code, ended.output.decode(errors="replace"))
             over = ended.how not in {"exited", "signalled"}
+            cut = SuiteEnd.TIMEOUT if ended.how == "timeout" else SuiteEnd.KILLED
             known = () if over else self._told(
                 run, ask.tree, slot.repo, since, self._shown.known or (), done
             )  # fmt: skip
@@ -226,7 +227,7 @@ class CommandRunner:
         return SuiteRun(
             results=results,
             collected=tuple(result.test for result in results),
-            ended="finished" if not over else "timeout" if ended.how == "timeout" else "killed",
+            ended=cut if over else SuiteEnd.FINISHED,
             seconds=ended.seconds,
             isolation=self._pytest.isolation(),
             detail=_detail(ended) if over else "",

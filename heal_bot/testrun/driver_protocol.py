@@ -9,6 +9,7 @@ from typing import Any
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import CaseResult, Frame
+from heal_bot.core.statuses import GREEN, RunResult
 from heal_bot.core.text import clip
 from heal_bot.testrun.code_origin import Origins
 
@@ -17,7 +18,7 @@ MAX_TESTS = 200_000
 MAX_FRAMES = 120
 MAX_TEXT = 9000
 _PHASES = ("setup", "call", "teardown")
-_OUTCOMES = {"passed", "failed", "skipped", "xfailed", "xpassed", "rerun"}
+_OUTCOMES: set[str] = {*RunResult, "rerun"} - {RunResult.ERROR}
 
 
 class Untrusted(HealBotError):
@@ -120,16 +121,17 @@ def expect_phase(record: Mapping[str, Any]) -> Phase:
 def combine_phases(test: str, phases: Sequence[Phase], origins: Origins) -> CaseResult:
     """The outcome of a test from its phases: the first that failed decides, then skips."""
     seconds = sum(entry.seconds for entry in phases if not entry.sub)
-    deciding = next((entry for entry in phases if entry.outcome == "failed"), None)
+    deciding = next((entry for entry in phases if entry.outcome == RunResult.FAILED), None)
     if deciding is not None:
-        outcome = "failed" if deciding.when == "call" else "error"
+        outcome = RunResult.FAILED if deciding.when == "call" else RunResult.ERROR
     else:
-        deciding = next((e for e in phases if e.outcome != "passed" and not e.sub), phases[0])
-        outcome = deciding.outcome
+        other = (e for e in phases if e.outcome != RunResult.PASSED and not e.sub)
+        deciding = next(other, phases[0])
+        outcome = RunResult(deciding.outcome)
     frames = tuple(
         Frame(path, line, name, origins.of(path)) for path, line, name in deciding.frames
     )
-    if outcome in {"passed", "xpassed"}:
+    if outcome in GREEN - {RunResult.XFAILED}:
         return CaseResult(test, outcome, "call", seconds)
     return CaseResult(
         test, outcome, deciding.when, seconds, deciding.kind, deciding.message, frames
@@ -197,7 +199,7 @@ class Tests:
             self.phases = []
             return
         before = [p.when for p in self.phases if not p.sub]
-        passed_setup = before == ["setup"] and self.phases[0].outcome == "passed"
+        passed_setup = before == ["setup"] and self.phases[0].outcome == RunResult.PASSED
         legal = {
             "setup": not before,
             "call": passed_setup,
@@ -234,7 +236,7 @@ class Tests:
             if phases is None:
                 raise Untrusted("a canary test did not run")
             call = next((p.outcome for p in phases if p.when == "call"), "")
-            if call != ("passed" if expected else "failed"):
+            if call != (RunResult.PASSED if expected else RunResult.FAILED):
                 raise Untrusted("a canary test has another result than it must have")
 
     def results(self, origins: Origins) -> tuple[CaseResult, ...]:

@@ -11,6 +11,7 @@ from typing import Self
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Calls, Candidate, Failure, PatchedFile, SuiteRun, Verdict
+from heal_bot.core.statuses import SuiteEnd, VerdictStatus
 from heal_bot.ports import Tree
 from heal_bot.source.edit import EditError, patch_files
 from heal_bot.source.guard import SourceRejected
@@ -56,10 +57,10 @@ class ColdSession:
         try:
             files = patch_files(self._tree, candidate)
         except (EditError, SourceRejected) as error:
-            return Verdict("rejected", detail=str(error))
+            return Verdict(VerdictStatus.REJECTED, detail=str(error))
         suite = self._judge_files(files)
-        how = {"finished": "judged", "timeout": "timeout"}.get(suite.ended, "lost")
-        if suite.ended != "finished" and self._run.over():
+        how = {SuiteEnd.FINISHED: "judged", SuiteEnd.TIMEOUT: "timeout"}.get(suite.ended, "lost")
+        if not suite.finished and self._run.over():
             return verdict.UNTRIED
         results = {result.test: result for result in suite.results}
         return verdict.make_verdict(JudgeResponse(how, suite.detail, results), self._expected)

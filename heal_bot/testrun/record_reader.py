@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heal_bot.core.errors import SandboxError
+from heal_bot.core.statuses import RunResult, SuiteEnd
 from heal_bot.core.text import one_line
 from heal_bot.sandbox.sandbox_job import Ended
 from heal_bot.testrun import driver_protocol
@@ -74,7 +75,7 @@ class RecordReader:
             raise Untrusted("the run finished inside a test")
         self.tests.check_canaries()
         failed = any(
-            phase.outcome == "failed"
+            phase.outcome == RunResult.FAILED
             for at, phases in self.tests.done.items()
             if at < len(self.tests.names)
             for phase in phases
@@ -104,33 +105,34 @@ def new_hearing(canaries: int, order: dict[str, Any]) -> RecordReader:
     )
 
 
-def conclude(ended: Ended, problem: str, hearing: RecordReader) -> tuple[str, str]:
+def conclude(ended: Ended, problem: str, hearing: RecordReader) -> tuple[SuiteEnd, str]:
     """(ended, detail) of a SuiteRun."""
     if problem:
-        return "untrusted", problem
+        return SuiteEnd.UNTRUSTED, problem
     if ended.how == "sandbox_error":
         raise SandboxError(f"the tests could not be run in the sandbox: {ended.detail}")
     where = hearing.tests.current
     place = f" in {hearing.tests.name(where)}" if where is not None else ""
     if ended.how == "timeout":
-        return "timeout", f"ended after {ended.seconds:.0f} s{place}"
+        return SuiteEnd.TIMEOUT, f"ended after {ended.seconds:.0f} s{place}"
     if ended.how not in {"exited", "signalled"}:
-        return "killed", f"{ended.detail or ended.how}{place}"
+        return SuiteEnd.KILLED, f"{ended.detail or ended.how}{place}"
     if hearing.finished is None:
         how = f"exit code {ended.code}" if ended.how == "exited" else f"signal {-ended.code}"
         said = last_line(ended.output)
-        return "crashed", f"{how}{place}{': ' + said if said else ''}"
+        return SuiteEnd.CRASHED, f"{how}{place}{': ' + said if said else ''}"
     said = last_line(ended.output)
     if hearing.finished in _STOPPED:
         why = _complaint(ended.output) or said
-        return "crashed", f"pytest stopped with code {hearing.finished}: {why}"
+        return SuiteEnd.CRASHED, f"pytest stopped with code {hearing.finished}: {why}"
     if hearing.runs and (left := len(hearing.tests.names) - hearing.tests.finished()):
-        return "crashed", f"pytest ended with {left} tests not run: {said}"
+        return SuiteEnd.CRASHED, f"pytest ended with {left} tests not run: {said}"
     try:
         hearing.sealed(ended.code)
     except Untrusted as error:
-        return "untrusted", str(error)
-    return "finished", f"{ended.survivors} processes were left behind" if ended.survivors else ""
+        return SuiteEnd.UNTRUSTED, str(error)
+    left_behind = f"{ended.survivors} processes were left behind" if ended.survivors else ""
+    return SuiteEnd.FINISHED, left_behind
 
 
 def find_unloaded(output: bytes, hearing: RecordReader, repo: str) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,7 @@ from typing import Any
 from heal_bot.core.errors import ProvisionError, SandboxError, explain_uncollected
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Collection, Environment, Failure, Isolation, SuiteRun
+from heal_bot.core.statuses import SuiteEnd
 from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import preflight
 from heal_bot.sandbox.client_pool import Sandbox
@@ -91,7 +92,7 @@ class SuiteRunner:
         """
         self.make_room()
         done = self._cold(run, env, Ask(tree, collect=True))
-        if done.ended != "finished":
+        if not done.finished:
             raise explain_uncollected(done.ended, done.detail)
         return Collection(done.collected, done.errors)
 
@@ -235,15 +236,15 @@ class SuiteRunner:
                 )  # fmt: skip
             ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
         how, detail = conclude(ended, problem, hearing)
-        if how == "crashed" and (broken := find_unloaded(ended.output, hearing, driver.repo)):
+        if how == SuiteEnd.CRASHED and (said := find_unloaded(ended.output, hearing, driver.repo)):
             # A suite of which no file can be collected, told as the errors of files are.
-            hearing.errors.extend(broken)
-            how, detail = "finished", ""
+            hearing.errors.extend(said)
+            how, detail = SuiteEnd.FINISHED, ""
         names = hearing.tests.names
-        if ask.tests is None and hearing.tests.collected and how != "untrusted":
+        if ask.tests is None and hearing.tests.collected and how != SuiteEnd.UNTRUSTED:
             self._known.setdefault(env, tuple(names))
-        wanted = ask.spectrum and how != "untrusted"
-        if wanted and how != "finished":
+        wanted = ask.spectrum and how != SuiteEnd.UNTRUSTED
+        if wanted and how != SuiteEnd.FINISHED:
             hearing.spectrum.ended_early(len(names))
         return SuiteRun(
             results=hearing.tests.results(Origins(names)),

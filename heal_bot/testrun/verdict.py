@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.model import CaseResult, Cause, Failure, Verdict
+from heal_bot.core.statuses import GREEN, VerdictStatus
 from heal_bot.testrun.judge_protocol import JudgeResponse
 
 # There was no time left, or nobody waits for it.
-UNTRIED = Verdict("error", detail="the run was ended", cause=Cause.BUDGET)
-_RED = {"failed", "error"}
-_GOOD = {"passed", "xfailed", "xpassed"}
+UNTRIED = Verdict(VerdictStatus.ERROR, detail="the run was ended", cause=Cause.BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +29,28 @@ class Expectation:
 
 def make_failure(result: CaseResult) -> Failure:
     """A result that is no pass as a failure with its new message."""
-    reason = "" if result.outcome in {"failed", "error"} else f"the test is {result.outcome}"
+    reason = "" if result.red else f"the test is {result.outcome}"
     return Failure(result.test, result.kind, result.message, result.frames, reason)
 
 
 def make_verdict(answer: JudgeResponse, expected: Expectation) -> Verdict:
     """The verdict; whatever did not add up is an error, never a pass."""
-    if answer.how in {"rejected", "timeout"}:
-        status = answer.how
-    elif answer.how != "judged":
-        status = "error"
-    else:
-        status = ""
     fixed, still = _failing(answer, expected.failing)
-    if status:
+    if answer.how != "judged":
+        cut = answer.how in {VerdictStatus.REJECTED, VerdictStatus.TIMEOUT}
+        status = VerdictStatus(answer.how) if cut else VerdictStatus.ERROR
         return Verdict(status, fixed, still, (), answer.detail)
     newly = tuple(_broken(answer.results, expected.guards, answer.errors))
     if newly:
         told = "1 passing test fails" if len(newly) == 1 else f"{len(newly)} passing tests fail"
-        return Verdict("regression", fixed, still, newly, told)
+        return Verdict(VerdictStatus.REGRESSION, fixed, still, newly, told)
     if not fixed:
-        return Verdict("unchanged", (), still, (), _sampling(expected))
+        return Verdict(VerdictStatus.UNCHANGED, (), still, (), _sampling(expected))
     unrun = [guard for guard in expected.guards if guard not in answer.results]
     if unrun:
         told = f"{len(unrun)} passing tests did not run"
-        return Verdict("error", fixed, still, (), told, cause=Cause.IDS)
-    return Verdict("improved" if still else "fixed", fixed, still)
+        return Verdict(VerdictStatus.ERROR, fixed, still, (), told, cause=Cause.IDS)
+    return Verdict(VerdictStatus.IMPROVED if still else VerdictStatus.FIXED, fixed, still)
 
 
 def _sampling(expected: Expectation) -> str:
@@ -77,7 +72,7 @@ def _failing(
             still.append(Failure(before.test, "CollectionError", error))
         elif bad is not None:
             still.append(replace(make_failure(bad), test=before.test))
-        elif any(result.outcome == "passed" for result in found):
+        elif any(result.passed for result in found):
             fixed.append(before.test)
         else:
             still.append(replace(before, reason="not run for this candidate"))
@@ -86,7 +81,7 @@ def _failing(
 
 def _is_bad(result: CaseResult, test: str) -> bool:
     """Whether a result speaks against a test; for a file only what is red does."""
-    return result.outcome in _RED if "::" not in test else result.outcome != "passed"
+    return result.red if "::" not in test else not result.passed
 
 
 def _results(results: Mapping[str, CaseResult], test: str) -> list[CaseResult]:
@@ -111,6 +106,6 @@ def _broken(
         error = _error(errors, guard)
         if error is not None:
             broken.append(Failure(guard, "CollectionError", error))
-        elif result is not None and result.outcome not in _GOOD:
+        elif result is not None and result.outcome not in GREEN:
             broken.append(make_failure(result))
     return broken

@@ -13,6 +13,7 @@ from typing import Self
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Calls, Candidate, Edit, Failure, Verdict
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Tree
 from heal_bot.source.edit import EditError, patch_files
 from heal_bot.testrun import baseline_calibration, verdict
@@ -141,7 +142,7 @@ class WarmSession:
             if any(edit.target.kind != "function" for edit in candidate.edits):
                 work.files = self._files(candidate)
         except EditError as error:
-            work.verdict = Verdict("rejected", detail=str(error))
+            work.verdict = Verdict(VerdictStatus.REJECTED, detail=str(error))
             return work
         self._queue.append(work)
         return work
@@ -232,7 +233,7 @@ class WarmSession:
             try:
                 work.files = self._files(work.candidate)
             except EditError as error:
-                work.verdict = Verdict("rejected", detail=str(error))
+                work.verdict = Verdict(VerdictStatus.REJECTED, detail=str(error))
                 return
             self._queue.append(work)
             return
@@ -241,13 +242,14 @@ class WarmSession:
             work.promising = True
             self._queue.appendleft(work)
             return
-        if found.status == "timeout" and found.fixed and not (work.limit or self._pace.known):
+        late = found.status == VerdictStatus.TIMEOUT
+        if late and found.fixed and not (work.limit or self._pace.known):
             work.limit = self._pace.retry
             self._queue.append(work)
             return
-        if found.status == "timeout":
+        if late:
             self._late.add(work.candidate.edits)
-        elif found.status == "fixed":
+        elif found.status == VerdictStatus.FIXED:
             self._pace = self._pace.knowing(answer.results)
         work.verdict = found if work.files is None else replace(found, afresh=True)
 
@@ -272,7 +274,7 @@ class WarmSession:
             work = self._queue[0]
             work.lost += 1
             if work.lost > 1:
-                work.verdict = Verdict("error", detail=words)
+                work.verdict = Verdict(VerdictStatus.ERROR, detail=words)
                 self._queue.popleft()
         self._restarts += 1
         if self._restarts > _RESTARTS:

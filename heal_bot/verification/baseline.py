@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.events import Noted, Run, SuiteFinished
+from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import (
     Baseline,
     CaseResult,
@@ -15,6 +15,7 @@ from heal_bot.core.model import (
     SuiteRun,
     test_identity,
 )
+from heal_bot.core.statuses import FailureStatus, RunResult, SuiteEnd
 from heal_bot.core.text import count
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification import (
@@ -29,7 +30,6 @@ from heal_bot.verification.flaky_reruns import NOTHING, Beside, rerun_tests, run
 from heal_bot.verification.matrix_results import mark_legs
 from heal_bot.verification.run_kinds import Trial
 
-_RED = frozenset({"failed", "error"})
 # A suite whose length nothing predicts may take this share of the time left.
 _SHARE = 0.45
 # How many functions a remark on ids names.
@@ -60,16 +60,7 @@ def observe_suite(
     asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
     asks += run_alone(tree, failing, seconds) if failing else []
     suite, *beside = context.run_many(asks)
-    run.emit(
-        SuiteFinished(
-            stage="verify",
-            purpose="baseline",
-            passed=sum(result.outcome == "passed" for result in suite.results),
-            failed=sum(result.outcome in _RED for result in suite.results),
-            seconds=suite.seconds,
-            ended=suite.ended,
-        )
-    )
+    run.tell_suite("verify", "baseline", suite)
     return BaselineRuns(suite, Beside(failing, tuple(beside)))
 
 
@@ -96,7 +87,7 @@ def reproduce(
     results = {result.test: result for result in suite.results}
     uncollected = collection_failures.find_uncollected(suite, tree)
     if failures is None:
-        red = tuple(failure_of(r) for r in suite.results if r.outcome in _RED)
+        red = map(failure_of, suite.red)
         failures = (*uncollected.values(), *red)
     here = (replace(f, test=test_identity.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
@@ -136,7 +127,7 @@ def remark_on_ids(functions: Sequence[str]) -> tuple[str, ...]:
 def _reached(seen: BaselineRuns) -> SuiteRun:
     """The suite; where its time was over, with what the tests beside it showed."""
     suite, alone = seen.suite, next(iter(seen.beside.runs), None)
-    if suite.ended != "timeout" or alone is None:
+    if suite.ended != SuiteEnd.TIMEOUT or alone is None:
         return suite
     come = {result.test for result in suite.results}
     more = tuple(result for result in alone.results if result.test not in come)
@@ -151,7 +142,7 @@ def _reached(seen: BaselineRuns) -> SuiteRun:
 def _beneath(failure: Failure, suite: SuiteRun) -> tuple[Failure, ...]:
     """The red tests that a failure stands for; itself where it names one, or there are none."""
     starts = _starts(failure)
-    red = [r.test for r in suite.results if r.outcome in _RED and r.test.startswith(starts)]
+    red = [r.test for r in suite.red if r.test.startswith(starts)]
     if not red or any(result.test == failure.test for result in suite.results):
         return (failure,)
     return tuple(replace(failure, test=test) for test in red)
@@ -181,12 +172,14 @@ def _classified(
     if trial.lost:
         here = "pytest collects no test of this id when it is asked for"
         reason = f"{here}: give its parameters fixed values and a fixed order"
-        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+        return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
     if all(trial.all):
         return _firm(failure, seen, tree, env)
     if not any(trial.all):
         if reason := non_code_causes.explain_elsewhere(failure, tree, env):
-            return Reproduced(replace(failure, reason=f"{reason}; it passes here"), "explained")
+            return Reproduced(
+                replace(failure, reason=f"{reason}; it passes here"), FailureStatus.EXPLAINED
+            )
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         parts = (
             failure.reason,
@@ -194,17 +187,17 @@ def _classified(
             environment_differences.explain_differences(failure.test, suite, tree, env),
         )
         reason = "; ".join(filter(None, parts))
-        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+        return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
     if reason := run_kinds.explain_by_order(trial):
-        return Reproduced(replace(failure, reason=reason), "order_dependent")
+        return Reproduced(replace(failure, reason=reason), FailureStatus.ORDER_DEPENDENT)
     if reason := run_kinds.explain_by_observation(trial):
         # The runs without it are those that count.
-        status = "not_reproduced" if trial.suite else "confirmed"
+        status = FailureStatus.NOT_REPRODUCED if trial.suite else FailureStatus.CONFIRMED
         return Reproduced(replace(failure, reason=reason), status)
     if reason := run_kinds.explain_by_load(trial):
-        return Reproduced(replace(failure, reason=reason), "not_reproduced")
+        return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
     return Reproduced(
-        replace(failure, reason=run_kinds.explain_by_chance(trial)), "flaky", trial.rate
+        replace(failure, reason=run_kinds.explain_by_chance(trial)), FailureStatus.FLAKY, trial.rate
     )
 
 
@@ -213,7 +206,9 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     found = failure_of(seen, failure.reason)
     if reason := non_code_causes.explain_environment(seen, failure, tree, env):
         status = (
-            "explained" if non_code_causes.is_known(seen, failure, tree, env) else "environment"
+            FailureStatus.EXPLAINED
+            if non_code_causes.is_known(seen, failure, tree, env)
+            else FailureStatus.ENVIRONMENT
         )
         return Reproduced(replace(found, reason=reason), status)
     if not non_code_causes.is_alike(failure, seen) and (
@@ -221,25 +216,25 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     ):
         said = f"{seen.kind}: {seen.message.strip()}".partition("\n")[0]
         reason = f"{reason}; here it fails otherwise ({said})"
-        return Reproduced(replace(failure, reason=reason), "explained")
+        return Reproduced(replace(failure, reason=reason), FailureStatus.EXPLAINED)
     if reason := non_code_causes.explain_stale(seen):
-        return Reproduced(replace(found, reason=reason), "stale_test")
+        return Reproduced(replace(found, reason=reason), FailureStatus.STALE_TEST)
     if reason := unfinished_code.explain_unfinished(seen, tree):
-        return Reproduced(replace(found, reason=reason), "explained")
-    return Reproduced(found, "confirmed")
+        return Reproduced(replace(found, reason=reason), FailureStatus.EXPLAINED)
+    return Reproduced(found, FailureStatus.CONFIRMED)
 
 
 def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:
     """A reported test that did not run here: the suite did not come to it, or it is gone."""
-    if suite.ended != "finished":
+    if not suite.finished:
         reason = f"the suite ended before it came to this test ({suite.reached})"
-        if suite.ended != "timeout":
-            return Reproduced(replace(failure, reason=reason), "environment")
+        if suite.ended != SuiteEnd.TIMEOUT:
+            return Reproduced(replace(failure, reason=reason), FailureStatus.ENVIRONMENT)
         reason = f"{reason}: raise --max-minutes, or name the test with --only"
-        return Reproduced(replace(failure, reason=reason), "not_attempted")
+        return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_ATTEMPTED)
     here = any(test.startswith(_starts(failure)) for test in suite.collected)
     reason = "none of its tests is red here" if here else "no such test is collected at this commit"
-    return Reproduced(replace(failure, reason=reason), "not_reproduced")
+    return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
 
 
 def _uncollected(
@@ -250,21 +245,21 @@ def _uncollected(
     What the report said of it, the same in other words, is left out.
     """
     found = replace(file, test=failure.test, legs=failure.legs)
-    result = replace(non_code_causes.make_failure(found), outcome="error")
+    result = replace(non_code_causes.make_failure(found), outcome=RunResult.ERROR)
     if reason := non_code_causes.explain_environment(result, failure, tree, env):
         known = non_code_causes.is_known(result, failure, tree, env)
-        status = "explained" if known else "environment"
+        status = FailureStatus.EXPLAINED if known else FailureStatus.ENVIRONMENT
         return Reproduced(replace(found, reason=reason, broken=None), status)
     if found.broken is not None and collection_failures.is_of_tests(found.broken, suite, tree):
         reason = f"the tests' own code cannot be imported: {found.broken.said}"
-        return Reproduced(replace(found, reason=reason, broken=None), "stale_test")
-    return Reproduced(found, "confirmed")
+        return Reproduced(replace(found, reason=reason, broken=None), FailureStatus.STALE_TEST)
+    return Reproduced(found, FailureStatus.CONFIRMED)
 
 
 def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun) -> None:
     """Say which tests are red here although the report does not name them."""
     named = {item.failure.test for item in reproduced}
-    red = [r.test for r in suite.results if r.outcome in _RED and r.test not in named]
+    red = [r.test for r in suite.red if r.test not in named]
     if red:
         message = f"red here and not named by the report: {count(len(red), 'test')}, first {red[0]}"
         run.emit(Noted(stage="verify", message=message, level="warning"))

@@ -20,6 +20,7 @@ from heal_bot.core.model import (
     test_identity,
 )
 from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit, patch_policy, recheck, reversal
 from heal_bot.source.guard import SourceRejected
@@ -73,7 +74,7 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     here = partial(test_identity.here, tests=baseline.suite.collected)
     rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
     claimed = claimed.model_copy(update={"before_after": rows_here})
-    attempt = Attempt(1, "", candidate, Verdict("fixed"))
+    attempt = Attempt(1, "", candidate, Verdict(VerdictStatus.FIXED))
     verified = confirm(context, Proposal((attempt,)), baseline)
     if not isinstance(verified, Confirmed):
         return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)

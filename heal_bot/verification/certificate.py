@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import Baseline, Certificate, Environment, Patch, SuiteRun, SuiteTotals
+from heal_bot.core.statuses import GREEN, RED, RunResult
 from heal_bot.ports import Tree
 from heal_bot.source import patch_policy, paths
-
-_GREEN = frozenset({"passed", "xfailed", "xpassed"})
-_RED = frozenset({"failed", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +98,10 @@ def certify(
 
 def count_totals(suite: SuiteRun, *, whole: bool) -> SuiteTotals:
     """A run in numbers; `whole` when nothing was left out of it on purpose."""
-    outcomes = [result.outcome for result in suite.results]
     return SuiteTotals(
-        complete=whole and suite.ended == "finished",
-        passed=sum(outcome in _GREEN for outcome in outcomes),
-        failed=sum(outcome in _RED for outcome in outcomes),
-        skipped=outcomes.count("skipped"),
+        complete=whole and suite.finished,
+        passed=suite.count(GREEN),
+        failed=suite.count(RED),
+        skipped=suite.count({RunResult.SKIPPED}),
         seconds=suite.seconds,
     )

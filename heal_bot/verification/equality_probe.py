@@ -83,7 +83,7 @@ def find_fooled(run: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
 
 def describe_probe(run: SuiteRun, tests: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """What the gate says of a run that fooled no test, and a doubt where it shows nothing."""
-    green = {result.test for result in run.results if result.outcome == "passed"}
+    green = run.passed
     lost = [test for test in tests if test not in green]
     if not lost:
         return "no value is equal to values that differ", ()

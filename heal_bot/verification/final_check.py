@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.events import Run, SuiteFinished
+from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Baseline,
     Candidate,
@@ -15,6 +15,7 @@ from heal_bot.core.model import (
     SuiteRun,
     Verdict,
 )
+from heal_bot.core.statuses import SuiteEnd, VerdictStatus
 from heal_bot.core.text import count
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, patch_policy
@@ -32,7 +33,6 @@ from heal_bot.verification.load_reruns import settle_load
 from heal_bot.verification.regression_or_flaky import broken_tests
 from heal_bot.verification.supplementary_runs import Proof, doubt_slower
 
-_GREEN = frozenset({"passed", "xfailed", "xpassed"})
 # The seeds of string hashes: what depends on the order of a set passes under some alone. They
 # count from 0: `steadiness` asks for a run under the seed of a suite by the suite's place.
 _RUNS = (0, 1)
@@ -65,13 +65,13 @@ def confirm(context: RunContext, proposal: Proposal, baseline: Baseline) -> Conf
     try:
         files = edit.patch_files(tree, candidate)
     except (edit.EditError, SourceRejected) as error:
-        return Verdict("unconfirmed", detail=f"the changes do not go together: {error}")
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=f"the changes do not go together: {error}")
     fresh = context.patched(files)
     collected = baseline.suite.collected
     if protected_hash(tree, collected) != protected_hash(fresh, collected, tree):
         kept = {file.path for file in files}.intersection(protected_paths(tree, collected))
         said = f"{', '.join(sorted(kept))} would change, which tests, the build or CI rest on"
-        return Verdict("unconfirmed", detail=said)
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=said)
     proof = Proof.of(context, fresh, candidate, files, baseline)
     outside = proof.outside()
     proof = proof.beside(outside)
@@ -82,7 +82,9 @@ def confirm(context: RunContext, proposal: Proposal, baseline: Baseline) -> Conf
         return unusable
     renamed = _renamed(baseline, runs.suites)
     if steady := _steady(context, baseline, renamed):
-        return Verdict("unconfirmed", detail=f"the patch changes the ids of {steady[0]}")
+        return Verdict(
+            VerdictStatus.UNCONFIRMED, detail=f"the patch changes the ids of {steady[0]}"
+        )
     runs = replace(runs, doubts=(*runs.doubts, *remark_on_ids(renamed)))
     found = _judged(proposal, proof, baseline, runs)
     if isinstance(found, Confirmed) and context.workspace.changed(context.env):
@@ -100,7 +102,7 @@ def _ran(proof: Proof, baseline: Baseline, outside: SuiteRun | None) -> _Runs:
     begin, end = len(asks), len(asks) + len(again)
     for number, suite in enumerate(done[:end], 1):
         purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
-        _tell(run, f"{purpose} {number} of {end}", suite)
+        run.tell_suite("verify", f"{purpose} {number} of {end}", suite)
     wanted = [*asks, *again]
     listed = {failure.test for failure in baseline.confirmed}
     judged, unsure = settle_load(context, wanted, done[:end], listed)
@@ -136,7 +138,7 @@ def _judged(
     if broken.results:
         told = f"the cold run breaks {count(len(broken.results), 'test')} that passed before, first"
         return Verdict(
-            "unconfirmed",
+            VerdictStatus.UNCONFIRMED,
             newly_failing=tuple(failure_of(result) for result in broken.results),
             detail=f"{told} {broken.results[0].test}",
             cause=measured_change.find_breaker(broken, edits, baseline),
@@ -146,7 +148,7 @@ def _judged(
         return _nothing(suites[0], baseline, sometimes=any(_fixed((s,), baseline) for s in suites))
     shown = proof.read(fixed, runs.proofs, runs.outside)
     if shown.veto:
-        return Verdict("unconfirmed", detail=shown.veto)
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=shown.veto)
     known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
     undoes = max(known) if known else stale_test_history.find_undone(edits, tree)
     rivals = (doubt for winner in proposal.winners for doubt in winner.doubts)
@@ -180,7 +182,7 @@ def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict
             " change depend on the order of a set?"
         )
     cause = measured_change.find_missing(suite, baseline)
-    return Verdict("unconfirmed", still_failing=left, detail=detail, cause=cause)
+    return Verdict(VerdictStatus.UNCONFIRMED, still_failing=left, detail=detail, cause=cause)
 
 
 def _seeds(run: Run, baseline: Baseline) -> tuple[int, ...]:
@@ -196,30 +198,16 @@ def _again(run: Run, fresh: Tree, baseline: Baseline) -> tuple[Ask, ...]:
     return tuple(Ask(fresh, red, hashes=seed) for seed in _MORE)
 
 
-def _tell(run: Run, purpose: str, suite: SuiteRun) -> None:
-    run.emit(
-        SuiteFinished(
-            stage="verify",
-            purpose=purpose,
-            passed=sum(r.outcome in _GREEN for r in suite.results),
-            failed=sum(r.outcome in {"failed", "error"} for r in suite.results),
-            seconds=suite.seconds,
-            ended=suite.ended,
-        )
-    )
-
-
 def _fixed(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     """The confirmed failures that pass in every run."""
     passing = [_passing(suite) for suite in suites]
     return tuple(f.test for f in baseline.confirmed if all(f.test in tests for tests in passing))
 
 
-def _passing(suite: SuiteRun) -> set[str]:
+def _passing(suite: SuiteRun) -> frozenset[str]:
     """The tests that pass, and the files of which some tests pass and none fails."""
-    passed = {result.test for result in suite.results if result.outcome == "passed"}
-    red = {r.test.partition("::")[0] for r in suite.results if r.outcome in {"failed", "error"}}
-    return passed | ({test.partition("::")[0] for test in passed} - red)
+    red = {result.test.partition("::")[0] for result in suite.red}
+    return suite.passed | ({test.partition("::")[0] for test in suite.passed} - red)
 
 
 def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
@@ -227,7 +215,7 @@ def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     doubts = []
     if not baseline.whole:
         tests = count(len(baseline.selected or ()), "impacted test")
-        cut = baseline.suite.ended in {"finished", "timeout"}
+        cut = baseline.suite.ended in {SuiteEnd.FINISHED, SuiteEnd.TIMEOUT}
         why = "in the time given" if cut else "as the suite does not come to its end"
         doubts.append(
             f"only {tests} ran, {why}: let the repository's own CI run the whole suite before this"
@@ -237,6 +225,6 @@ def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
         doubts.append(f"the suite was confirmed by {len(suites)} of {len(_RUNS)} runs")
     if any(suite.isolation.missing for suite in suites):
         doubts.append("the tests ran with reduced isolation; see the certificate")
-    if baseline.suite.ended != "finished":
+    if not baseline.suite.finished:
         doubts.append(f"the suite did not finish before the patch: {baseline.suite.detail}")
     return tuple(doubts)

@@ -7,14 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from heal_bot.core.events import Run, SuiteFinished
+from heal_bot.core.events import Run
 from heal_bot.core.model import CaseResult, Edit, Spectrum, SuiteRun
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import guard
 from heal_bot.verification.load_reruns import one_by_one
 from heal_bot.verification.run_kinds import Trial
 
-_RED = frozenset({"failed", "error"})
 # Shuffle seeds of the first two runs: in the order given, and in a random one.
 _FIRST = (None, 1)
 _SEEDS = (2, 3, 4)
@@ -91,7 +90,7 @@ def rerun_tests(
     for test in tests:
         lost = test in alone.missing and test in shuffled.missing
         trials.by_test[test] = Trial(
-            whole[test].outcome in _RED, _red(test, alone), _red(test, shuffled), lost=lost
+            whole[test].red, _red(test, alone), _red(test, shuffled), lost=lost
         )
     here = [test for test in tests if not trials.by_test[test].lost]
     open_ = bench.unsettled(here, whole, alone)
@@ -194,22 +193,13 @@ class _Bench:
 
     def _told(self, runs: Sequence[SuiteRun], purpose: str, asked: set[str]) -> list[_Round]:
         for done in runs:
-            self.context.run.emit(
-                SuiteFinished(
-                    stage="verify",
-                    purpose=purpose,
-                    passed=sum(r.outcome == "passed" for r in done.results),
-                    failed=sum(r.outcome in _RED for r in done.results),
-                    seconds=done.seconds,
-                    ended=done.ended,
-                )
-            )
+            self.context.run.tell_suite("verify", purpose, done)
         self.trials.runs += len(runs)
         self.trials.unsteady.update(function for done in runs for function in done.unsteady)
         return [
             _Round(
                 {result.test: result for result in done.results},
-                frozenset(asked.difference(done.collected) if done.ended == "finished" else ()),
+                frozenset(asked.difference(done.collected) if done.finished else ()),
                 done.seconds,
                 done.spectrum,
             )
@@ -231,7 +221,7 @@ def _only_suite_differs(trial: Trial) -> bool:
 def _red(test: str, *rounds: _Round) -> tuple[bool, ...]:
     """Whether a test was red, for each run that came to it."""
     found = (each.results.get(test) for each in rounds)
-    return tuple(result.outcome in _RED for result in found if result is not None)
+    return tuple(result.red for result in found if result is not None)
 
 
 def _text(result: CaseResult) -> str:

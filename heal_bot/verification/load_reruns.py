@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from heal_bot.core.model import SuiteRun
+from heal_bot.core.statuses import RunResult
 from heal_bot.ports import Ask, RunContext
 
 LOADED = (
     "failed in a run with others beside it and passed {} times by itself: it depends on the load of"
     " the machine or on chance"
 )
-_RED = frozenset({"failed", "error"})
 _AGAIN = 3
 
 
@@ -32,20 +32,18 @@ def settle_load(
     One that passed in another of the runs made side by side is run again under the seed of each
     run it failed in; it passes when it does so every time.
     """
-    passing = set().union(*map(_passing, suites))
+    passing = {test for suite in suites for test in suite.passed}
     kept, doubts = list(suites), []
     for number, (ask, suite) in enumerate(zip(asks, suites, strict=True)):
-        red = {r.test for r in suite.results if r.outcome in _RED and r.test in listed} & passing
+        red = {r.test for r in suite.results if r.red and r.test in listed} & passing
         if not red or context.run.over():
             continue
         alone = replace(ask, tests=tuple(sorted(red)))
         again = one_by_one(context, [alone] * _AGAIN)
-        good = red.intersection(*map(_passing, again))
-        results = (replace(r, outcome="passed") if r.test in good else r for r in suite.results)
+        good = red.intersection(*(done.passed for done in again))
+        results = (
+            replace(r, outcome=RunResult.PASSED) if r.test in good else r for r in suite.results
+        )
         kept[number] = replace(suite, results=tuple(results))
         doubts += [f"{test} {LOADED.format(_AGAIN)}" for test in sorted(good)]
     return tuple(kept), tuple(dict.fromkeys(doubts))
-
-
-def _passing(suite: SuiteRun) -> set[str]:
-    return {result.test for result in suite.results if result.outcome == "passed"}

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heal_bot.core.model import Baseline, Environment, Failure, Leg, Reproduced
+from heal_bot.core.statuses import FailureStatus
 
 # Systems whose failures cannot be confirmed in a sandbox on Linux.
 _ELSEWHERE = frozenset({"windows", "macos"})
-_SHOWN = {"confirmed": "failing too", "flaky": "failing sometimes", "environment": "failing too"}
+_SHOWN = {
+    FailureStatus.CONFIRMED: "failing too",
+    FailureStatus.FLAKY: "failing sometimes",
+    FailureStatus.ENVIRONMENT: "failing too",
+}
 
 
 def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced:
@@ -21,13 +26,13 @@ def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduc
     if failure.legs and all(leg.system in _ELSEWHERE for leg in failure.legs):
         here = f"Linux shows it {_SHOWN.get(found.status, 'passing')}"
         reason = f"{failure.reason}; {here}, but a repair could not be confirmed there"
-        return Reproduced(replace(seen, reason=reason), "explained")
+        return Reproduced(replace(seen, reason=reason), FailureStatus.EXPLAINED)
     pythons = {leg.python for leg in failure.legs}
     # A leg without a Python may have run the one that is here.
-    if found.status == "not_reproduced" and pythons and not pythons & {"", _minor(env)}:
+    if found.status == FailureStatus.NOT_REPRODUCED and pythons and not pythons & {"", _minor(env)}:
         told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
         reason = f"{seen.reason}; it was reported on {told}: python-version, where it is there"
-        return Reproduced(replace(seen, reason=reason), "explained")
+        return Reproduced(replace(seen, reason=reason), FailureStatus.EXPLAINED)
     return replace(found, failure=seen)
 
 

@@ -6,12 +6,13 @@ from collections.abc import Collection, Sequence
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Baseline, Cause, Edit, SuiteRun, Verdict, test_identity
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import count
 from heal_bot.verification import warm_trial
 from heal_bot.verification.regression_or_flaky import BrokenTests
 
 TAMPERED = Verdict(
-    "unconfirmed",
+    VerdictStatus.UNCONFIRMED,
     detail="files of the environment changed while tests ran",
     cause=Cause.ENVIRONMENT,
 )
@@ -21,13 +22,13 @@ def explain_unusable(
     run: Run, suites: Sequence[SuiteRun], again: Sequence[SuiteRun], baseline: Baseline
 ) -> Verdict | None:
     """The verdict where the runs of the suite, or those under more hash seeds, prove nothing."""
-    ended_before = baseline.suite.ended == "finished" or not baseline.whole
+    ended_before = baseline.suite.finished or not baseline.whole
     for suite in suites:
-        if suite.ended != "finished" and ended_before:
+        if not suite.finished and ended_before:
             return ended_early(run, "the cold run", suite)
     if (other := _other_tests(suites, baseline)) is not None:
         return other
-    early = next((suite for suite in again if suite.ended != "finished"), None)
+    early = next((suite for suite in again if not suite.finished), None)
     return ended_early(run, "the failing tests under another hash seed", early) if early else None
 
 
@@ -35,7 +36,7 @@ def ended_early(run: Run, what: str, suite: SuiteRun) -> Verdict:
     """The verdict where a run did not come to its end: there was no time, or the change ends it."""
     cause = Cause.BUDGET if run.over() else Cause.CHANGE
     detail = f"{what} ended early: {suite.detail or suite.ended}"
-    return Verdict("unconfirmed", detail=detail, cause=cause)
+    return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=cause)
 
 
 def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | None:
@@ -46,18 +47,18 @@ def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | No
             f"the suite collects other tests in each run, among them {min(moving)}:"
             " give its parameters fixed values and order"
         )
-        return Verdict("unconfirmed", detail=detail, cause=Cause.IDS)
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=Cause.IDS)
     expected = set(baseline.suite.collected)
     if lost := expected - collected[0]:
         detail = f"{count(len(lost), 'test')} no longer collected, first {min(lost)}"
-        return Verdict("unconfirmed", detail=detail, cause=_renamed(lost, collected[0]))
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=_renamed(lost, collected[0]))
     broken = {path for path, _ in baseline.suite.errors}
     broken |= {failure.test for failure in baseline.confirmed if failure.broken is not None}
     new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
-    if new and baseline.suite.ended == "finished" and baseline.whole:
+    if new and baseline.suite.finished and baseline.whole:
         detail = f"{count(len(new), 'test')} collected that the base does not have, first"
         cause = _renamed(new, expected)
-        return Verdict("unconfirmed", detail=f"{detail} {min(new)}", cause=cause)
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=f"{detail} {min(new)}", cause=cause)
     return None
 
 

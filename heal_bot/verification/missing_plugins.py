@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.core.model import COMMAND, CaseResult, Environment, Report, SuiteRun
+from heal_bot.core.statuses import RunResult, SuiteEnd
 from heal_bot.ports import Tree
 
-_RED = frozenset({"failed", "error"})
 _IMPORTS = frozenset({"ModuleNotFoundError", "ImportError"})
 
 
@@ -117,19 +117,19 @@ def find_missing(report: Report, suite: SuiteRun, tree: Tree, env: Environment) 
     only what pytest does not start without was there for sure. A key of the configuration that
     pytest does not know counts only where more tests fail than the report names.
     """
+    crashed = suite.ended == SuiteEnd.CRASHED
     if not report.cases:
-        return find_stopping(report, suite.detail, tree, env) if suite.ended == "crashed" else ()
+        return find_stopping(report, suite.detail, tree, env) if crashed else ()
     here: dict[str, None] = {}
     for result in suite.results:
         # Older versions of pytest skip a test that no plugin can await.
-        if result.outcome in _RED or _ASYNC.search(result.message):
+        if result.red or _ASYNC.search(result.message):
             here.update(dict.fromkeys(find_complained(result, tree, env)))
     said = [message for _, message in suite.errors]
-    if suite.ended == "crashed":
+    if crashed:
         said.append(suite.detail)
     here.update((name, None) for text in said for name in find_named(text))
-    red = sum(result.outcome in _RED for result in suite.results)
-    if red > sum(case.outcome in _RED for case in report.cases):
+    if len(suite.red) > sum(case.red for case in report.cases):
         here.update((_KEYS[key], None) for key in suite.unknown if key in _KEYS)
     if not here:
         return ()
@@ -152,7 +152,7 @@ def find_complained(result: CaseResult, tree: Tree, env: Environment) -> tuple[s
     """The packages that a result complains about; not what the test itself quotes of pytest."""
     source = ""
     awaits = _ASYNC.match(result.message.removeprefix("Skipped: "))
-    own = result.outcome == "failed" and result.test != COMMAND
+    own = result.outcome == RunResult.FAILED and result.test != COMMAND
     if own and not awaits and result.kind not in _IMPORTS:
         return ()
     if awaits:

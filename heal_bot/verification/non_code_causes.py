@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from heal_bot.core.model import COMMAND, Baseline, CaseResult, Environment, Failure, Origin
+from heal_bot.core.statuses import FailureStatus, RunResult
 from heal_bot.ports import Tree
 from heal_bot.source import patch_policy
 from heal_bot.verification import (
@@ -140,7 +141,7 @@ def is_alike(reported: Failure, seen: CaseResult) -> bool:
 
 def select_versions(baseline: Baseline, tree: Tree, env: Environment) -> tuple[Failure, ...]:
     """The failures that are explained by words about a package's version, which can be proved."""
-    told = (item.failure for item in baseline.reproduced if item.status == "explained")
+    told = (item.failure for item in baseline.reproduced if item.status == FailureStatus.EXPLAINED)
     return tuple(
         failure
         for failure in told
@@ -150,7 +151,7 @@ def select_versions(baseline: Baseline, tree: Tree, env: Environment) -> tuple[F
 
 def make_failure(failure: Failure) -> CaseResult:
     """A reported failure as if it had been seen here."""
-    return CaseResult(failure.test, "failed", kind=failure.kind, message=failure.message,
+    return CaseResult(failure.test, RunResult.FAILED, kind=failure.kind, message=failure.message,
                       frames=failure.frames)  # fmt: skip
 
 

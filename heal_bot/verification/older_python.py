@@ -8,6 +8,7 @@ from dataclasses import replace
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import COMMAND, Baseline, Environment, Failure, Frame, Origin, RunHints
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.ports import RunContext, Tree
 from heal_bot.verification import stale_test_history
 
@@ -35,7 +36,7 @@ def compare_pythons(context: RunContext, baseline: Baseline, hints: RunHints) ->
         return baseline
     reason = _reason(context.env, older)
     found = tuple(
-        replace(item, status="explained", failure=replace(item.failure, reason=reason))
+        replace(item, status=FailureStatus.EXPLAINED, failure=replace(item.failure, reason=reason))
         if item.status == "confirmed" and item.failure.test in green
         else item
         for item in baseline.reproduced
@@ -88,7 +89,7 @@ def _green(context: RunContext, there: Environment, failing: list[Failure]) -> f
     try:
         if tests:
             suite = runner.run(run, tree, there, tests, seconds=max(60.0, _SHARE * run.left()))
-            found.update(r.test for r in suite.results if r.outcome == "passed")
+            found.update(suite.passed)
         if len(tests) < len(failing):
             collection = runner.collect(run, tree, there)
             found.update(test.partition("::")[0] for test in collection.tests)

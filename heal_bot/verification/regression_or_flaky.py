@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import Baseline, CaseResult, SuiteRun
+from heal_bot.core.statuses import EXPECTED, GREEN, FailureStatus, RunResult
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification.load_reruns import LOADED, one_by_one
 
 # What a test may come to after the patch, by what it came to before.
-_HOLDS = {
-    "passed": frozenset({"passed"}),
-    "xfailed": frozenset({"passed", "xfailed", "xpassed"}),
-}
+_HOLDS = {RunResult.PASSED: {RunResult.PASSED}, RunResult.XFAILED: GREEN}
 _AGAIN = 3
 # More than this many are a regression; nobody re-runs them to find out that they are not.
 _MOST = 20
@@ -44,7 +42,7 @@ def broken_tests(
     one counts where a run of the suite by itself shows it too.
     """
     held = _Held({r.test: r.outcome for r in baseline.suite.results})
-    flaky = {item.failure.test for item in baseline.reproduced if item.status == "flaky"}
+    flaky = {r.failure.test for r in baseline.reproduced if r.status == FailureStatus.FLAKY}
     red = [{result.test: result for result in held.broken(suite)} for suite in suites]
     failing = {test: result for results in red for test, result in results.items()}
     asked = tuple(sorted(set(failing) - flaky))
@@ -118,15 +116,15 @@ class _Held:
     fail may pass.
     """
 
-    before: Mapping[str, str]
+    before: Mapping[str, RunResult]
 
     def broken(self, suite: SuiteRun) -> list[CaseResult]:
         """The results of a run that are worse than before."""
         return [
             result
             for result in suite.results
-            if (holds := _HOLDS.get(self.before.get(result.test, ""))) is not None
-            and result.outcome not in holds
+            if (before := self.before.get(result.test)) in EXPECTED
+            and result.outcome not in _HOLDS[before]
         ]
 
     def count(self, runs: Sequence[SuiteRun]) -> Counter[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Cluster, Confirmed, Edit, Opinion, Verdict
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Critic, Lab, Observed, RunContext, Tree
 from heal_bot.source import edit
 
@@ -43,7 +44,7 @@ class Panel:
             return verified
         opinions = self._opinions(verified)
         if refusal := next((o.refusal for o in opinions if o.refusal), ""):
-            return Verdict("unconfirmed", detail=refusal)
+            return Verdict(VerdictStatus.UNCONFIRMED, detail=refusal)
         asked = [question for opinion in opinions for question in opinion.questions]
         doubts = tuple(dict.fromkeys((*verified.certificate.doubts, *asked)))
         certificate = replace(verified.certificate, doubts=doubts)

@@ -20,6 +20,7 @@ from heal_bot.core.model import (
     Regression,
     Target,
 )
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import clip, one_line
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
@@ -50,13 +51,8 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
         if any(_tells(f, regression, tree) for f in left):
             reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
         reasons |= dict(_of_interfaces(broken, regression, tree))
-    reproduced = tuple(
-        replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
-        if item.status == "confirmed" and (reason := reasons.get(item.failure.test))
-        else item
-        for item in baseline.reproduced
-    )
-    return replace(baseline, reproduced=reproduced)
+    found = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
+    return replace(baseline, reproduced=found)
 
 
 def _of_interfaces(

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from heal_bot.core.model import Failure, Reproduced, Spectrum, SuiteRun, Target
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.ports import Tree
 from heal_bot.source import doctest_output, functions, guard, paths
 from heal_bot.verification import raise_location
@@ -64,16 +65,11 @@ def mark_stale(
     Another kind of test that fails as well speaks for a fault of the code, as does a commit that
     changed what is expected.
     """
-    confirmed = [item.failure for item in reproduced if item.status == "confirmed"]
+    confirmed = [item.failure for item in reproduced if item.confirmed]
     reasons = {failure.test: _left_behind(failure, suite, tree) for failure in confirmed}
     if not all(reasons.values()):
         return tuple(reproduced)
-    return tuple(
-        replace(item, status="stale_test", failure=replace(item.failure, reason=reason))
-        if item.status == "confirmed" and (reason := reasons[item.failure.test])
-        else item
-        for item in reproduced
-    )
+    return tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in reproduced)
 
 
 def _left_behind(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
@@ -177,7 +173,7 @@ def _is_left_alone(path: str, name: str, suite: SuiteRun, tree: Tree) -> bool:
     if not lines or lines & example:
         return False
     ran = set(_who_runs(suite.spectrum, path, lines))
-    green = {r.test for r in suite.results if r.outcome == "passed"} & ran
+    green = suite.passed & ran
     return any(paths.is_test(file) and file in changed
                for file in (test.partition("::")[0] for test in green))  # fmt: skip
 

@@ -59,7 +59,7 @@ def plan_suite(context: RunContext, report: Report, failing: tuple[str, ...] = (
         return SuitePlan(context.runner.collect(run, tree, env), None, fits)
     seen = observe_suite(context, None, failing)
     suite = seen.suite
-    if suite.ended != "finished" and not suite.collected:
+    if not suite.finished and not suite.collected:
         raise explain_uncollected(suite.ended, suite.detail)
     return SuitePlan(Collection(suite.collected, suite.errors), seen)
 
@@ -84,7 +84,7 @@ def choose_tests(
 def narrow_baseline(run: Run, baseline: Baseline, edits: Sequence[Edit]) -> Baseline:
     """The baseline, reduced to the impacted tests when another whole run does not fit any more."""
     suite = baseline.suite
-    if suite.ended == "finished" and 1.1 * suite.seconds + 5 < run.left():
+    if suite.finished and 1.1 * suite.seconds + 5 < run.left():
         return baseline
     targets = [edit.target for edit in edits]
     impacted = warm_trial.find_covering(suite, targets) | {f.test for f in baseline.confirmed}

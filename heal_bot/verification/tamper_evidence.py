@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heal_bot.core.model import Candidate, CaseResult, Edit, SuiteRun
+from heal_bot.core.statuses import RunResult
 from heal_bot.source import functions, guard
 
 _POISON = "raise BaseException('poisoned by heal-bot')"
@@ -91,7 +92,7 @@ def not_outside(edits: Sequence[Edit]) -> str:
 
 def still_passing(poison: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
     """The tests that pass although what was changed raises."""
-    green = {result.test for result in poison.results if result.outcome == "passed"}
+    green = poison.passed
     return tuple(test for test in tests if test in green)
 
 
@@ -102,7 +103,7 @@ def explain_outside(run: SuiteRun, tests: Sequence[str]) -> str:
         result = results.get(test)
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
-        if result.outcome != "passed":
+        if not result.passed:
             return describe_result(result)
     return "" if tests else "no test to judge by"
 
@@ -115,7 +116,7 @@ def describe_result(result: CaseResult) -> str:
 
 def find_contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:
     """Those of the tests that fail in the oracle's run, where the oracle had an answer."""
-    red = (r for r in run.results if r.test in tests and r.outcome == "failed")
+    red = (r for r in run.results if r.test in tests and r.outcome == RunResult.FAILED)
     return tuple(r for r in red if "Refused" not in r.kind)
 
 

@@ -18,6 +18,7 @@ from heal_bot.core.model import (
     SuiteRun,
     Verdict,
 )
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import count
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, functions
@@ -26,7 +27,6 @@ from heal_bot.verification.baseline import failure_of
 from heal_bot.verification.measured_change import ended_early
 
 GATE = "merge commit"
-_RED = frozenset({"failed", "error"})
 
 
 def check_merge_commit(
@@ -51,15 +51,18 @@ def check_merge_commit(
         return _passed(found, f"{tested_sha[:12]} holds the same files")
     fresh = replace(context, tree=merged).patched(files)
     before, after = context.run_many([Ask(merged, selected), Ask(fresh, selected)])
-    if before.ended == "finished" != after.ended:
+    if before.finished and not after.finished:
         return ended_early(context.run, f"the patched suite on the {name}", after)
-    left = tuple(r for r in after.results if r.test in found.patch.fixed and r.outcome in _RED)
+    left = tuple(r for r in after.results if r.test in found.patch.fixed and r.red)
     if left:
         detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"
-        return Verdict("unconfirmed", still_failing=tuple(map(failure_of, left)), detail=detail)
+        return Verdict(
+            VerdictStatus.UNCONFIRMED, still_failing=tuple(map(failure_of, left)), detail=detail
+        )
     if broken := _broken(context, fresh, before, after):
         detail = f"newly red on the {name}: {count(len(broken), 'test')}, first {broken[0].test}"
-        return Verdict("unconfirmed", newly_failing=tuple(map(failure_of, broken)), detail=detail)
+        newly = tuple(map(failure_of, broken))
+        return Verdict(VerdictStatus.UNCONFIRMED, newly_failing=newly, detail=detail)
     there = {r.test for r in after.results} & set(found.patch.fixed)
     return _passed(found, f"{len(there)} of the fixed tests pass on {tested_sha[:12]} too")
 
@@ -68,12 +71,12 @@ def _broken(
     context: RunContext, fresh: Tree, before: SuiteRun, after: SuiteRun
 ) -> Sequence[CaseResult]:
     """The tests that passed there without the patch and fail with it, twice."""
-    passed = {result.test for result in before.results if result.outcome == "passed"}
-    red = tuple(r.test for r in after.results if r.test in passed and r.outcome in _RED)
+    passed = before.passed
+    red = tuple(result.test for result in after.red if result.test in passed)
     if not red:
         return ()
     again = context.runner.run(context.run, fresh, context.env, red)
-    return [result for result in again.results if result.test in red and result.outcome in _RED]
+    return [result for result in again.results if result.test in red and result.red]
 
 
 def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:

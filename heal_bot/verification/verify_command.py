@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cause, Confirmed, HealRequest, Verdict
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Observed, RunContext
 
@@ -35,7 +36,7 @@ def run_commands(
         how = f"exit {seen.code}" if seen.how == "exited" else seen.how
         last = one_line((seen.output.strip().splitlines() or ["it printed nothing"])[-1])
         detail = f"{GATE} {one_line(command, 80)}: {how}: {last}"
-        return Verdict("unconfirmed", detail=detail, cause=_cause(run, seen))
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=_cause(run, seen))
     gates = (*found.certificate.gates, (GATE, f"{one_line(command, 80)}: exit 0"))
     return replace(found, certificate=replace(found.certificate, gates=gates))
 

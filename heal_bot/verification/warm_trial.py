@@ -43,7 +43,7 @@ def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     timed = sorted(
         (result.seconds, result.test)
         for result in baseline.suite.results
-        if result.outcome == "passed" and result.test in near and result.test not in red
+        if result.passed and result.test in near and result.test not in red
     )
     chosen: list[str] = []
     spent = 0.0

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.core.model import CaseResult, Failure
-from heal_bot.history.state_trial import report_trial, state_of
+from heal_bot.history.state_trial import state_of
 from tests.fakes import failed, passed, quiet_run, suite
 
 ONE, TWO = "tests/test_a.py::test_one", "tests/test_a.py::test_two"
@@ -43,6 +43,6 @@ def test_a_run_that_did_not_finish_says_only_what_fails() -> None:
     cut = replace(suite(passed(ONE), failed(TWO)), ended="timeout")
     assert (state_of(ONE, cut), state_of(TWO, cut)) == ("", "failed")
     run, heard = quiet_run()
-    report_trial(run, "failing tests at abc1234", cut)
+    run.tell_suite("history", "failing tests at abc1234", cut)
     (event,) = heard
     assert (event.passed, event.failed, event.ended) == (1, 1, "timeout")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 from heal_bot.core.model.failures import Frame
+from heal_bot.core.statuses import RED, RunResult, SuiteEnd
 
 # The one test that the exit code of a `test-command` is.
 COMMAND = "command"
@@ -52,18 +53,25 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One test of a sandboxed run.
-
-    outcome: passed | failed | error | skipped | xfailed | xpassed. phase: setup | call | teardown.
-    """
+    """One test of a sandboxed run; phase: setup | call | teardown."""
 
     test: str
-    outcome: str
+    outcome: RunResult
     phase: str = "call"
     seconds: float = 0.0
     kind: str = ""
     message: str = ""
     frames: tuple[Frame, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether it passed, as it was expected to."""
+        return self.outcome == RunResult.PASSED
+
+    @property
+    def red(self) -> bool:
+        """Whether it failed, wherever."""
+        return self.outcome in RED
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +109,15 @@ class Spectrum:
 class SuiteRun:
     """One pytest run in the sandbox.
 
-    ended: finished | timeout | crashed | killed | untrusted. Anything but `finished` says in
-    `detail` what happened; the results are then those that were complete. `peak_memory` is in
-    bytes, of all its processes together as far as they were seen. `unknown` are keys of pytest's
-    configuration that pytest does not know, `unsteady` functions whose tests had other ids than
-    in the first run: these are known by their position.
+    Where it is not `finished`, `detail` says what happened; the results are then those that were
+    complete. `peak_memory` is in bytes, of all its processes together as far as they were seen.
+    `unknown` are keys of pytest's configuration that pytest does not know, `unsteady` functions
+    whose tests had other ids than in the first run: these are known by their position.
     """
 
     results: tuple[CaseResult, ...]
     collected: tuple[str, ...]
-    ended: str
+    ended: SuiteEnd
     seconds: float
     isolation: Isolation
     detail: str = ""
@@ -120,6 +127,25 @@ class SuiteRun:
     peak_memory: int = 0
     unknown: tuple[str, ...] = ()
     unsteady: tuple[str, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether it came to its end."""
+        return self.ended == SuiteEnd.FINISHED
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """The tests that passed."""
+        return frozenset(result.test for result in self.results if result.passed)
+
+    @property
+    def red(self) -> tuple[CaseResult, ...]:
+        """The results that are red."""
+        return tuple(result for result in self.results if result.red)
+
+    def count(self, outcomes: Collection[RunResult]) -> int:
+        """How many of the results are among these."""
+        return sum(result.outcome in outcomes for result in self.results)
 
     @property
     def reached(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from heal_bot.core.statuses import RED, RunResult
+
 
 class Trust(StrEnum):
     """What the one who asks, and the code under test, are allowed to touch."""
@@ -73,14 +75,13 @@ class Frame:
 class ReportedCase:
     """One test case as a report names it, after attempts of one leg were merged (the last decides).
 
-    outcome: passed | failed | error | skipped, where passed means that it had failed before.
-    phase: call | setup | teardown | collect. Of the parameter sets of one function it is number
-    `place` of `places`; 0 where it has none.
+    phase: call | setup | teardown | collect. One that passed had failed before. Of the parameter
+    sets of one function it is number `place` of `places`; 0 where it has none.
     """
 
     classname: str
     name: str
-    outcome: str
+    outcome: RunResult
     file: str = ""
     line: int | None = None
     phase: str = "call"
@@ -92,6 +93,11 @@ class ReportedCase:
     attempts: int = 1
     place: int = 0
     places: int = 0
+
+    @property
+    def red(self) -> bool:
+        """Whether it failed, wherever."""
+        return self.outcome in RED
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from heal_bot.core.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.core.model.execution import Environment, Isolation, SuiteRun
 from heal_bot.core.model.failures import Failure, HealRequest, Report
 from heal_bot.core.model.regression import History
+from heal_bot.core.statuses import EXPECTED, FailureStatus, OutcomeStatus, VerdictStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,24 @@ class Cluster:
 class Reproduced:
     """A reported failure after the baseline.
 
-    status: confirmed | flaky | order_dependent | not_reproduced | environment | stale_test |
-    explained (known, and nothing to repair in the code), or not_attempted where the time given
-    ended the suite before it.
+    `explained` is one that is known, with nothing to repair in the code, `not_attempted` where the
+    time given ended the suite before it.
     """
 
     failure: Failure
-    status: str
+    status: FailureStatus
     flake_rate: float | None = None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether it is worth a repair."""
+        return self.status == FailureStatus.CONFIRMED
+
+    def marked(self, status: FailureStatus, reasons: Mapping[str, str]) -> Reproduced:
+        """This one, of that status where it was confirmed and its test has one of the reasons."""
+        if not self.confirmed or not (reason := reasons.get(self.failure.test)):
+            return self
+        return replace(self, status=status, failure=replace(self.failure, reason=reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +83,12 @@ class Baseline:
     @property
     def confirmed(self) -> tuple[Failure, ...]:
         """The failures worth a repair."""
-        return tuple(r.failure for r in self.reproduced if r.status == "confirmed")
+        return tuple(r.failure for r in self.reproduced if r.confirmed)
 
     @property
     def passed(self) -> frozenset[str]:
         """The tests that passed before the patch and must pass after it."""
-        return frozenset(r.test for r in self.suite.results if r.outcome in {"passed", "xfailed"})
+        return frozenset(r.test for r in self.suite.results if r.outcome in EXPECTED)
 
 
 class Cause(StrEnum):
@@ -97,12 +108,11 @@ NOT_MEASURED = "not measured"
 class Verdict:
     """What became of a candidate.
 
-    status: fixed | improved | unchanged | regression | rejected | timeout | error | unconfirmed.
     `afresh`: the project was imported anew for it, which takes long. With any `cause` but the
     change itself it was not measured: it may be right, and has not failed.
     """
 
-    status: str
+    status: VerdictStatus
     fixed: tuple[str, ...] = ()
     still_failing: tuple[Failure, ...] = ()
     newly_failing: tuple[Failure, ...] = ()
@@ -283,7 +293,7 @@ class Outcome:
     """The whole result of a run; `outcome.json` is this, flattened."""
 
     request: HealRequest
-    status: str
+    status: OutcomeStatus
     stopped: str
     reason: str
     report: Report

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Attempt, Candidate, Target
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import hide_values, one_line, printable
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm.answer_parser import Reading, ReplyError
@@ -106,7 +107,7 @@ class Conversation:
         seen = find_implicated(
             (*verdict.newly_failing, *verdict.still_failing), brief, self.targets
         )
-        if attempt.candidate.edits and verdict.status != "rejected":
+        if attempt.candidate.edits and verdict.status != VerdictStatus.REJECTED:
             seen += take_looks(run, answer.asked.looks, brief, attempt.candidate.edits)
         self._open(seen, brief)
         more = self.prompter.looked("What this points at", seen, None) if seen else ""
@@ -137,7 +138,7 @@ class Conversation:
 def _how(attempt: Attempt, tree: Tree) -> str:
     """What an attempt shows of the change: refuted, not measured, refused and unread differ."""
     verdict = attempt.verdict
-    if verdict.status != "rejected":
+    if verdict.status != VerdictStatus.REJECTED:
         return verdict.status if verdict.measured else "unmeasured"
     if not attempt.candidate.edits:
         return "unread"

@@ -9,6 +9,7 @@ from functools import partial
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Noted, Run
 from heal_bot.core.model import Attempt, Candidate, Cost
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import Secret, clip, hide_values, one_line, printable
 from heal_bot.ports import Brief, Recall
 from heal_bot.ports.language_model import Model, Replies, Reply
@@ -217,7 +218,10 @@ class ModelProposer:
                     (len(attempt.diff), texts[offers.index(attempt.candidate)])
                     for attempt in recall().attempts
                     if attempt.candidate in offers
-                    and (attempt.verdict.status == "fixed" or not attempt.verdict.measured)
+                    and (
+                        attempt.verdict.status == VerdictStatus.FIXED
+                        or not attempt.verdict.measured
+                    )
                 ]
                 if judged:
                     self.replies.put(key, min(judged)[1])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from heal_bot.core.model import Attempt, Candidate
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.repair.search.attempt_history import digest
 
 # A judge that timed out or crashed said nothing about the change.
-_UNJUDGED = frozenset({"timeout", "error"})
+_UNJUDGED = frozenset({VerdictStatus.TIMEOUT, VerdictStatus.ERROR})
 # How often a change is judged of which nothing is learned.
 _MOST = 2
 
@@ -30,7 +31,7 @@ def given_up(attempts: Sequence[Attempt], proposers: Collection[str]) -> Attempt
         attempt
         for attempt in attempts
         if attempt.candidate.proposer in proposers
-        and (attempt.verdict.status == "unconfirmed" or not attempt.verdict.measured)
+        and (attempt.verdict.status == VerdictStatus.UNCONFIRMED or not attempt.verdict.measured)
     ]
     last = cold[-_MOST:]
     lost = len(last) == _MOST and not any(attempt.verdict.measured for attempt in last)

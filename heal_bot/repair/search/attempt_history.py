@@ -6,30 +6,26 @@ import ast
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import Attempt, Candidate, Memory
 from heal_bot.core.outcome import MemoryRecord
+from heal_bot.core.statuses import LASTING, VerdictStatus
 from heal_bot.repair.llm.attempt_feedback import select_lasting
 
 _MAX_BYTES = 4 << 20
 _KEPT = 10_000
 # Two hundred times any letter would take longer to compile than the module to load.
 _LESSON = r"^[a-z_]{1,40}(:[\w.<>]+)?$"
-# Verdicts that hold on another day: a time-out or a crash of the judge says nothing of the change.
-LASTING = frozenset({"regression", "rejected", "unconfirmed", "unchanged"})
 
 
 class _Tried(BaseModel):
     model_config = ConfigDict(extra="forbid")
     digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    verdict: Literal[
-        "fixed", "improved", "unchanged", "regression", "rejected", "timeout", "error",
-        "unconfirmed",
-    ]  # fmt: skip
+    verdict: VerdictStatus
 
 
 class _File(BaseModel):

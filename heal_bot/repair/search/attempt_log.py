@@ -22,8 +22,9 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
+from heal_bot.core.statuses import LASTING, VerdictStatus
 from heal_bot.ports import Brief, Lab, Tree
-from heal_bot.repair.search.attempt_history import LASTING, digest
+from heal_bot.repair.search.attempt_history import digest
 from heal_bot.source import edit
 from heal_bot.source.guard import SourceRejected
 
@@ -94,7 +95,7 @@ class AttemptLog:
         diff = _diff(self.tree, candidate)
         attempt = Attempt(number, cluster.id, candidate, verdict, seconds, diff)
         self.attempts.append(attempt)
-        if verdict.status == "improved":
+        if verdict.status == VerdictStatus.IMPROVED:
             ranked = sorted(
                 (*self.partial(cluster), attempt),
                 key=lambda a: (-len(a.verdict.fixed), len(a.diff)),
@@ -174,7 +175,7 @@ class AttemptLog:
     def withdraw(self, suggestion: Suggestion, why: str) -> None:
         """Take a suggestion back, since it was shown to be wrong."""
         self.suggestions.pop(suggestion.attempt.cluster)
-        self.refuse(suggestion.attempt, Verdict("unconfirmed", detail=why))
+        self.refuse(suggestion.attempt, Verdict(VerdictStatus.UNCONFIRMED, detail=why))
 
     def weigh(self, attempts: Sequence[Attempt]) -> None:
         """Keep what is known of attempts by now."""
@@ -197,7 +198,7 @@ class AttemptLog:
     def has_failed(self, attempt: Attempt) -> bool:
         """Whether the cold run measured an attempt, and it did not hold."""
         verdict = self.attempts[attempt.number - 1].verdict
-        return verdict.status == "unconfirmed" and verdict.measured
+        return verdict.status == VerdictStatus.UNCONFIRMED and verdict.measured
 
     def end(self, why: str) -> None:
         """Keep why a search ended, unless another one ended for a weightier reason."""
@@ -257,7 +258,7 @@ class Recollection:
     def reject(self, candidate: Candidate, reason: str) -> None:
         """Enter a proposal that was refused before any run."""
         self.ledger.record(
-            self.run, self.cluster, candidate, Verdict("rejected", detail=reason), 0.0
+            self.run, self.cluster, candidate, Verdict(VerdictStatus.REJECTED, detail=reason), 0.0
         )
 
     def end(self, why: str) -> None:

@@ -10,6 +10,7 @@ from enum import Enum
 
 from heal_bot.core.events import ClusterStarted, Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes, weigh_winner
 from heal_bot.repair.search.attempt_history import digest
@@ -221,10 +222,10 @@ def _record(
 ) -> None:
     """An attempt of what was judged; what the rails refuse is rejected, whatever it fixes."""
     reason = patch_policy.check_candidate(candidate, ledger.tree)
-    judged = Verdict("rejected", detail=reason) if reason else verdict
+    judged = Verdict(VerdictStatus.REJECTED, detail=reason) if reason else verdict
     attempt = ledger.record(run, cluster, candidate, judged, seconds)
     _note(cluster, attempt, tally)
-    if judged.status == "fixed":
+    if judged.status == VerdictStatus.FIXED:
         tally.take(attempt, run.clock(), run.left())
 
 
@@ -250,20 +251,20 @@ def _named(candidate: Candidate) -> str:
 
 def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
     """Full fixes, better partial ones, and the first few that broke something."""
-    better = verdict.status == "improved" and len(verdict.fixed) > tally.best
+    better = verdict.status == VerdictStatus.IMPROVED and len(verdict.fixed) > tally.best
     better = better or tally.is_beside(verdict)
-    broke = verdict.status == "regression" and tally.regressions < _REGRESSIONS_KEPT
-    return verdict.status == "fixed" or better or broke
+    broke = verdict.status == VerdictStatus.REGRESSION and tally.regressions < _REGRESSIONS_KEPT
+    return verdict.status == VerdictStatus.FIXED or better or broke
 
 
 def _note(cluster: Cluster, attempt: Attempt, tally: Tally) -> None:
     """Count the attempt, and keep it when it settles one way of failing."""
     verdict = attempt.verdict
-    if verdict.status == "regression":
+    if verdict.status == VerdictStatus.REGRESSION:
         tally.regressions += 1
         return
     tally.best = max(tally.best, len(verdict.fixed))
-    if verdict.status == "improved" and _settles_a_kind(cluster, attempt):
+    if verdict.status == VerdictStatus.IMPROVED and _settles_a_kind(cluster, attempt):
         tally.set_apart(attempt)
 
 
@@ -315,7 +316,7 @@ def _converse(
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
             attempt = weigh_winner(cluster, session, ledger, attempt)
             again = attempt.lacks and cluster.id in ledger.suggestions
-            if verdict.status == "fixed" and not again:
+            if verdict.status == VerdictStatus.FIXED and not again:
                 winners.append(compare_winner(session, ledger, attempt))
         spent = len(ledger.attempts) - before
         if not candidate.rivals or spent >= limits.attempts or run.over():

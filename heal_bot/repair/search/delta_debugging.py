@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Regression, Target, Verdict
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import patch_policy
@@ -162,7 +163,9 @@ class _Search:
             self.tried += 1
             self.ledger.count(self.cluster, candidate, verdict)
             self.judged[one] = verdict
-        return [one for one in sets if (v := self.judged.get(one)) and v.status == "fixed"]
+        return [
+            one for one in sets if (v := self.judged.get(one)) and v.status == VerdictStatus.FIXED
+        ]
 
     def contradicted(self) -> str:
         """A test of the commit, where one fails with each reversal that passes; else ''."""

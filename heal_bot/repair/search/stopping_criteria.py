@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from heal_bot.core.model import Attempt, Candidate, Verdict
+from heal_bot.core.statuses import VerdictStatus
 
 # Candidates and seconds to go on for other full fixes once there is one (and never more than that
 # share of the seconds left), how much dearer than the first one they may be, and after how many in
@@ -40,13 +41,13 @@ class Tally:
 
     def count(self, candidate: Candidate, verdict: Verdict) -> None:
         """What a verdict tells beside what the ledger keeps."""
-        if verdict.status == "timeout":
+        if verdict.status == VerdictStatus.TIMEOUT:
             self.late.append(candidate)
 
     def is_beside(self, verdict: Verdict) -> bool:
         """Whether a change fixes what those apart do, no more and no less."""
         same = any(set(one.verdict.fixed) == set(verdict.fixed) for one in self.apart[:1])
-        return verdict.status == "improved" and same
+        return verdict.status == VerdictStatus.IMPROVED and same
 
     def set_apart(self, fix: Attempt) -> None:
         """Keep a partial fix that settles one way of failing, with those that fix the same."""
