@@ -19,7 +19,7 @@ from benchmarks import real_project
 from benchmarks._speed import Folder, environment
 from heal_bot.core.events import Run
 from heal_bot.core.model import CaseResult, Environment
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 
 BUILD = Path(__file__).parent.parent / "build" / "compat"

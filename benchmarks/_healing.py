@@ -16,7 +16,7 @@ from heal_bot import api, wiring
 from heal_bot.core import settings
 from heal_bot.core.errors import HealBotError
 from heal_bot.ports import Proposer
-from heal_bot.wiring.proposers import Own
+from heal_bot.wiring.proposers import CustomProposers
 
 _ROOT = Path(__file__).parent.parent
 _SUITE = real_project.Project("tasks", "", "", ("pytest==9.2.0",), ())
@@ -51,7 +51,7 @@ def ours(
 ) -> Healed:
     """The whole of heal-bot; offline, with the rules alone, unless proposers are given."""
     chosen = settings.load({}, None, {"proposers": ("rules",), "max_minutes": minutes})
-    own = Own(proposers=tuple(proposers), alone=bool(proposers))
+    own = CustomProposers(proposers=tuple(proposers), alone=bool(proposers))
     with tempfile.TemporaryDirectory(prefix="heal-bot-task-") as folder:
         repo = Path(folder) / "repo"
         commit(task, repo)

@@ -24,8 +24,8 @@ from heal_bot.core.model import HealRequest, Memory, Outcome, Patch, RunHints
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.pipeline import Edges, heal
 from heal_bot.repair.search.cluster_search import SearchLimits
-from heal_bot.repair.templates.template_proposer import Rules
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.repair.templates.template_proposer import TemplateProposer
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 
 _INVERTIBLE = frozenset({"operator", "constant", "swapped", "attribute"})
@@ -148,7 +148,7 @@ def _healed(fault: Fault, world: _World, budget: float) -> tuple[Row, Patch | No
     head = world.repository.head
     request = HealRequest("mutants", head, tested_sha=head)
     seen = Restricted(world.runner, world.runner, tuple(sorted(world.tests)))
-    edges = Edges(world.workspace, seen, (Rules(),), _Kept())  # type: ignore[arg-type]
+    edges = Edges(world.workspace, seen, (TemplateProposer(),), _Kept())  # type: ignore[arg-type]
     start = time.monotonic()
     limited = replace(world.run, deadline=world.run.clock() + budget)
     outcome = heal(limited, request, edges, world.folder, Memory(), SearchLimits())

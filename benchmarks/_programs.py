@@ -18,7 +18,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Baseline, Environment, RunHints
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.ports import RunContext, Runner, Tree
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.verification.baseline import reproduce
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Edit, Environment, SuiteRun
-from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
-from heal_bot.sandbox.sandbox_job import Job
+from heal_bot.sandbox.job_spec import Job
+from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 from heal_bot.source import functions
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.verdict import make_failure

@@ -35,7 +35,7 @@ from pathlib import Path
 from heal_bot.core.events import Run
 from heal_bot.junit import reader
 path = Path(sys.argv[1])
-report = reader.read(Run(sink=lambda event: None), path.parent, [path.name])
+report = reader.read_reports(Run(sink=lambda event: None), path.parent, [path.name])
 assert report.passed + len(report.cases) == int(sys.argv[2]), (report.passed, len(report.cases))
 """
 _BARE = """
@@ -146,7 +146,7 @@ def _hostile_files(folder: Path) -> dict[str, object]:
         (folder / name).write_bytes(data)
         begun = time.perf_counter()
         try:
-            report = reader.read(run, folder, [name])
+            report = reader.read_reports(run, folder, [name])
             reported_tests.resolve(run, report, collection, ["tests/test_a.py"], lambda path: b"")
         except HealBotError as error:
             untyped += "\n" in str(error)
@@ -187,7 +187,7 @@ def _joined(dialect: Dialect, folder: Path) -> dict[str, int]:
     seen = suite.report()
     index = NodeIdIndex(seen.collected)
     names = [index.find(*mangle(test)) for test in seen.collected]
-    report = reader.read(run, suite.root, [dialect.report])
+    report = reader.read_reports(run, suite.root, [dialect.report])
     collection = Collection(seen.collected)
     resolved = reported_tests.resolve(run, report, collection, suite.paths(), suite.read)
     found = {f.test for f in resolved.failures}

@@ -32,7 +32,7 @@ from heal_bot.core.model import Candidate, RunHints
 from heal_bot.core.settings import Settings
 from heal_bot.ports import RunContext
 from heal_bot.ports.language_model import Message, Model
-from heal_bot.repair.llm.answer_parser import ReplyError, read
+from heal_bot.repair.llm.answer_parser import ReplyError, parse_answer
 from heal_bot.source import edit, functions, guard, patch_policy
 from heal_bot.verification.baseline import reproduce
 from heal_bot.wiring.proposers import NOTHING, make_tiers
@@ -110,7 +110,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
         try:
             reply = model.ask(run, _SYSTEM, [Message("user", question)], _ANSWER)
             targets = functions.index_targets(task.path, text)
-            found = read(
+            found = parse_answer(
                 reply.text, [t for t in targets if t.kind == "function"], {task.path: text}
             )
             candidate = Candidate(found.edits, model.provider, "naive")

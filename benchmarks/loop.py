@@ -44,19 +44,19 @@ from heal_bot.core.model import (
 from heal_bot.core.text import Secret
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.llm_clients.claude import CLAUDE
-from heal_bot.llm_clients.client import Client
 from heal_bot.llm_clients.gemini import GEMINI
-from heal_bot.llm_clients.retry import Patience
+from heal_bot.llm_clients.model_client import Client
+from heal_bot.llm_clients.retry import RetryPolicy
 from heal_bot.ports import RunContext, Session, Tree
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.model_proposer import ModelProposer
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.scheduler import SearchLimits, proposals
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import edit, functions
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.verification.baseline import reproduce
-from heal_bot.verification.sandbox_lab import SandboxLab
+from heal_bot.verification.snippet_lab import SandboxLab
 from heal_bot.verification.warm_trial import open_session
 from tests.llm_clients.server import Scripted, served
 
@@ -131,7 +131,7 @@ class Stage:
         return SandboxLab(self.context(Run(lambda event: None)))
 
     def _model(self, name: str, timeout: float) -> Model:
-        patience = Patience(attempts=2, first=0.05)
+        patience = RetryPolicy(attempts=2, first=0.05)
         dialect = {"claude": CLAUDE, "gemini": GEMINI}[name]
         return Client(dialect, KEY, "", self.server.url, timeout, patience=patience)
 

@@ -28,7 +28,7 @@ from benchmarks._libraries import LIBRARIES
 from benchmarks._mending import Row, mended
 from benchmarks._planting import Fault, planted
 from benchmarks._sameness import CALLS
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 
 _CORES = 2
 # Of the time there is, what planting may take: then the faults found so far are healed.

@@ -32,7 +32,7 @@ from heal_bot.ports import Session
 from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits
-from heal_bot.repair.templates.template_proposer import Rules
+from heal_bot.repair.templates.template_proposer import TemplateProposer
 from heal_bot.source import edit
 from heal_bot.verification.warm_trial import open_session
 
@@ -103,7 +103,10 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
         return open_session(place.context(run, place.warm), baseline, cluster, base)
 
     clusters = ranking.locate(run, baseline, place.tree)
-    found = next(scheduler.proposals(run, clusters, [Rules()], judge, ledger, SearchLimits()), None)
+    found = next(
+        scheduler.proposals(run, clusters, [TemplateProposer()], judge, ledger, SearchLimits()),
+        None,
+    )
     took = time.monotonic() - start
     counts = len(baseline.confirmed), len(baseline.passed)
     tried = sum(search.tried for search in ledger.searches)

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import _compat, _speed
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 
 TABLES = Path(__file__).parent.parent / "tests" / "sandbox"
 ROUNDS, SUITE_ROUNDS = 40, 20

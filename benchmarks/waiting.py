@@ -25,7 +25,7 @@ from typing import Any
 
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import render_page
-from heal_bot.report.markdown import pull_request
+from heal_bot.report.pull_request_body import pull_request
 from tests.github_server import records
 
 _ROOT = Path(__file__).parent.parent

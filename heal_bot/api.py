@@ -21,8 +21,8 @@ from heal_bot.core.settings import Settings
 from heal_bot.core.statuses import OutcomeStatus
 from heal_bot.repair.search import attempt_history
 from heal_bot.repair.search.cluster_search import SearchLimits
-from heal_bot.sandbox.client_pool import Launch
-from heal_bot.wiring.proposers import NOTHING, Own
+from heal_bot.sandbox.sandbox_client import Launch
+from heal_bot.wiring.proposers import NOTHING, CustomProposers
 
 # What a run is called that could not make its first runs.
 _CUT = frozenset({
@@ -35,7 +35,7 @@ def heal(
     settings: Settings,
     sink: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
-    own: Own = NOTHING,
+    own: CustomProposers = NOTHING,
     launch: Launch | None = None,
 ) -> OutcomeRecord:
     """Heal what the job names, write its bundle, and return what the bundle says.
@@ -83,7 +83,7 @@ async def aheal(
     job: wiring.HealJob,
     settings: Settings,
     sink: Callable[[Event], None] = lambda event: None,
-    own: Own = NOTHING,
+    own: CustomProposers = NOTHING,
 ) -> OutcomeRecord:
     """`heal` beside an event loop, in which `sink` is called.
 
@@ -109,7 +109,7 @@ async def aheal(
 
 
 async def events(
-    job: wiring.HealJob, settings: Settings, own: Own = NOTHING
+    job: wiring.HealJob, settings: Settings, own: CustomProposers = NOTHING
 ) -> AsyncIterator[Event | OutcomeRecord]:
     """The events of a run as they happen, and last what the bundle says.
 

@@ -46,7 +46,7 @@ from heal_bot.verification.baseline import remark_on_ids, reproduce
 from heal_bot.verification.final_check import confirm
 from heal_bot.verification.measured_change import TAMPERED
 from heal_bot.verification.reproduction import Reproduction
-from heal_bot.verification.sandbox_lab import Panel, SandboxLab
+from heal_bot.verification.snippet_lab import Panel, SandboxLab
 from heal_bot.verification.suite_time_budget import SuitePlan
 from heal_bot.verification.test_merge_commit import check_merge_commit
 from heal_bot.verification.verify_command import run_commands
@@ -86,24 +86,24 @@ def heal(
     tree = edges.workspace.checkout(run, request.base_sha)
     report = _read(run, request, root, tree, edges.workspace.committed(run, tree.sha))
     left = _set_aside(run, request, report, tree, root)
-    seen = left if isinstance(left, Outcome) else _reproduced(run, request, left, tree, edges)
+    seen = left if isinstance(left, Outcome) else _reproduce(run, request, left, tree, edges)
     if isinstance(seen, Outcome):
         return seen
-    report, (baseline, history) = seen.report, _dated(request, seen)
+    report, (baseline, history) = seen.report, _find_changes(request, seen)
     if not baseline.confirmed:
         return conclusion.conclude_unconfirmed(request, report, baseline, seen.remark, history)
     _plan(run, report, baseline)
-    context = _counted_since(seen.context, history)
-    clusters = _located(context, request, baseline, history)
+    context = _count_changes_since(seen.context, history)
+    clusters = _locate_clusters(context, request, baseline, history)
     lab = SandboxLab(context)
     found = RunFindings(request, report, baseline, clusters, history)
-    ledger = _opened(context, found, remembered, lab, seen.remark)
+    ledger = _open_log(context, found, remembered, lab, seen.remark)
     panel = Panel(run, edges.critics, clusters, context.tree, lab, baseline.passed)
     judge = partial(open_session, context, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     conclude = partial(conclusion.conclude, run, started, found, edges.proposers, ledger)
     for proposal in scheduler.proposals(run, clusters, edges.proposers, judge, ledger, limits):
-        verified = _verified(context, proposal, found)
+        verified = _verify(context, proposal, found)
         if not ledger.lacks(proposal, verified):
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
@@ -138,17 +138,17 @@ def _withdraw_refused(ledger: AttemptLog, history: History, panel: Panel) -> Non
         ledger.withdraw(suggestion, why)
 
 
-def _reproduced(
+def _reproduce(
     run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
 ) -> Reproduction | Outcome:
     """What of the report fails here, in an environment that has what the tests need."""
     with conclusion.add_report_message(report):
         env = reproduction.provision(run, tree, report.hints, edges.workspace)
     context = RunContext(run, edges.runner, edges.workspace, tree, env)
-    return reproduction.reproduce_completed(context, report, partial(_observed, request, report))
+    return reproduction.reproduce_completed(context, report, partial(_observe, request, report))
 
 
-def _observed(request: HealRequest, report: Report, context: RunContext) -> Reproduction | Outcome:
+def _observe(request: HealRequest, report: Report, context: RunContext) -> Reproduction | Outcome:
     """The failures of the report, or those of a run without one, as they are in an environment."""
     run, tree = context.run, context.tree
     context.runner.preflight(run, context.env)
@@ -168,7 +168,7 @@ def _observed(request: HealRequest, report: Report, context: RunContext) -> Repr
     return Reproduction(context, report, reproduce(context, failures, look.seen, selected))
 
 
-def _dated(request: HealRequest, seen: Reproduction) -> tuple[Baseline, History]:
+def _find_changes(request: HealRequest, seen: Reproduction) -> tuple[Baseline, History]:
     """What changed since the tests passed, commits, packages, or the Python, and what it tells."""
     context, hints, baseline = seen.context, seen.report.hints, seen.baseline
     added = tuple(name.partition(" ")[0] for name in context.env.added)
@@ -183,7 +183,7 @@ def _dated(request: HealRequest, seen: Reproduction) -> tuple[Baseline, History]
     return baseline, history
 
 
-def _counted_since(context: RunContext, history: History) -> RunContext:
+def _count_changes_since(context: RunContext, history: History) -> RunContext:
     """The same, with what was changed counted from before the commit that broke most tests."""
     if not history.regressions:
         return context
@@ -191,7 +191,7 @@ def _counted_since(context: RunContext, history: History) -> RunContext:
     return replace(context, tree=tree)
 
 
-def _opened(
+def _open_log(
     context: RunContext, found: RunFindings, remembered: Memory, lab: Lab, remark: str
 ) -> AttemptLog:
     """The log of attempts as the search begins, with what a person should know of the baseline."""
@@ -204,7 +204,7 @@ def _opened(
     )  # fmt: skip
 
 
-def _verified(context: RunContext, proposal: Proposal, found: RunFindings) -> Confirmed | Verdict:
+def _verify(context: RunContext, proposal: Proposal, found: RunFindings) -> Confirmed | Verdict:
     """What cold runs say of a proposal: by itself, merged with its base, under the own command.
 
     Where packages broke tests it has to hold with their former versions as well.
@@ -226,7 +226,7 @@ def _verified(context: RunContext, proposal: Proposal, found: RunFindings) -> Co
     return TAMPERED if ran and context.workspace.changed(context.env) else held
 
 
-def _located(
+def _locate_clusters(
     context: RunContext, request: HealRequest, baseline: Baseline, history: History
 ) -> tuple[Cluster, ...]:
     """The clusters of failures, without the suspects that may not be changed."""
@@ -250,7 +250,7 @@ def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -
     if not request.reports:
         return Report(())
     typed = request.trigger == "command"
-    report = reader.read(run, root, request.reports, absolute=typed, not_before=made)
+    report = reader.read_reports(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:
         run.emit(Noted(stage="intake", message=remark, level="warning"))
     doctests = reported_tests.find_doctests(report, tree.paths())

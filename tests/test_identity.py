@@ -100,7 +100,7 @@ REPORTED = """\
 def _joined(tmp_path: Path, *ids: str, reported: str = REPORTED) -> reported_tests.Resolved:
     (tmp_path / "junit.xml").write_text(reported)
     run = Run(lambda event: None)
-    report = reader.read(run, tmp_path, ["junit.xml"])
+    report = reader.read_reports(run, tmp_path, ["junit.xml"])
     collected = [f"pkg/test_m.py::test_f[{one}]" for one in ids]
     collection = Collection(("pkg/test_n.py::test_f[x]", *collected, "pkg/test_m.py::test_g"))
     paths = ("pkg/test_m.py", "pkg/test_n.py")

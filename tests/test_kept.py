@@ -15,7 +15,7 @@ from heal_bot.core import bundle, settings
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Event, Noted, Run
 from heal_bot.core.model import Candidate, Cost, Edit
-from heal_bot.wiring.proposers import Own
+from heal_bot.wiring.proposers import CustomProposers
 
 pytestmark = pytest.mark.long
 
@@ -55,7 +55,7 @@ def test_what_was_verified_before_the_sandbox_broke_is_the_result(tmp_path: Path
     events: list[Event] = []
     job = wiring.HealJob(repo=repo, out=tmp_path / "out", python=Path(sys.executable))
     chosen = settings.load({}, options={"proposers": ("rules",)})
-    own = Own(proposers=(Breaking(),), alone=True)
+    own = CustomProposers(proposers=(Breaking(),), alone=True)
     record = api.heal(job, chosen, events.append, own=own)
     assert record.status == "partly_healed"
     assert record.patch is not None

@@ -100,7 +100,7 @@ def test_each_module_stays_under_400_lines(path: Path) -> None:
     [
         ("core.model", "heal_bot.ports"),
         ("junit.reader", "heal_bot.verification.final_check"),
-        ("repair.search.scheduler", "heal_bot.sandbox.client_pool"),
+        ("repair.search.scheduler", "heal_bot.sandbox.sandbox_client"),
         ("sandbox.client_pool", "heal_bot.junit.reader"),
         ("sandbox.client_pool", "heal_bot.checkout.checkout_tree"),
         ("pipeline", "heal_bot.github.pulls"),

@@ -121,7 +121,7 @@ def _begun(
         tree = edges.workspace.checkout(run, request.base_sha)
         report = pipeline._read(run, request, edges.root, tree, 0.0)
         reached = pipeline.Edges(edges.workspace, edges.runner, (), edges.store)
-        begun = pipeline._reproduced(run, request, report, tree, reached)
+        begun = pipeline._reproduce(run, request, report, tree, reached)
         if isinstance(begun, Outcome):
             raise PlainError(begun.reason)
         return begun.baseline, dict(_sources(tree)), tree.changed_lines()

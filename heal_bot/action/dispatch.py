@@ -23,7 +23,7 @@ from heal_bot.github.workflow_runs import Runs
 from heal_bot.report import status_comment
 
 if TYPE_CHECKING:
-    from heal_bot.action.webhook_handlers import Healer
+    from heal_bot.action.request_handlers import Healer
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 
@@ -66,7 +66,7 @@ def _written(job: ActionContext, name: str, path: Path) -> None:
 
 def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None) -> None:
     """The whole run: event, admission, healing without the token, publishing with it."""
-    asked = events.read(name, event_file.load(path), job.facts())
+    asked = events.read_event(name, event_file.load(path), job.facts())
     if isinstance(asked, Ignored) and asked.reply_to is None:
         job.nothing(asked.reason)
         return
@@ -94,17 +94,17 @@ def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None)
         _reply(job, forge, request.pull_number, request.reply_to, admitted.refusal)
         return
     # Imported here: a request that is refused need not wait for what it will not use.
-    from heal_bot.action import webhook_handlers, worker_process
+    from heal_bot.action import request_handlers, worker_process
 
     asked = replace(located, request=request)
     if located.green:
-        webhook_handlers.close_green(job, request, forge)
+        request_handlers.close_green(job, request, forge)
     elif request.verb in {"heal", "retry"}:
-        webhook_handlers.heal_and_publish(
+        request_handlers.heal_and_publish(
             job, asked, admitted.config_ref, forge, runs, heal or worker_process.heal
         )
     else:
-        webhook_handlers.reply_to_verb(job, asked, forge)
+        request_handlers.reply_to_verb(job, asked, forge)
 
 
 def _located(

@@ -75,7 +75,7 @@ class Ignored:
     actor: str = ""
 
 
-def read(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
+def read_event(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
     """What the event `name` asks for.
 
     A push, pull request or any other event is the failed run of this very job; comments, dispatches

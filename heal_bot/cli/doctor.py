@@ -33,11 +33,11 @@ _LAYERS = {
 def command(python: str | None, mode: str) -> None:
     """Say which isolation holds here, with the self-test run inside the sandbox."""
     from heal_bot.sandbox import preflight
-    from heal_bot.sandbox.client_pool import Sandbox
+    from heal_bot.sandbox.sandbox_client import Sandbox
 
     interpreter = str(Path(python).absolute()) if python else _system_python()
     with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
-        isolation = preflight.prove(sandbox, interpreter, {}, _roots(interpreter))
+        isolation = preflight.run_self_test(sandbox, interpreter, {}, _roots(interpreter))
         loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
     _print(isolation, interpreter, loopback)
 

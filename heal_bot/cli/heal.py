@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from heal_bot.core.errors import HealBotError
     from heal_bot.core.outcome import OutcomeRecord
     from heal_bot.core.settings import Settings
-    from heal_bot.wiring.proposers import Own
+    from heal_bot.wiring.proposers import CustomProposers
 
 
 @click.command("heal")
@@ -153,7 +153,7 @@ def command(
     from heal_bot.action import secret_vault
     from heal_bot.core import settings
     from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
-    from heal_bot.sandbox.client_pool import launch_sandbox
+    from heal_bot.sandbox.sandbox_client import launch_sandbox
 
     chosen = settings.from_process(
         config, options, secret_vault.receive_secrets() if secrets_stdin else {}
@@ -202,15 +202,15 @@ def _tell(record: OutcomeRecord, out: Path, *, as_json: bool) -> None:
         click.echo(line)
 
 
-def _resumed(folder: Path) -> Own:
+def _resumed(folder: Path) -> CustomProposers:
     """What a bundle brings: its patch before all search, and its memory. Both are judged anew."""
     from heal_bot.core import bundle
     from heal_bot.repair.search import attempt_history as memories
     from heal_bot.repair.search.replay_proposer import Replay
-    from heal_bot.wiring.proposers import Own
+    from heal_bot.wiring.proposers import CustomProposers
 
     record = bundle.read(folder)
-    return Own(first=(Replay([record]),), before=memories.load_record(record.memory))
+    return CustomProposers(first=(Replay([record]),), before=memories.load_record(record.memory))
 
 
 def stop_on_signals() -> Callable[[], bool]:

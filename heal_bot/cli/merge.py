@@ -53,7 +53,7 @@ def command(
     from heal_bot.core import bundle, settings
     from heal_bot.repair.search.replay_proposer import Replay
     from heal_bot.report import console
-    from heal_bot.wiring.proposers import Own
+    from heal_bot.wiring.proposers import CustomProposers
 
     bundle.check_writable(out)
     if below is not None:
@@ -65,7 +65,7 @@ def command(
     if not tests:
         raise UsageError(f"{bundles[0]} and the others name no failing test: nothing to merge")
     chosen = settings.from_process(None, {**options, "proposers": ("rules",)})
-    own = Own(proposers=(Replay(records),), alone=True)
+    own = CustomProposers(proposers=(Replay(records),), alone=True)
     job = wiring.HealJob(repo=repo, python=python, only=tests, out=out)
     stopped = stop_on_signals()
     with choose_sink(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=False) as sink:

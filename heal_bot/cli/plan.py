@@ -113,7 +113,7 @@ def _failures(
 
     chosen = settings.from_process(None, {})
     found = [wiring.locate_pattern(pattern, repo) for pattern in patterns]
-    report = reader.read(run, repo.resolve(), found, absolute=True)
+    report = reader.read_reports(run, repo.resolve(), found, absolute=True)
     place = chosen.scratch_dir or None
     if place and not os.access(place, os.W_OK | os.X_OK):
         raise UsageError(f"HEAL_BOT_SCRATCH {place}: no folder that can be written; name another")

@@ -60,7 +60,7 @@ class _Gathered:
     started: float = 0.0
 
 
-def read(
+def read_reports(
     run: Run,
     root: Path,
     patterns: Sequence[str],

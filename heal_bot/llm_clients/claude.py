@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import Run
-from heal_bot.llm_clients.client import Dialect, Question
 from heal_bot.llm_clients.http_timeouts import Endpoint, silence_sdks
+from heal_bot.llm_clients.model_client import Dialect, Question
 from heal_bot.llm_clients.provider_errors import make_broken, make_failure, wait_seconds
 from heal_bot.llm_clients.streamed_answer import Draft, add_tokens
 from heal_bot.ports.language_model import Message

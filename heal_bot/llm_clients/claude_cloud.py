@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from heal_bot.core.errors import UsageError
 from heal_bot.core.text import one_line
 from heal_bot.llm_clients.claude import CLAUDE, sdk_options
-from heal_bot.llm_clients.client import Dialect
 from heal_bot.llm_clients.http_timeouts import Endpoint
+from heal_bot.llm_clients.model_client import Dialect
 
 if TYPE_CHECKING:
     import anthropic

@@ -19,7 +19,7 @@ _SLICE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often to ask, and the seconds between: doubling from `first`, at most `longest`.
 
     A server that asks to wait longer than `honoured` is not waited for.
@@ -32,7 +32,7 @@ class Patience:
 
 
 def ask_again(
-    run: Run, patience: Patience, provider: str, model: str, once: Callable[[], Reply]
+    run: Run, patience: RetryPolicy, provider: str, model: str, once: Callable[[], Reply]
 ) -> Reply:
     """The answer of `once`, asked again after unbilled, passing failures; else its LLMError."""
     for attempt in range(1, patience.attempts + 1):
@@ -53,7 +53,7 @@ def ask_again(
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _pause(run: Run, patience: Patience, attempt: int, error: LLMError) -> float | None:
+def _pause(run: Run, patience: RetryPolicy, attempt: int, error: LLMError) -> float | None:
     """Seconds until the next attempt, None when there is to be none."""
     if error.kind not in _AGAIN or error.billed != (0, 0) or attempt >= patience.attempts:
         return None

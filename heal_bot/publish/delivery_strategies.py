@@ -15,7 +15,7 @@ from heal_bot.publish import branch as branches
 from heal_bot.publish import codeowners, review_suggestions
 from heal_bot.publish.delivery_options import MOST_OPEN, Options, Published
 from heal_bot.publish.recompute import RecomputedChange
-from heal_bot.report import markdown, pull_request_memory, status_comment
+from heal_bot.report import pull_request_body, pull_request_memory, status_comment
 
 
 def deliver(
@@ -56,7 +56,7 @@ def _push(
     options: Options,
 ) -> Published:
     """A commit on the pull request's own branch."""
-    title = options.title or markdown.render_title(record, change.shown)
+    title = options.title or pull_request_body.render_title(record, change.shown)
     if branches.push_to_head(run, title, change, forge, options) == "human":
         reason = f"{change.base_ref} moved on from {change.base.sha[:12]}; nothing was pushed"
         return _comment(run, record, change, request, forge, reason)
@@ -79,13 +79,13 @@ def _pull_request(
     if opened is not None and STOPPED in opened.labels:
         reason = f"pull request {opened.number} bears the label {STOPPED}"
         return Published("declined", reason, opened.url, opened.number, branch)
-    if opened is None and (crowd := _crowd(run, forge, options)):
+    if opened is None and (crowd := _find_crowd(run, forge, options)):
         return _comment(run, record, change, request, forge, crowd)
-    title, body = markdown.pull_request(record, change.shown)
+    title, body = pull_request_body.pull_request(record, change.shown)
     title = options.title or title
     state = branches.push(run, title, change, opened, forge, options)
     if state == "human":
-        return _human(run, record, change, opened, forge)
+        return _leave_to_people(run, record, change, opened, forge)
     if opened is None:
         return _opened(run, record, change, title, body, forge, options)
     turned = _turned(run, record, opened, forge, options)
@@ -117,7 +117,7 @@ def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
     return options.draft or bool(certificate and (certificate.doubts or certificate.undoes))
 
 
-def _crowd(run: Run, forge: Forge, options: Options) -> str:
+def _find_crowd(run: Run, forge: Forge, options: Options) -> str:
     """Why no further pull request is opened, or nothing."""
     ours = list_own_pulls(run, forge, options.prefix)
     if len(ours) < MOST_OPEN:
@@ -136,7 +136,7 @@ def list_own_pulls(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]
     return tuple(pull for pull in found if pull.author == forge.me(run))
 
 
-def _human(
+def _leave_to_people(
     run: Run,
     record: OutcomeRecord,
     change: RecomputedChange,

@@ -14,7 +14,7 @@ from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePul
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Stale, recompute
-from heal_bot.report import markdown, status_comment, step_summary
+from heal_bot.report import pull_request_body, status_comment, step_summary
 from heal_bot.source.allowed_paths import explain_outside
 
 _PROPOSED = frozenset({"created", "updated"})
@@ -117,9 +117,9 @@ def _settled(
     """What needs no look at the commit: no news, or people closed or reverted this before."""
     if not pulls or options.mode == "dry-run":
         return None
-    own = markdown.render_mark(record, markdown.render_claimed(record).digest)
+    own = pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
     last = next((p for p in pulls if p.state == "open"), pulls[0])
-    there = markdown.read_mark(last.body)
+    there = pull_request_body.read_mark(last.body)
     if last.state == "open":
         same = there == own and options.mode == "pull-request"
         known = Published("unchanged", "no news", last.url, last.number, last.head_ref)
@@ -131,7 +131,7 @@ def _settled(
     return Published("declined", reason, last.url, last.number, last.head_ref)
 
 
-def _same(there: markdown.Mark | None, own: markdown.Mark) -> bool:
+def _same(there: pull_request_body.Mark | None, own: pull_request_body.Mark) -> bool:
     return there is not None and (there.fingerprint, there.patch) == (own.fingerprint, own.patch)
 
 

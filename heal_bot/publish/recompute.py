@@ -12,8 +12,8 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, ChangedFile, Edit, HealRequest, PatchedFile, Removal
 from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile
-from heal_bot.report import markdown
-from heal_bot.source import edit, guard, patch_policy, recheck, reversal
+from heal_bot.report import pull_request_body
+from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal
 from heal_bot.source.edit import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
@@ -46,7 +46,7 @@ class RecomputedChange:
     base_ref: str
     files: tuple[ForgeFile, ...]
     before: tuple[str, ...]
-    shown: markdown.Shown
+    shown: pull_request_body.Shown
     foreign: bool = False
 
 
@@ -126,7 +126,7 @@ def recompute(
         raise BundleRefused("the bundle names a file twice")
     try:
         changed = [_changed(tree, patch, file) for file in patch.files]
-    except (recheck.RecheckError, guard.SourceRejected, edit.EditError) as error:
+    except (edit_recovery.RecheckError, guard.SourceRejected, edit.EditError) as error:
         raise BundleRefused(str(error)) from error
     edits = [e for each in changed for e in each[0]]
     undoes = record.certificate.undoes if record.certificate else None
@@ -138,11 +138,11 @@ def recompute(
         _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
-    shown = markdown.Shown(
+    shown = pull_request_body.Shown(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
         f"{prefix}{record.fingerprint}",
-        markdown.digest_patch(base.sha, files),
+        pull_request_body.digest_patch(base.sha, files),
         (moved,) if moved else (),
         claimed,
     )
@@ -171,7 +171,7 @@ def _changed(tree: _BaseTree, patch: PatchRecord, file: FileRecord) -> tuple[tup
     """The edits of one file and its diff; Refused when anything else would change."""
     before = _text(tree, file)
     named = {f.qualname for f in patch.functions if f.path == file.path}
-    found = recheck.recover_edits(file.path, before, file.content, named)
+    found = edit_recovery.recover_edits(file.path, before, file.content, named)
     return found, edit.diff(file.path, before, file.content)
 
 

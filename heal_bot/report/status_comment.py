@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heal_bot.core.text import clip, code_span, fence, for_markdown, one_line
-from heal_bot.report import markdown, sections
+from heal_bot.report import pull_request_body, sections
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
 
-_LIMIT = markdown.LIMIT - 200
+_LIMIT = pull_request_body.LIMIT - 200
 _DIFF = 50_000
 _REMARK = 400
 # Our own words in a comment that begins with the marker of a request.
@@ -57,7 +57,7 @@ def render_reply(
     published: str,
     reason: str,
     url: str,
-    shown: markdown.Shown | None = None,
+    shown: pull_request_body.Shown | None = None,
     *,
     claimed: bool = False,
 ) -> str:
@@ -77,7 +77,9 @@ def render_answer(mark: str, text: str) -> str:
     return clip(f"{mark}\n{text}", _LIMIT)
 
 
-def render_stacked(mark: str, record: OutcomeRecord, shown: markdown.Shown, url: str) -> str:
+def render_stacked(
+    mark: str, record: OutcomeRecord, shown: pull_request_body.Shown, url: str
+) -> str:
     """The comment on the pull request that was red: the proposal and how to take it."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     return "\n\n".join((mark, f"{head} {_take(url)}", fence(shown.diff, "diff", _DIFF)))
@@ -90,7 +92,7 @@ def render_suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
     return clip("\n\n".join(part for part in parts if part), _LIMIT)
 
 
-def not_pushed(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
+def not_pushed(mark: str, record: OutcomeRecord, shown: pull_request_body.Shown) -> str:
     """What changed, for a branch that holds somebody else's commits."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     told = "This branch has commits that are not heal-bot's, so nothing was pushed."
@@ -99,7 +101,9 @@ def not_pushed(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
     )
 
 
-def render_by_hand(mark: str, record: OutcomeRecord, shown: markdown.Shown, base_sha: str) -> str:
+def render_by_hand(
+    mark: str, record: OutcomeRecord, shown: pull_request_body.Shown, base_sha: str
+) -> str:
     """A verified change that is not pushed: why, the diff, and the command that applies it."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     why = " ".join(for_markdown(remark, _REMARK) for remark in shown.remarks)
@@ -113,7 +117,7 @@ def render_by_hand(mark: str, record: OutcomeRecord, shown: markdown.Shown, base
     )
 
 
-def render_review(mark: str, record: OutcomeRecord, shown: markdown.Shown) -> str:
+def render_review(mark: str, record: OutcomeRecord, shown: pull_request_body.Shown) -> str:
     """The text above a review's suggestions."""
     head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     names = ", ".join(code_span(name) for name in shown.functions[:10])

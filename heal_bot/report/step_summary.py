@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heal_bot.core.text import for_markdown
-from heal_bot.report import markdown, mermaid_diagram, sections, status_comment
+from heal_bot.report import mermaid_diagram, pull_request_body, sections, status_comment
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -28,8 +28,8 @@ def render_step(
             said.append(
                 status_comment.render_hint(record.patch.base_sha, "patch.diff of the bundle")
             )
-        shown = replace(markdown.render_claimed(record), claimed=claimed)
-        said.append(markdown.pull_request(record, shown)[1])
+        shown = replace(pull_request_body.render_claimed(record), claimed=claimed)
+        said.append(pull_request_body.pull_request(record, shown)[1])
     else:
         parts = (
             sections.findings(record, claimed=claimed),

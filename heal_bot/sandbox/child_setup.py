@@ -16,8 +16,8 @@ from typing import NoReturn
 
 from landlockpy import Ruleset
 
-from heal_bot.sandbox.sandbox_job import Job, Limits
-from heal_bot.sandbox.sandbox_policy import allow_own
+from heal_bot.sandbox.job_spec import Job, Limits
+from heal_bot.sandbox.landlock import allow_own
 
 SETUP_FAILED = 126
 # Written to the error pipe just before exec: without it the program never ran.
@@ -153,10 +153,10 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
             raise OSError(0, "the supervisor is gone")
         prctl(_PR_SET_NO_NEW_PRIVS, 1)
         if plan.rules is not None:
-            restrict_files(rules)
+            apply_landlock(rules)
             os.close(rules)
         if plan.door >= 0:
-            hand_over(plan.bpf, door)
+            install_notify_filter(plan.bpf, door)
         elif plan.bpf:
             load_filter(plan.bpf)
         os.write(errors, READY)
@@ -209,7 +209,7 @@ def give_way(nice: int) -> None:
             Path("/proc/self/autogroup").write_text(str(nice))
 
 
-def restrict_files(rules: int) -> None:
+def apply_landlock(rules: int) -> None:
     """Hold this process to the Landlock rules behind a descriptor, for good."""
     if _libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(rules), ctypes.c_uint(0)) != 0:
         code = ctypes.get_errno()
@@ -270,7 +270,7 @@ def load_filter(bpf: bytes) -> None:
     prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program))
 
 
-def hand_over(bpf: bytes, door: int) -> None:
+def install_notify_filter(bpf: bytes, door: int) -> None:
     """Install a filter that hands calls over, and send what answers them through the door."""
     outside = socket.socket(fileno=door)
     buffer = ctypes.create_string_buffer(bpf, len(bpf))

@@ -14,9 +14,9 @@ from typing import Any
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Isolation
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
-from heal_bot.sandbox.sandbox_policy import child_env
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits
+from heal_bot.sandbox.landlock import child_env
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.sandbox.scratch_slots import Slot
 
 _PROBES = Path(__file__).parent / "sandbox_probes.py"
@@ -24,7 +24,7 @@ _LIMITS = Limits(wall=30.0, cpu=20, processes=16, output_bytes=1 << 20)
 _CAP = 1 << 16
 
 
-def prove(
+def run_self_test(
     sandbox: Sandbox, python: str, expected: Mapping[str, str], read: tuple[Path, ...] = ()
 ) -> Isolation:
     """Prove the layers and the interpreter from inside, once per (python, read).
@@ -108,7 +108,7 @@ def _believe(data: bytes) -> dict[str, Any]:
     return answer
 
 
-def _complaint(python: str, ended: Ended) -> str:
+def _complaint(python: str, ended: JobResult) -> str:
     lines = ended.output.decode(errors="replace").strip().splitlines()
     reason = ended.detail or (lines[-1][:200] if lines else f"{ended.how} {ended.code}")
     return (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heal_bot.sandbox.sandbox_job import Limits
+from heal_bot.sandbox.job_spec import Limits
 
 _SHM = "/dev/shm"  # noqa: S108 - counted as memory of the uid that owns the file
 _TERMINALS = "/dev/pts"
@@ -93,7 +93,7 @@ def _owned(folder: str, uid: int | None) -> Iterator[os.stat_result]:
 
 
 @dataclass(slots=True)
-class DrainPace:
+class SamplingInterval:
     """When a measurement is due: every `interval` seconds, or 25 times what it last cost.
 
     The cost is processor time: on a busy machine, where a measurement takes long because others

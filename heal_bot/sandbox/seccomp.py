@@ -7,7 +7,7 @@ import tempfile
 
 import pyseccomp as seccomp
 
-from heal_bot.sandbox.sandbox_job import PROFILES, Profile
+from heal_bot.sandbox.job_spec import PROFILES, Profile
 
 # Calls with numbers from 424 on are the same on all architectures, and libseccomp of a stable
 # distribution does not know their names.

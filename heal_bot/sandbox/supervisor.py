@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from heal_bot.sandbox import child_setup, egress_proxy, processes, resource_monitor, sandbox_policy
-from heal_bot.sandbox.running_job import Case
-from heal_bot.sandbox.sandbox_job import Ended, Job, Profile, ended_to_wire, job_from_wire
+from heal_bot.sandbox import child_setup, egress_proxy, landlock, processes, resource_monitor
+from heal_bot.sandbox.job_lifecycle import JobState
+from heal_bot.sandbox.job_spec import Job, JobResult, Profile, ended_to_wire, job_from_wire
 from heal_bot.sandbox.scratch_slots import SCRATCH_PARTS, remove_scratch
 from heal_bot.sandbox.socket_ipc import SocketChannel
 from heal_bot.sandbox.uid_pool import claim_uids
@@ -31,7 +31,7 @@ _OPEN_FILES = 1024
 _TICK, _BUSY_TICK = 0.1, 0.01
 
 
-def probe(uid: int) -> sandbox_policy.Layers:
+def probe(uid: int) -> landlock.Layers:
     """What this machine offers; each attempt is made, none is assumed."""
     abi, landlock_reason = 0, ""
     try:
@@ -48,7 +48,7 @@ def probe(uid: int) -> sandbox_policy.Layers:
         compile_filter("test")
     except (RuntimeError, OSError, ValueError) as error:
         seccomp_reason = seccomp_reason or str(error)
-    return sandbox_policy.Layers(
+    return landlock.Layers(
         landlock=abi,
         landlock_reason=landlock_reason,
         seccomp_reason=seccomp_reason,
@@ -66,11 +66,11 @@ class Supervisor:
         self._scratch = scratch
         self._uids, self._locks = claim_uids(slots)
         self._layers = probe(self._uids[0])
-        self._cases: dict[int, Case] = {}
+        self._cases: dict[int, JobState] = {}
         self._spoiled: set[int] = set()
         self._filters: dict[tuple[Profile, bool], bytes] = {}
         self._selector = selectors.DefaultSelector()
-        self._pace = resource_monitor.DrainPace(_TICK)
+        self._pace = resource_monitor.SamplingInterval(_TICK)
         self._guard, self._guard_line = (
             (-1, -1) if self._layers.uid_reason else fork_watchdog(self._uids)
         )
@@ -139,7 +139,7 @@ class Supervisor:
         try:
             job = job_from_wire(message["job"], fds)
             if refusal := self._refusal(message["slot"], job.profile, job.hosts):
-                self._tell(message["id"], Ended("sandbox_error", -1, refusal))
+                self._tell(message["id"], JobResult("sandbox_error", -1, refusal))
                 return
             case = self._launch(message["id"], message["slot"], Path(message["root"]), job)
             if not self._cases:
@@ -149,7 +149,7 @@ class Supervisor:
                 os.set_blocking(fd, False)
                 self._selector.register(fd, selectors.EVENT_READ, case)
         except (OSError, ValueError, TypeError, KeyError) as error:
-            self._tell(message["id"], Ended("sandbox_error", -1, f"not started: {error}"))
+            self._tell(message["id"], JobResult("sandbox_error", -1, f"not started: {error}"))
         finally:
             for fd in fds:
                 os.close(fd)
@@ -165,7 +165,7 @@ class Supervisor:
             return refusal
         return self._layers.refusal() if self._mode == "strict" else ""
 
-    def _launch(self, number: int, slot: int, root: Path, job: Job) -> Case:
+    def _launch(self, number: int, slot: int, root: Path, job: Job) -> JobState:
         uid = None if self._layers.uid_reason else self._uids[slot]
         roots = tuple(root / part for part in SCRATCH_PARTS)
         served = job.profile == "loopback"
@@ -183,7 +183,7 @@ class Supervisor:
             if self._layers.landlock:
                 # Without a uid of its own it could open the terminals of its user as well.
                 terminals = job.terminals and uid is not None
-                rules = sandbox_policy.make_ruleset(
+                rules = landlock.make_ruleset(
                     job.read, roots, ports=served, network=not own, terminals=terminals
                 )
                 passed.callback(rules.close)
@@ -205,7 +205,7 @@ class Supervisor:
             if pid == 0:
                 child_setup.run_isolated(plan, out_write, err_write)
         kept = resource_monitor.Output(job.limits.kept_bytes)
-        return Case(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
+        return JobState(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 
     def _filter(self, profile: Profile, *, proxied: bool) -> bytes:
         if self._layers.seccomp_reason:
@@ -222,7 +222,7 @@ class Supervisor:
         return self._filters[profile, proxied]
 
     def _drain(self, key: selectors.SelectorKey) -> None:
-        case: Case = key.data
+        case: JobState = key.data
         if not case.read(key.fd) or (case.how and key.fd == case.output):
             self._selector.unregister(key.fd)
 
@@ -253,7 +253,7 @@ class Supervisor:
             if case.over:
                 self._close(case)
 
-    def _close(self, case: Case) -> None:
+    def _close(self, case: JobState) -> None:
         self._reap()
         del self._cases[case.id]
         if not case.clean:
@@ -265,7 +265,7 @@ class Supervisor:
         os.close(case.output)
         os.close(case.errors)
 
-    def _tell(self, number: int, ended: Ended, *, clean: bool = True) -> None:
+    def _tell(self, number: int, ended: JobResult, *, clean: bool = True) -> None:
         result = ended_to_wire(ended)
         self._wire.queue({"op": "ended", "id": number, "clean": clean, "ended": result})
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heal_bot.core.errors import SandboxError
-from heal_bot.sandbox.sandbox_job import Ended, Job, ended_from_wire, job_to_wire
-from heal_bot.sandbox.sandbox_policy import Layers
+from heal_bot.sandbox.job_spec import Job, JobResult, ended_from_wire, job_to_wire
+from heal_bot.sandbox.landlock import Layers
 from heal_bot.sandbox.scratch_slots import Slot
 from heal_bot.sandbox.socket_ipc import SocketChannel
 
@@ -33,15 +33,15 @@ class Running:
         self._number = number
         self._latest = time.monotonic() + job.limits.wall + _GRACE
         self._done = threading.Event()
-        self._ended: Ended | None = None
+        self._ended: JobResult | None = None
         self.clean = True
 
     @property
-    def ended(self) -> Ended | None:
+    def ended(self) -> JobResult | None:
         """The result if there is one yet."""
         return self._ended
 
-    def wait(self, timeout: float | None = None) -> Ended:
+    def wait(self, timeout: float | None = None) -> JobResult:
         """The result; TimeoutError after `timeout` seconds, SandboxError when none can come."""
         left = max(0.0, self._latest - time.monotonic())
         if not self._done.wait(left if timeout is None else min(timeout, left)):
@@ -56,7 +56,7 @@ class Running:
         if not self._done.is_set():
             self._link.send({"op": "kill", "id": self._number})
 
-    def settle(self, ended: Ended, *, clean: bool) -> None:
+    def settle(self, ended: JobResult, *, clean: bool) -> None:
         """Called by the link with the result; without `clean` something may still run."""
         if not self._done.is_set():
             self._ended, self.clean = ended, clean
@@ -142,7 +142,7 @@ class SupervisorLink:
             left, self._running = list(self._running.values()), {}
         for running in left:
             reason = f"the supervisor ended early: {self.last_words()}"
-            running.settle(Ended("sandbox_error", -1, reason), clean=False)
+            running.settle(JobResult("sandbox_error", -1, reason), clean=False)
 
     def send(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         """Tell the supervisor; quietly nothing when it is gone, its jobs are settled already."""

@@ -18,9 +18,9 @@ from pathlib import Path
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Environment
 from heal_bot.ports import Tree
-from heal_bot.sandbox.client_pool import Running, Sandbox
-from heal_bot.sandbox.sandbox_job import Job, Limits
-from heal_bot.sandbox.sandbox_policy import child_env
+from heal_bot.sandbox.job_spec import Job, Limits
+from heal_bot.sandbox.landlock import child_env
+from heal_bot.sandbox.sandbox_client import Running, Sandbox
 from heal_bot.source import paths
 from heal_bot.testrun import driver_protocol, scratch_dirs
 from heal_bot.testrun.driver_protocol import Untrusted

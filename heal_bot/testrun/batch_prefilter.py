@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heal_bot.core.model import CaseResult
+from heal_bot.testrun.candidate_pacing import CandidatePace
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
 from heal_bot.testrun.pending_candidates import Work, encode_edit
-from heal_bot.testrun.time_limits import CandidatePace
 
 _LEAST, _MOST = 4, 24
 # Batches in which more than this part took too long, or was left open, are followed by smaller

@@ -24,8 +24,8 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.statuses import SuiteEnd
 from heal_bot.ports import Ask, Observed, Session, Told, Tree
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.sandbox.scratch_slots import Slot
 from heal_bot.testrun import line_recorder, scratch_dirs
 from heal_bot.testrun.process_session import ColdSession
@@ -259,5 +259,5 @@ def _linked(env: Environment, environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "PYTHONPATH": path}
 
 
-def _detail(ended: Ended) -> str:
+def _detail(ended: JobResult) -> str:
     return f"the test-command ended after {ended.seconds:.0f} s: {ended.detail or ended.how}"

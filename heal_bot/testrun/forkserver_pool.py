@@ -8,10 +8,10 @@ from pathlib import Path
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
 from heal_bot.ports import Tree
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Profile
+from heal_bot.sandbox.job_spec import Profile
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.assertion_rewrite_cache import Rewriter
-from heal_bot.testrun.forkserver import ForkServer
+from heal_bot.testrun.forkserver_client import ForkServerClient
 from heal_bot.testrun.pytest_driver import Driver
 
 _LONGEST = 7 * 86_400.0
@@ -19,7 +19,7 @@ _LONGEST = 7 * 86_400.0
 _ENOUGH = 4
 
 
-class Lanes:
+class ForkServerPool:
     """Starts the fork servers of all sessions, in slots of their own.
 
     One started `ahead` has pytest loaded and waits for the tests it is for; it holds its slot
@@ -37,7 +37,7 @@ class Lanes:
     ) -> None:
         self._sandbox, self._rewriter = sandbox, rewriter
         self._passes, self._profile, self._below = dict(passes), profile, below
-        self._spare: tuple[Path, Environment, ForkServer] | None = None
+        self._spare: tuple[Path, Environment, ForkServerClient] | None = None
         self._asker: tuple[Path, Environment, Driver] | None = None
 
     @property
@@ -55,7 +55,7 @@ class Lanes:
         self.drop()
         self._spare = (tree.root, env, self._new(run, tree, env))
 
-    def start(self, run: Run, tree: Tree, env: Environment) -> ForkServer:
+    def start(self, run: Run, tree: Tree, env: Environment) -> ForkServerClient:
         """The one that waits for this tree, else a new one."""
         if self._spare is not None and self._spare[:2] == (tree.root, env):
             forkserver, self._spare = self._spare[2], None
@@ -102,8 +102,8 @@ class Lanes:
     def _wall(self, run: Run) -> float:
         return max(1.0, min(run.left(), _LONGEST))
 
-    def _new(self, run: Run, tree: Tree, env: Environment) -> ForkServer:
-        return ForkServer(
+    def _new(self, run: Run, tree: Tree, env: Environment) -> ForkServerClient:
+        return ForkServerClient(
             self._sandbox, tree, env, passes=self._passes, profile=self._profile,
             wall=self._wall(run), below=self._below, more=self._rewriter.files(env),
         )  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from heal_bot.core.model import Environment
 from heal_bot.ports import Oracle
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Job, Limits
+from heal_bot.sandbox.job_spec import Job, Limits
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import patch_policy
 from heal_bot.testrun import scratch_dirs
 
@@ -21,7 +21,7 @@ _EXPECTATIONS = frozenset(
 )
 
 
-class Desk:
+class OracleSession:
     """Two pipes between the process that runs tests and the one that answers.
 
     `asking` are the ends of the first (calls out, answers in), `answering` those of the second.
@@ -61,7 +61,7 @@ def _is_expectation(path: str) -> bool:
 def start_oracle(
     sandbox: Sandbox,
     driver: Path,
-    desk: Desk,
+    desk: OracleSession,
     oracle: Oracle,
     env: Environment,
     passes: Mapping[str, str],

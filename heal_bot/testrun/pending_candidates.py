@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from heal_bot.core.model import Candidate, Edit, Verdict
+from heal_bot.testrun.candidate_pacing import CandidatePace
 from heal_bot.testrun.judge_protocol import JudgeRequest
-from heal_bot.testrun.time_limits import CandidatePace
 
 
 @dataclass(slots=True, eq=False)

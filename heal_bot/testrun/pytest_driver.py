@@ -11,11 +11,11 @@ from typing import Any
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits, Profile
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits, Profile
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun import scratch_dirs
 from heal_bot.testrun.driver_protocol import Tests, Untrusted
-from heal_bot.testrun.oracle import Desk
+from heal_bot.testrun.oracle import OracleSession
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
 from heal_bot.testrun.record_reader import FIRST_CAP, RecordReader
 
@@ -52,7 +52,7 @@ class Driver:
             self.repo = str(slot.repo)
             self._channel = Channel(FIRST_CAP)
             stack.callback(self._channel.close)
-            self.desk = stack.enter_context(contextlib.closing(Desk())) if asks else None
+            self.desk = stack.enter_context(contextlib.closing(OracleSession())) if asks else None
             job = Job(
                 argv=(env.python, str(self.files / "_heal_driver.py")),
                 env=scratch_dirs.make_environment(slot, env, passes),
@@ -76,7 +76,7 @@ class Driver:
         hearing: RecordReader,
         seconds: float,
         show: Callable[[Tests], None],
-    ) -> tuple[Ended, str]:
+    ) -> tuple[JobResult, str]:
         """Give the order and hear it to its end: how that came, and what was wrong with its words.
 
         `seconds` are what the order may take, `show` is told how far it is.

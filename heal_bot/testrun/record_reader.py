@@ -11,7 +11,7 @@ from typing import Any
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.statuses import RunResult, SuiteEnd
 from heal_bot.core.text import one_line
-from heal_bot.sandbox.sandbox_job import Ended
+from heal_bot.sandbox.job_spec import JobResult
 from heal_bot.testrun import driver_protocol
 from heal_bot.testrun.coverage_spectrum import Collector
 from heal_bot.testrun.driver_protocol import Untrusted
@@ -105,7 +105,7 @@ def new_hearing(canaries: int, order: dict[str, Any]) -> RecordReader:
     )
 
 
-def conclude(ended: Ended, problem: str, hearing: RecordReader) -> tuple[SuiteEnd, str]:
+def conclude(ended: JobResult, problem: str, hearing: RecordReader) -> tuple[SuiteEnd, str]:
     """(ended, detail) of a SuiteRun."""
     if problem:
         return SuiteEnd.UNTRUSTED, problem

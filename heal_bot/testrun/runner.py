@@ -19,16 +19,16 @@ from heal_bot.core.model import Collection, Environment, Failure, Isolation, Sui
 from heal_bot.core.statuses import SuiteEnd
 from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import preflight
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Profile
+from heal_bot.sandbox.job_spec import Profile
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.sandbox.scratch_slots import Slot
 from heal_bot.testrun import scratch_dirs
 from heal_bot.testrun.assertion_rewrite_cache import Rewriter
 from heal_bot.testrun.code_origin import Origins
 from heal_bot.testrun.driver_protocol import Tests
-from heal_bot.testrun.environment_monitor import Vigil
-from heal_bot.testrun.forkserver import ForkServer
-from heal_bot.testrun.forkserver_pool import Lanes
+from heal_bot.testrun.environment_integrity import Vigil
+from heal_bot.testrun.forkserver_client import ForkServerClient
+from heal_bot.testrun.forkserver_pool import ForkServerPool
 from heal_bot.testrun.oracle import start_oracle
 from heal_bot.testrun.pytest_driver import Driver
 from heal_bot.testrun.record_reader import conclude, find_unloaded, new_hearing
@@ -68,7 +68,9 @@ class SuiteRunner:
         self._lanes = lanes
         self._held = sandbox.isolation
         self._rewriter = Rewriter(sandbox)
-        self._forkservers = Lanes(sandbox, self._passes, self.profile, below, self._rewriter)
+        self._forkservers = ForkServerPool(
+            sandbox, self._passes, self.profile, below, self._rewriter
+        )
         sandbox.before_close(self._rewriter.close)
         sandbox.before_close(self._forkservers.drop)
         sandbox.before_close(self._forkservers.leave)
@@ -82,7 +84,7 @@ class SuiteRunner:
         self.make_room()
         expected = {"version": env.version, "prefix": env.prefix, "base_prefix": env.base_prefix}
         roots = tuple(map(Path, env.roots))
-        self._held = preflight.prove(self._sandbox, env.python, expected, roots)
+        self._held = preflight.run_self_test(self._sandbox, env.python, expected, roots)
         return self.isolation()
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
@@ -150,7 +152,7 @@ class SuiteRunner:
     ) -> WarmSession:
         """A session with one fork server per slot; each takes its slot when it is first used."""
 
-        def start(wanting: WarmSession) -> ForkServer:
+        def start(wanting: WarmSession) -> ForkServerClient:
             self.make_room(wanting)
             return self._forkservers.start(run, tree, env)
 

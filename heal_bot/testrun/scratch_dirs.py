@@ -14,7 +14,7 @@ from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.core.model import Environment, PatchedFile
 from heal_bot.core.process import run as start
 from heal_bot.ports import Ask
-from heal_bot.sandbox.sandbox_policy import child_env
+from heal_bot.sandbox.landlock import child_env
 from heal_bot.sandbox.scratch_slots import Slot
 
 _AGENT = Path(__file__).parent / "agent"

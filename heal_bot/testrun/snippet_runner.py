@@ -8,8 +8,8 @@ from pathlib import Path
 from heal_bot.core.model import Environment
 from heal_bot.core.text import clip
 from heal_bot.ports import Observed, Tree
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Job, Limits, Profile
+from heal_bot.sandbox.job_spec import Job, Limits, Profile
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun import scratch_dirs
 
 _OUTPUT = 1 << 20

@@ -18,10 +18,10 @@ from heal_bot.ports import Tree
 from heal_bot.source.edit import EditError, patch_files
 from heal_bot.testrun import baseline_calibration, verdict
 from heal_bot.testrun.batch_prefilter import Batch, Prefilter, list_works
-from heal_bot.testrun.forkserver import ForkServer
+from heal_bot.testrun.candidate_pacing import CandidatePace, measure_pace
+from heal_bot.testrun.forkserver_client import ForkServerClient
 from heal_bot.testrun.judge_protocol import CALL_SECONDS, JudgeRequest, JudgeResponse
 from heal_bot.testrun.pending_candidates import Work, encode_edit
-from heal_bot.testrun.time_limits import CandidatePace, measure_pace
 from heal_bot.testrun.verdict import Expectation
 
 _AHEAD = 3
@@ -43,14 +43,14 @@ class WarmSession:
         *,
         known: Sequence[str] = (),
         lanes: int,
-        start: Callable[[WarmSession], ForkServer],
+        start: Callable[[WarmSession], ForkServerClient],
     ) -> None:
         if not failing:
             raise SandboxError("a warm session needs at least one failing test")
         self._run, self._tree, self._most, self._start = run, tree, lanes, start
         self._known = known
         self._expected = Expectation(tuple(failing), tuple(dict.fromkeys(guards)))
-        self._lanes: list[ForkServer] = []
+        self._lanes: list[ForkServerClient] = []
         self._queue: deque[Work] = deque()
         self._based = False
         self._pace = CandidatePace()
@@ -259,14 +259,14 @@ class WarmSession:
             self._lanes.append(lane)
             lane.begin(self._expected.tests, self._known)
 
-    def _drop(self, lane: ForkServer) -> None:
+    def _drop(self, lane: ForkServerClient) -> None:
         """Close a lane and put its orders back to the front of the queue."""
         self._lanes.remove(lane)
         left = [work for tag in lane.unanswered() for work in list_works(tag)]
         self._queue.extendleft(reversed(left))
         lane.close()
 
-    def _lost(self, lane: ForkServer) -> None:
+    def _lost(self, lane: ForkServerClient) -> None:
         """A fork server died or was told lies: its first order is blamed, the others go on."""
         words, blamed = lane.ended, lane.load > 0
         self._drop(lane)

@@ -11,8 +11,8 @@ from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
 from heal_bot.core.text import one_line
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun import scratch_dirs
 
 _SECONDS = 300.0
@@ -87,7 +87,7 @@ def _wheel(out: Path) -> tuple[str, bytes]:
     return names[0], data
 
 
-def _complaint(ended: Ended) -> str:
+def _complaint(ended: JobResult) -> str:
     lines = [line.strip() for line in ended.output.decode(errors="replace").splitlines()]
     last = next((line for line in reversed(lines) if line), "no message")
     return one_line(f"{ended.detail or ended.how}: {last}" if ended.how != "exited" else last, 200)

@@ -26,7 +26,7 @@ from heal_bot.verification import (
     stored_expectations,
     unfinished_code,
 )
-from heal_bot.verification.flaky_reruns import NOTHING, Beside, rerun_tests, run_alone
+from heal_bot.verification.flaky_reruns import NOTHING, ParallelRuns, rerun_tests, run_alone
 from heal_bot.verification.matrix_results import mark_legs
 from heal_bot.verification.run_kinds import Trial
 
@@ -43,7 +43,7 @@ class BaselineRuns:
     """The suite as it ran once, and the failing tests as they ran again beside it."""
 
     suite: SuiteRun
-    beside: Beside = NOTHING
+    beside: ParallelRuns = NOTHING
 
 
 def observe_suite(
@@ -61,7 +61,7 @@ def observe_suite(
     asks += run_alone(tree, failing, seconds) if failing else []
     suite, *beside = context.run_many(asks)
     run.tell_suite("verify", "baseline", suite)
-    return BaselineRuns(suite, Beside(failing, tuple(beside)))
+    return BaselineRuns(suite, ParallelRuns(failing, tuple(beside)))
 
 
 def reproduce(

@@ -22,7 +22,7 @@ from heal_bot.core.model import (
 from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import RunContext, Tree
-from heal_bot.source import edit, patch_policy, recheck, reversal
+from heal_bot.source import edit, edit_recovery, patch_policy, reversal
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.final_check import confirm
@@ -125,8 +125,8 @@ def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
         before = edit.text_of(tree, file.path)
         if tree.blob(file.path) != file.base_blob:
             raise UsageError(f"the patch no longer applies: {file.path} is another file there")
-        return recheck.recover_edits(file.path, before, file.content, named)
-    except (edit.EditError, SourceRejected, recheck.RecheckError, KeyError) as error:
+        return edit_recovery.recover_edits(file.path, before, file.content, named)
+    except (edit.EditError, SourceRejected, edit_recovery.RecheckError, KeyError) as error:
         raise UsageError(f"the patch no longer applies: {error}") from error
 
 

@@ -37,14 +37,14 @@ _VARIES = re.compile(r"0x[0-9a-f]+|/slot-\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ParallelRuns:
     """Runs of these tests, as `by_themselves` asks for them, that were made beside the suite's."""
 
     tests: tuple[str, ...] = ()
     runs: tuple[SuiteRun, ...] = ()
 
 
-NOTHING = Beside()
+NOTHING = ParallelRuns()
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ def rerun_tests(
     suite: SuiteRun,
     tests: Sequence[str],
     selected: tuple[str, ...] | None,
-    beside: Beside = NOTHING,
+    beside: ParallelRuns = NOTHING,
 ) -> Trials:
     """Run the tests by themselves and in random order; more often where that settles nothing.
 
@@ -101,7 +101,7 @@ def rerun_tests(
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
+class _RerunResult:
     """One run: its results by test, and the tests asked for that it did not collect."""
 
     results: dict[str, CaseResult]
@@ -118,7 +118,7 @@ class _Bench:
     suite: SuiteRun
     trials: Trials
 
-    def first(self, tests: Sequence[str], beside: Beside) -> list[_Round]:
+    def first(self, tests: Sequence[str], beside: ParallelRuns) -> list[_RerunResult]:
         """The tests by themselves and in random order."""
         purpose = "failing tests again"
         if beside.runs and set(tests) <= set(beside.tests):
@@ -127,7 +127,7 @@ class _Bench:
 
     def _run(
         self, asks: Sequence[Ask], purpose: str, tests: Sequence[str], *, apart: bool = False
-    ) -> list[_Round]:
+    ) -> list[_RerunResult]:
         """What each run showed; side by side, or one after another."""
         runs = one_by_one(self.context, asks) if apart else self.context.run_many(asks)
         return self._told(runs, purpose, set(tests))
@@ -138,7 +138,7 @@ class _Bench:
         return _SECONDS + 10 * sum(r.seconds for r in self.suite.results if r.test in chosen)
 
     def unsettled(
-        self, tests: Sequence[str], first: Mapping[str, CaseResult], alone: _Round
+        self, tests: Sequence[str], first: Mapping[str, CaseResult], alone: _RerunResult
     ) -> list[str]:
         """The tests of which runs differ in outcome or words, and some of those that may."""
         known = self.trials.by_test
@@ -156,7 +156,7 @@ class _Bench:
         looks = looks[:: max(1, -(-len(looks) // _SAMPLE))]
         return [test for test in tests if test in differs or test in looks]
 
-    def more(self, tests: Sequence[str], alone: _Round, shuffled: _Round) -> None:
+    def more(self, tests: Sequence[str], alone: _RerunResult, shuffled: _RerunResult) -> None:
         """Run the tests again in either order: more often where one of them was green."""
         known = self.trials.by_test
         green = any(not all(known[test].all) for test in tests)
@@ -191,13 +191,13 @@ class _Bench:
                 again = next(iter(_red(test, found)), None)
                 known[test] = replace(known[test], again=again, reordered=tests is green)
 
-    def _told(self, runs: Sequence[SuiteRun], purpose: str, asked: set[str]) -> list[_Round]:
+    def _told(self, runs: Sequence[SuiteRun], purpose: str, asked: set[str]) -> list[_RerunResult]:
         for done in runs:
             self.context.run.tell_suite("verify", purpose, done)
         self.trials.runs += len(runs)
         self.trials.unsteady.update(function for done in runs for function in done.unsteady)
         return [
-            _Round(
+            _RerunResult(
                 {result.test: result for result in done.results},
                 frozenset(asked.difference(done.collected) if done.finished else ()),
                 done.seconds,
@@ -207,7 +207,7 @@ class _Bench:
         ]
 
 
-def _times(run: Run, *rounds: _Round) -> int:
+def _times(run: Run, *rounds: _RerunResult) -> int:
     """How often to run unsteady tests in each order, from what the first runs took."""
     took = max(each.seconds for each in rounds)
     return max(1, int(min(len(_SEEDS), _SHARE * run.left() / max(took, 0.001))))
@@ -218,7 +218,7 @@ def _only_suite_differs(trial: Trial) -> bool:
     return bool(apart) and trial.suite not in apart
 
 
-def _red(test: str, *rounds: _Round) -> tuple[bool, ...]:
+def _red(test: str, *rounds: _RerunResult) -> tuple[bool, ...]:
     """Whether a test was red, for each run that came to it."""
     found = (each.results.get(test) for each in rounds)
     return tuple(result.red for result in found if result is not None)

@@ -27,13 +27,13 @@ from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.junit import command_results, pip_freeze
 from heal_bot.ports import Critic, Proposer, RunContext, Runner
 from heal_bot.repair.search import attempt_history
-from heal_bot.report import console, html, markdown
+from heal_bot.report import console, html, pull_request_body
 from heal_bot.report.outcome_record import flatten
-from heal_bot.sandbox.client_pool import Launch, Sandbox, launch_sandbox
+from heal_bot.sandbox.sandbox_client import Launch, Sandbox, launch_sandbox
 from heal_bot.testrun.command_runner import CommandRunner
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.wheel_builder import SandboxBuilder
-from heal_bot.wiring.proposers import NOTHING, Own, make_tiers
+from heal_bot.wiring.proposers import NOTHING, CustomProposers, make_tiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class BundleStore:
             "attempts.jsonl": _lines(a.model_dump_json() for a in record.attempts),
             "events.jsonl": _lines(console.json_line(event) for event in self.events),
             "memory.json": attempt_history.dump(outcome.memory),
-            "pull_request.md": markdown.pull_request(record)[1],
+            "pull_request.md": pull_request_body.pull_request(record)[1],
             "report.html": html.render_page(record),
         }
         diffs = {"patch.diff": record.patch, "suggestion.diff": record.suggestion}
@@ -98,7 +98,7 @@ def connect(
     settings: Settings,
     sink: Callable[[Event], None],
     stopped: Callable[[], bool],
-    own: Own = NOTHING,
+    own: CustomProposers = NOTHING,
     launch: Launch | None = None,
 ) -> Iterator[Connected]:
     """The edges for a job, as long as the context lasts.

@@ -14,16 +14,16 @@ from heal_bot.core.settings import ENTRY, Settings
 from heal_bot.core.text import Secret
 from heal_bot.ports import Critic, Proposer
 from heal_bot.ports.language_model import Model
-from heal_bot.repair.templates.template_proposer import Rules
+from heal_bot.repair.templates.template_proposer import TemplateProposer
 
 if TYPE_CHECKING:
-    from heal_bot.llm_clients.client import Dialect
+    from heal_bot.llm_clients.model_client import Dialect
 
 GROUP = "heal_bot.llm_clients"
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class CustomProposers:
     """What a program brings: models that lead the chain, proposers between rules and models.
 
     `first` are proposers before all others, `before` is what an earlier run remembers. With
@@ -37,7 +37,7 @@ class Own:
     before: Memory = field(default_factory=Memory)
 
 
-NOTHING = Own()
+NOTHING = CustomProposers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Tiers:
     critics: tuple[Critic, ...] = ()
 
 
-def make_tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -> Tiers:
+def make_tiers(settings: Settings, repo: Path, replies: Path | None, own: CustomProposers) -> Tiers:
     """The tiers for a repository; models that follow each other are one chain with one budget.
 
     Raises UsageError for a missing key, or an installed model that cannot be had.
@@ -58,7 +58,7 @@ def make_tiers(settings: Settings, repo: Path, replies: Path | None, own: Own) -
     names = settings.tiers()
     named = tuple(_model(name, settings, repo) for name in names if name != "rules")
     models = (*own.models, *named)
-    rules = (*own.first, *((Rules(),) if "rules" in names else ()))
+    rules = (*own.first, *((TemplateProposer(),) if "rules" in names else ()))
     if not models:
         return Tiers((*rules, *own.proposers))
     from heal_bot.llm_clients.answer_cache import open_replies
@@ -78,7 +78,7 @@ def _model(name: str, settings: Settings, repo: Path) -> Model:
     """The client of one provider; UsageError when its key is missing."""
     if name.startswith(ENTRY):
         return _installed(name.removeprefix(ENTRY), repo)
-    from heal_bot.llm_clients.client import Client
+    from heal_bot.llm_clients.model_client import Client
 
     model = settings.model_of(name)
     key, url, dialect = _address(name, settings)

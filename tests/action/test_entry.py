@@ -25,7 +25,7 @@ IMPORTS = ("-X", "importtime")
 HEAVY = {"anthropic", "google", "openai", "genai_prices", "httpx", "libcst", "lxml", "jinja2",
          "yaml", "rich", "junitparser", "landlock"}  # fmt: skip
 OURS = {"heal_bot.pipeline", "heal_bot.wiring", "heal_bot.core.outcome",
-        "heal_bot.publish.publishing", "heal_bot.action.webhook_handlers",
+        "heal_bot.publish.publishing", "heal_bot.action.request_handlers",
         "heal_bot.action.worker_process"}  # fmt: skip
 
 

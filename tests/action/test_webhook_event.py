@@ -11,7 +11,13 @@ from typing import Any
 
 import pytest
 
-from heal_bot.action.webhook_event import CommandRequest, EventFacts, EventPlace, Ignored, read
+from heal_bot.action.webhook_event import (
+    CommandRequest,
+    EventFacts,
+    EventPlace,
+    Ignored,
+    read_event,
+)
 from heal_bot.core.errors import UsageError
 
 REPO = "Codertocat/Hello-World"
@@ -132,26 +138,26 @@ ASKED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", ASKED)
 def test_an_event_becomes_a_request(name: str) -> None:
     event, payload, expected = ASKED[name]
-    asked = read(event, payload, FACTS)
+    asked = read_event(event, payload, FACTS)
     assert isinstance(asked, CommandRequest)
     assert {key: getattr(asked.request, key) for key in expected} == expected
     assert (asked.request.repo, asked.request.run_id) == (REPO, 42)
 
 
 def test_a_red_run_of_another_workflow_is_asked_for_by_its_id() -> None:
-    asked = read("workflow_run", finished(pull_requests=[{"number": 5}]), FACTS)
+    asked = read_event("workflow_run", finished(pull_requests=[{"number": 5}]), FACTS)
     assert isinstance(asked, CommandRequest)
     assert (asked.artifacts, asked.green) == (True, False)
     assert (asked.request.run_id, asked.request.pull_number) == (77, 5)
     assert asked.request.base_ref == "main"
-    green = read("workflow_run", finished("success"), FACTS)
+    green = read_event("workflow_run", finished("success"), FACTS)
     assert isinstance(green, CommandRequest)
     assert green.green
 
 
 def test_a_dispatch_may_name_a_run_instead_of_a_commit() -> None:
     payload = dispatch() | {"client_payload": {"run_id": 88}}
-    asked = read("repository_dispatch", payload, FACTS)
+    asked = read_event("repository_dispatch", payload, FACTS)
     assert isinstance(asked, CommandRequest)
     assert (asked.artifacts, asked.request.run_id, asked.request.reports) == (True, 88, ())
 
@@ -166,7 +172,7 @@ def test_a_dispatch_may_name_a_run_instead_of_a_commit() -> None:
 )
 def test_the_line_of_a_review_is_kept(changes: dict[str, Any], place: EventPlace | None) -> None:
     payload = line_comment("/heal", **changes)
-    asked = read("pull_request_review_comment", payload, FACTS)
+    asked = read_event("pull_request_review_comment", payload, FACTS)
     assert isinstance(asked, CommandRequest)
     assert (asked.place, asked.review) == (place, True)
 
@@ -174,17 +180,17 @@ def test_the_line_of_a_review_is_kept(changes: dict[str, Any], place: EventPlace
 def test_a_listed_bot_may_ask() -> None:
     payload = comment("/heal", sender={"login": "Codertocat", "type": "Bot"})
     facts = replace(FACTS, bots=("Codertocat",))
-    assert isinstance(read("issue_comment", payload, facts), CommandRequest)
+    assert isinstance(read_event("issue_comment", payload, facts), CommandRequest)
 
 
 def test_a_dispatch_that_names_no_failure_is_for_nothing() -> None:
-    ignored = read("repository_dispatch", dispatch(), replace(FACTS, junit=()))
+    ignored = read_event("repository_dispatch", dispatch(), replace(FACTS, junit=()))
     assert isinstance(ignored, Ignored)
-    assert isinstance(read("repository_dispatch", dispatch(), FACTS), CommandRequest)
+    assert isinstance(read_event("repository_dispatch", dispatch(), FACTS), CommandRequest)
 
 
 def test_the_report_of_a_dispatch_comes_along() -> None:
-    asked = read("repository_dispatch", dispatch(report="<testsuites/>"), FACTS)
+    asked = read_event("repository_dispatch", dispatch(report="<testsuites/>"), FACTS)
     assert isinstance(asked, CommandRequest)
     assert asked.report == "<testsuites/>"
 
@@ -230,7 +236,7 @@ IGNORED: dict[str, tuple[str, dict[str, Any], bool]] = {
 @pytest.mark.parametrize("name", IGNORED)
 def test_an_event_that_is_not_served_says_why(name: str) -> None:
     event, payload, answer = IGNORED[name]
-    ignored = read(event, payload, FACTS)
+    ignored = read_event(event, payload, FACTS)
     assert isinstance(ignored, Ignored)
     assert ignored.reason
     assert (ignored.reply_to is not None) is answer
@@ -254,9 +260,9 @@ def test_a_payload_of_the_wrong_form_is_named(
     event: str, payload: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UsageError, match=words):
-        read(event, payload, FACTS)
+        read_event(event, payload, FACTS)
 
 
 def test_a_job_without_a_full_commit_is_refused() -> None:
     with pytest.raises(UsageError, match="no full commit SHA"):
-        read("push", example("push"), EventFacts(REPO, "main", "main"))
+        read_event("push", example("push"), EventFacts(REPO, "main", "main"))

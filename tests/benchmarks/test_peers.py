@@ -18,7 +18,7 @@ from benchmarks._plain import failures
 from benchmarks._taskfile import FOLDER, own, read
 from heal_bot.core.events import Run
 from heal_bot.ports.language_model import Message
-from heal_bot.repair.llm.answer_parser import read as understood
+from heal_bot.repair.llm.answer_parser import parse_answer as understood
 from heal_bot.source import functions as index
 
 TASKS = own()

@@ -14,7 +14,7 @@ from heal_bot.core import bundle
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import Attempt, Candidate, Failure, HealRequest, Outcome, Report, Verdict
 from heal_bot.core.text import Secret
-from heal_bot.report import html, markdown
+from heal_bot.report import html, pull_request_body
 from heal_bot.report.outcome_record import flatten
 
 REQUEST = HealRequest("octo/shop", "1" * 40, base_ref="main")
@@ -63,7 +63,11 @@ def test_a_key_in_pieces_is_in_no_file_of_the_bundle(split: str) -> None:
     attempt = Attempt(1, "c1", Candidate((), "rules", "method", said), verdict, 0.1, said)
     outcome = Outcome(REQUEST, "not_healed", "done", said, Report(()), attempts=(attempt,))
     record = flatten(outcome, (Secret(key), Secret("s3cret-word")))
-    for text in (bundle.dump(record), html.render_page(record), markdown.pull_request(record)[1]):
+    for text in (
+        bundle.dump(record),
+        html.render_page(record),
+        pull_request_body.pull_request(record)[1],
+    ):
         assert "said ***" in text
         assert not re.search(r"A\W*(?:U[\W\d]+)?b|s\W*(?:U[\W\d]+)?3\W", text)
 

@@ -17,7 +17,7 @@ from heal_bot.core.model import RunHints
 from heal_bot.core.text import Secret
 from heal_bot.environments.environment_request import Access, Wanted
 from heal_bot.environments.local_workspace import LocalWorkspace
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.wheel_builder import SandboxBuilder
 from tests.environments.warehouse import Warehouse
 

@@ -44,7 +44,7 @@ from heal_bot.pipeline import Edges, heal
 from heal_bot.ports import Ask
 from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.report.outcome_record import flatten
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import functions
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.wheel_builder import SandboxBuilder

@@ -100,7 +100,7 @@ class Project:
 
     def read(self, *patterns: str) -> Report:
         """The report of the patterns, `report.xml` by default."""
-        return reader.read(self.run, self.root, patterns or ("report.xml",))
+        return reader.read_reports(self.run, self.root, patterns or ("report.xml",))
 
     def resolve(self, collected: tuple[str, ...], *patterns: str) -> reported_tests.Resolved:
         """What the report means in this checkout."""

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def resolved(run: Run, suite: Suite, seen: Recorded) -> reported_tests.Resolved:
     """What the suite's reports mean in its checkout."""
-    report = reader.read(run, suite.root, [suite.dialect.report])
+    report = reader.read_reports(run, suite.root, [suite.dialect.report])
     return reported_tests.resolve(
         run, report, Collection(seen.collected), suite.paths(), suite.read
     )
@@ -61,7 +61,7 @@ def test_rerunfailures_counts_tries_and_believes_the_last(tmp_path: Path, run: R
     found = resolved(run, suite, suite.report())
     assert [f.test for f in found.failures] == ["test_r.py::test_always"]
     assert found.failures[0].reason == "the report shows 3 tries"
-    assert "retried" in reader.read(run, suite.root, ["report.xml"]).flags
+    assert "retried" in reader.read_reports(run, suite.root, ["report.xml"]).flags
 
 
 @pytest.fixture(scope="module")

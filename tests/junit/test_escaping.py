@@ -17,7 +17,7 @@ from heal_bot.junit import reader, reported_tests
 from heal_bot.repair.llm.prompt_context import ContextFacts
 from heal_bot.repair.llm.prompts_fitted import Prompter
 from heal_bot.repair.llm.test_context import Failing
-from heal_bot.report import console, markdown, step_summary
+from heal_bot.report import console, pull_request_body, step_summary
 from heal_bot.report.outcome_record import flatten
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import (
@@ -54,7 +54,7 @@ def outcome(tmp_path: Path) -> tuple[Outcome, list[Event]]:
     )
     (tmp_path / "r.xml").write_text(f"<testsuite>{cases}</testsuite>")
     run, events = quiet_run()
-    report = reader.read(run, tmp_path, ["r.xml"])
+    report = reader.read_reports(run, tmp_path, ["r.xml"])
     collected = tuple(f"tests/test_a.py::{_legal(name)}" for name in names())
     resolved = reported_tests.resolve(run, report, Collection(collected), [], {}.__getitem__)
     assert {f.test for f in resolved.failures} == set(collected)
@@ -114,7 +114,7 @@ def test_pull_request_and_step_summary_stay_plain_text(
     record = flatten(outcome[0])
     assert "octocat" in step_summary.render_step(record, "none", record.reason, "")
     assert_tame(step_summary.render_step(record, "none", record.reason, ""))
-    title, body = markdown.pull_request(record)
+    title, body = pull_request_body.pull_request(record)
     assert "\n" not in title
     assert_tame(body)
 
@@ -138,7 +138,7 @@ def test_a_test_that_is_not_here_is_told_in_one_quiet_line(tmp_path: Path) -> No
     for name, order in zip(names(), ORDERS, strict=True):
         case = f'<testcase classname="{_attribute(order)}" name="{_attribute(name)}">'
         (tmp_path / "r.xml").write_text(f"<testsuite>{case}<failure>x</failure></testcase>")
-        report = reader.read(run, tmp_path, ["r.xml"])
+        report = reader.read_reports(run, tmp_path, ["r.xml"])
         collection = Collection(("tests/test_b.py::b",))
         said = reported_tests.resolve(run, report, collection, [], {}.__getitem__).nothing
         assert said.startswith("the report names ")
@@ -157,5 +157,5 @@ def test_a_hostile_file_name_is_told_in_one_line(tmp_path: Path) -> None:
     run, _ = quiet_run()
     (tmp_path / "a\n::error::x\x1b[31m.xml").write_text("<html/>")
     with pytest.raises(UsageError) as raised:
-        reader.read(run, tmp_path, ["*.xml"])
+        reader.read_reports(run, tmp_path, ["*.xml"])
     assert str(raised.value).startswith("a ::error::x.xml is not a test report")

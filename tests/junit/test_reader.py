@@ -33,7 +33,7 @@ def said(run: Run, root: Path, data: str | bytes, name: str = "report.xml") -> R
 def read(run: Run, root: Path, text: str | bytes, name: str = "report.xml") -> Report:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     (root / name).write_bytes(data)
-    return reader.read(run, root, [name])
+    return reader.read_reports(run, root, [name])
 
 
 @pytest.mark.long
@@ -273,7 +273,7 @@ def test_an_empty_report_is_never_green(tmp_path: Path, run: Run) -> None:
 def test_a_report_older_than_its_run_is_stale(tmp_path: Path, run: Run) -> None:
     (tmp_path / "report.xml").write_text(GOOD)
     os.utime(tmp_path / "report.xml", (1_000_000, 1_000_000))
-    report = reader.read(run, tmp_path, ["report.xml"], not_before=time.time() - 3600)
+    report = reader.read_reports(run, tmp_path, ["report.xml"], not_before=time.time() - 3600)
     assert report.flags == ("stale",)
     assert report.skipped == ("report.xml was written before the commit that it is for was made",)
 
@@ -300,7 +300,7 @@ def test_the_time_in_a_report_outlives_its_copies(
         GOOD.replace("<testsuite ", f'<testsuite timestamp="{stamp}" ')
     )
     noon = datetime(2026, 1, 2, 12, tzinfo=UTC).timestamp()
-    report = reader.read(run, tmp_path, ["report.xml"], not_before=noon)
+    report = reader.read_reports(run, tmp_path, ["report.xml"], not_before=noon)
     assert report.flags == (("stale",) if stale else ())
 
 
@@ -311,9 +311,9 @@ def test_the_newest_time_that_can_be_meant_is_the_reports(tmp_path: Path, run: R
     )
     (tmp_path / "report.xml").write_text(f"<testsuites>{suites}</testsuites>")
     first, second = (datetime(2026, 1, day, tzinfo=UTC).timestamp() for day in (1, 2))
-    report = reader.read(run, tmp_path, ["report.xml"], not_before=first)
+    report = reader.read_reports(run, tmp_path, ["report.xml"], not_before=first)
     assert (report.flags, report.hints.started) == ((), first)
-    stale = reader.read(run, tmp_path, ["report.xml"], not_before=second)
+    stale = reader.read_reports(run, tmp_path, ["report.xml"], not_before=second)
     # What ran before the commit was made says nothing of the packages that its run had.
     assert (stale.flags, stale.hints.started) == (("stale",), 0.0)
 
@@ -365,7 +365,7 @@ def test_counts_that_cases_account_for_say_nothing(tmp_path: Path, run: Run, tex
 def test_one_broken_report_among_good_ones_is_data(tmp_path: Path, run: Run) -> None:
     (tmp_path / "bad.xml").write_text("<html/>")
     report = read(run, tmp_path, GOOD, "good.xml")
-    report = reader.read(run, tmp_path, ["*.xml"])
+    report = reader.read_reports(run, tmp_path, ["*.xml"])
     assert len(report.cases) == 1
     assert "partial" in report.flags
     assert report.skipped == ("bad.xml is not a test report (its root is <html>)",)
@@ -395,13 +395,13 @@ def test_the_interpreter_is_the_one_on_which_most_cases_fail(tmp_path: Path, run
         suite = f"<testsuite>{told.format(minor)}{''.join(cases)}</testsuite>"
         (tmp_path / f"py3.{minor}.xml").write_text(suite)
     (tmp_path / "windows-py3.9.xml").write_text(GOOD * 3)
-    assert reader.read(run, tmp_path, ["*.xml"]).hints.python == "3.12"
-    assert reader.read(run, tmp_path, ["py3.12.xml"]).hints.python == "3.12.1"
+    assert reader.read_reports(run, tmp_path, ["*.xml"]).hints.python == "3.12"
+    assert reader.read_reports(run, tmp_path, ["py3.12.xml"]).hints.python == "3.12.1"
 
 
 def test_a_run_whose_time_is_over_stops_reading(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(HEAD + "<testsuite>" + CASE.format(FAILURE) * 20_000)
-    report = reader.read(Run(sink=lambda e: None, deadline=0), tmp_path, ["report.xml"])
+    report = reader.read_reports(Run(sink=lambda e: None, deadline=0), tmp_path, ["report.xml"])
     assert "partial" in report.flags
     assert "time is over" in report.skipped[0]
 

@@ -17,7 +17,7 @@ from heal_bot.core.model import Baseline, Origin
 from heal_bot.junit import reader, reported_tests
 from heal_bot.junit.reported_tests import Resolved
 from heal_bot.junit.traceback import parse_frames
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import context_of
 
@@ -48,7 +48,7 @@ def in_sandbox(project: Project, mode: str) -> tuple[Resolved, Baseline]:
     with wiring.connect(job, chosen, lambda event: None, lambda: False) as made:
         run, runner = made.run, made.runner
         tree = made.workspace.checkout(run, made.request.base_sha)
-        read = reader.read(run, made.root, made.request.reports, absolute=True)
+        read = reader.read_reports(run, made.root, made.request.reports, absolute=True)
         env = made.workspace.provision(run, tree, read.hints)
         runner.preflight(run, env)
         collected = runner.collect(run, tree, env)

@@ -12,10 +12,10 @@ from heal_bot.core.errors import LLMError
 from heal_bot.core.events import Event, Run
 from heal_bot.core.text import Secret
 from heal_bot.llm_clients.claude import CLAUDE
-from heal_bot.llm_clients.client import Client
 from heal_bot.llm_clients.gemini import GEMINI
+from heal_bot.llm_clients.model_client import Client
 from heal_bot.llm_clients.openai_compatible import OPENAI_COMPATIBLE
-from heal_bot.llm_clients.retry import Patience
+from heal_bot.llm_clients.retry import RetryPolicy
 from heal_bot.ports.language_model import Message, Model
 from tests.llm_clients.scene import ROUND, Scene
 from tests.llm_clients.server import Answer, Scripted, fails, says, served
@@ -69,7 +69,7 @@ class Bench:
 
 def _clients(url: str, **options: object) -> dict[str, Model]:
     key = Secret(KEY)
-    settings = {"patience": Patience(attempts=3, first=0.02), **options}
+    settings = {"patience": RetryPolicy(attempts=3, first=0.02), **options}
     return {
         "claude": Client(CLAUDE, key, "claude-sonnet-5-5", url, **settings),  # type: ignore[arg-type]
         "gemini": Client(GEMINI, key, "gemini-3.8-flash", url, **settings),  # type: ignore[arg-type]

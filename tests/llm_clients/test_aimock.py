@@ -20,10 +20,10 @@ from heal_bot.core.errors import LLMError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret
 from heal_bot.llm_clients.claude import CLAUDE
-from heal_bot.llm_clients.client import Client
 from heal_bot.llm_clients.gemini import GEMINI
+from heal_bot.llm_clients.model_client import Client
 from heal_bot.llm_clients.openai_compatible import OPENAI_COMPATIBLE
-from heal_bot.llm_clients.retry import Patience
+from heal_bot.llm_clients.retry import RetryPolicy
 from heal_bot.ports.language_model import Message, Reply
 from tests.llm_clients.scene import ROUND_RIGHT
 
@@ -87,7 +87,7 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture
 def ask(url: str) -> Callable[[str, str], Reply | LLMError]:
-    key, patience = Secret("test-key"), Patience(attempts=2, first=0.02)
+    key, patience = Secret("test-key"), RetryPolicy(attempts=2, first=0.02)
     clients = {
         "claude": Client(CLAUDE, key, "claude-sonnet-5-5", url, 20.0, patience=patience),
         "gemini": Client(GEMINI, key, "gemini-3.8-flash", url, 20.0, patience=patience),

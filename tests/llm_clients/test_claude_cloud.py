@@ -15,8 +15,8 @@ from heal_bot.core import settings
 from heal_bot.core.errors import LLMError, UsageError
 from heal_bot.core.text import Secret
 from heal_bot.llm_clients.claude_cloud import speak_bedrock, speak_vertex
-from heal_bot.llm_clients.client import Client
-from heal_bot.llm_clients.retry import Patience
+from heal_bot.llm_clients.model_client import Client
+from heal_bot.llm_clients.retry import RetryPolicy
 from heal_bot.ports.language_model import Message, Model, Reply
 from heal_bot.wiring.proposers import NOTHING, make_tiers
 from tests.llm_clients.server import Answer, claude_says
@@ -58,7 +58,7 @@ def _answer(cloud: str, stream: bytes) -> Answer:
 
 @pytest.fixture(scope="session")
 def clouds(_served) -> dict[str, Model]:
-    key, patience = Secret(KEY), Patience(attempts=2, first=0.02)
+    key, patience = Secret(KEY), RetryPolicy(attempts=2, first=0.02)
     return {
         cloud: Client(dialect, key, "", _served.url, patience=patience)
         for cloud, dialect in DIALECTS.items()

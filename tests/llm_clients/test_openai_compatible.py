@@ -8,7 +8,7 @@ import pytest
 
 from heal_bot.core.errors import LLMError
 from heal_bot.core.text import Secret
-from heal_bot.llm_clients.client import Client
+from heal_bot.llm_clients.model_client import Client
 from heal_bot.llm_clients.openai_compatible import OPENAI_COMPATIBLE
 from heal_bot.ports.language_model import Message, Reply
 

@@ -8,14 +8,14 @@ import pytest
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Cost
-from heal_bot.llm_clients.retry import Patience, ask_again
+from heal_bot.llm_clients.retry import RetryPolicy, ask_again
 from heal_bot.ports.language_model import Reply
 
-QUICK = Patience(attempts=3, first=0.02, longest=0.05)
+QUICK = RetryPolicy(attempts=3, first=0.02, longest=0.05)
 FINE = Reply("fine", Cost(), "m")
 
 
-def asked(error: LLMError, answers_at: int, run: Run, patience: Patience = QUICK) -> int:
+def asked(error: LLMError, answers_at: int, run: Run, patience: RetryPolicy = QUICK) -> int:
     """How often it asked until it answered or gave up."""
     count = 0
 

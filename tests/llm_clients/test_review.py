@@ -18,7 +18,7 @@ from heal_bot.repair.llm.local_variable_trace import make_watcher
 from heal_bot.repair.llm.patch_review import ModelCritic
 from heal_bot.repair.llm.prompt_context import gather_facts
 from heal_bot.source import edit, functions
-from heal_bot.verification.sandbox_lab import Panel, SandboxLab
+from heal_bot.verification.snippet_lab import Panel, SandboxLab
 from tests.llm_clients.server import says
 
 pytestmark = pytest.mark.slow

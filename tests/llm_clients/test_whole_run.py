@@ -24,8 +24,8 @@ from heal_bot.core.model import Candidate, Cost
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.ports import Brief, Recall
 from heal_bot.ports.language_model import Message, Reply
-from heal_bot.sandbox.client_pool import Sandbox
-from heal_bot.wiring.proposers import Own, make_tiers
+from heal_bot.sandbox.sandbox_client import Sandbox
+from heal_bot.wiring.proposers import CustomProposers, make_tiers
 from tests.llm_clients.server import Scripted, fails, says, served
 
 pytestmark = pytest.mark.slow
@@ -177,7 +177,7 @@ def test_a_programs_own_model_heals_and_tells_events_to_a_loop(
 
     async def collect() -> list[Event | OutcomeRecord]:
         job = _job(repo, tmp_path / "out")
-        return [item async for item in api.events(job, chosen, Own(models=(model,)))]
+        return [item async for item in api.events(job, chosen, CustomProposers(models=(model,)))]
 
     *told, record = asyncio.run(collect())
     assert isinstance(record, OutcomeRecord)
@@ -214,7 +214,7 @@ def test_what_a_model_looked_at_is_in_the_log_of_attempts(
     asked = {"looks": [{"tool": "tests"}, {"tool": "search", "text": "def vowels"}]}
     chosen = settings.load({}, options={"sandbox": mode, "proposers": ()})
     curious = Curious()
-    own = Own(models=(Canned(json.dumps(asked), ANSWER),), proposers=(curious,))
+    own = CustomProposers(models=(Canned(json.dumps(asked), ANSWER),), proposers=(curious,))
     record = api.heal(_job(repo, tmp_path / "out"), chosen, own=own)
     assert record.status == "healed"
     (found,) = (one for one in record.attempts if "look: " in one.rationale)
@@ -279,7 +279,7 @@ def test_a_model_mends_source_that_the_rules_cannot(
     project = _committed(tmp_path / "repo", {**CIRCLE, **changed})
     chosen = settings.load({}, options={"sandbox": mode})
     model = Canned("I do not know.", answer)
-    record = api.heal(_job(project, tmp_path / "out"), chosen, own=Own(models=(model,)))
+    record = api.heal(_job(project, tmp_path / "out"), chosen, own=CustomProposers(models=(model,)))
     assert record.status == "healed", record.model_dump_json(indent=1)
     assert record.patch is not None
     assert record.patch.fixed == ("tests/test_shop.py",)
@@ -338,11 +338,14 @@ def test_an_installed_model_is_used_when_a_person_names_it(
 ) -> None:
     _installed(tmp_path / "site", monkeypatch)
     chosen = settings.load({}, options={"proposers": ("rules", "entry:mine")})
-    made = make_tiers(chosen, tmp_path / "repo", None, Own())
+    made = make_tiers(chosen, tmp_path / "repo", None, CustomProposers())
     assert [proposer.name for proposer in made.proposers] == ["rules", "own"]
     with pytest.raises(UsageError, match="known: mine"):
         make_tiers(
-            settings.load({}, options={"proposers": ("entry:other",)}), tmp_path, None, Own()
+            settings.load({}, options={"proposers": ("entry:other",)}),
+            tmp_path,
+            None,
+            CustomProposers(),
         )
 
 
@@ -353,7 +356,7 @@ def test_a_model_that_lies_in_the_repository_is_never_imported(
     _installed(tmp_path / "repo" / "src", monkeypatch)
     chosen = settings.load({}, options={"proposers": ("entry:mine",)})
     with pytest.raises(UsageError, match="never trusted"):
-        make_tiers(chosen, tmp_path / "repo", None, Own())
+        make_tiers(chosen, tmp_path / "repo", None, CustomProposers())
 
 
 def test_the_repositorys_file_can_name_no_installed_model() -> None:

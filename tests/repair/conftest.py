@@ -14,7 +14,7 @@ import pytest
 from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Attempt, Candidate, Cluster, Failure, Suspect, Target
 from heal_bot.ports import Brief
-from heal_bot.repair.templates.template_proposer import Rules
+from heal_bot.repair.templates.template_proposer import TemplateProposer
 
 
 class Files:
@@ -76,7 +76,7 @@ class Bench:
 
     def candidates(self, text: str, *names: str, **more: Any) -> Iterator[Candidate]:
         told = Told(self.brief(text, *names, **more))
-        return Rules().propose(Run(self.events.append), told)
+        return TemplateProposer().propose(Run(self.events.append), told)
 
     def changed(self, text: str, candidate: Candidate) -> str:
         """The module text after a candidate."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from heal_bot.report.html import render_page
 from tests.github_server import records
-from tests.report.test_markdown import BASE
+from tests.report.test_pull_request_body import BASE
 
 pytestmark = pytest.mark.slow
 

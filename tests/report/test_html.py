@@ -12,7 +12,7 @@ import pytest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import render_page
 from tests.github_server import records
-from tests.report.test_markdown import BASE, hostile
+from tests.report.test_pull_request_body import BASE, hostile
 
 
 def _record() -> OutcomeRecord:

@@ -9,7 +9,7 @@ from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report import mermaid_diagram, step_summary
 from tests.github_server import records
 from tests.report.tame import HOSTILE
-from tests.report.test_markdown import BASE, hostile
+from tests.report.test_pull_request_body import BASE, hostile
 
 NODE = re.compile(r'  (?:c\d+ --> )?(?:[acm]\d+|more)\["[\w .,:+-]+"\]:::(?:good|mixed|bad|cause)')
 

@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from heal_bot.report import markdown, pull_request_memory
+from heal_bot.report import pull_request_body, pull_request_memory
 from tests.github_server import records
 
 BASE = "5" * 40
@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back() -> None:
         {"digest": "b" * 64, "verdict": "timeout"},
     ]
     values["memory"]["tried"] = tried
-    _, body = markdown.pull_request(records.record(values))
+    _, body = pull_request_body.pull_request(records.record(values))
     noted = pull_request_memory.read(body.replace("\n", "\r\n"))
     assert noted is not None
     assert (noted.base_sha, noted.attempts) == (BASE, 2)
@@ -75,8 +75,8 @@ def test_a_body_without_a_memory_has_none(body: str) -> None:
 
 def test_the_mark_names_failures_patch_and_news() -> None:
     record = records.record(records.data(BASE))
-    mark = markdown.render_mark(record, "0" * 16)
-    assert markdown.read_mark(f"{mark}\nbody") == mark
-    assert markdown.read_mark(f"said: {mark}") is None
+    mark = pull_request_body.render_mark(record, "0" * 16)
+    assert pull_request_body.read_mark(f"{mark}\nbody") == mark
+    assert pull_request_body.read_mark(f"said: {mark}") is None
     healed = records.record(records.data(BASE) | {"status": "healed"})
-    assert markdown.render_mark(healed, "0" * 16).news != mark.news
+    assert pull_request_body.render_mark(healed, "0" * 16).news != mark.news

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.client_pool import Sandbox, child_env
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits
+from heal_bot.sandbox.sandbox_client import Sandbox, child_env
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 MIB = 1 << 20
@@ -222,11 +222,11 @@ while True: pass""",
 )
 
 
-def explode_all() -> dict[str, tuple[Ended, Ended, list[int]]]:
+def explode_all() -> dict[str, tuple[JobResult, JobResult, list[int]]]:
     """Every bomb in a slot, an honest program in the same slot, and the pids left of the uid."""
     with Sandbox.start(slots=2) as sandbox, concurrent.futures.ThreadPoolExecutor(2) as pool:
 
-        def explode(bomb: Bomb) -> tuple[str, tuple[Ended, Ended, list[int]]]:
+        def explode(bomb: Bomb) -> tuple[str, tuple[JobResult, JobResult, list[int]]]:
             code = f"import os, sys, time, signal, mmap, threading\n{bomb.code}"
             endless = bomb.ends == ("timeout",)
             limits = LIMITS if endless else dataclasses.replace(LIMITS, wall=PATIENCE)

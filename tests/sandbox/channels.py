@@ -45,7 +45,7 @@ class Attack:
 def _report(folder: Path) -> str:
     """What the intake gives for the report in a folder: a complaint, or the text of its cases."""
     try:
-        report = reader.read(Run(sink=lambda event: None), folder, ["report.xml"])
+        report = reader.read_reports(Run(sink=lambda event: None), folder, ["report.xml"])
     except UsageError as error:
         return str(error)
     return "".join(case.text + case.message for case in report.cases)

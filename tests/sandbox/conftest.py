@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits
+from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 
 _SPEC = importlib.util.spec_from_file_location("world", Path(__file__).parent / "world.py")
 assert _SPEC is not None
@@ -36,10 +36,10 @@ def slot(sandbox: Sandbox) -> Iterator[Slot]:
 
 
 @pytest.fixture
-def run_code(sandbox: Sandbox, slot: Slot) -> Callable[..., Ended]:
+def run_code(sandbox: Sandbox, slot: Slot) -> Callable[..., JobResult]:
     """Run Python text in a slot."""
 
-    def run(code: str, limits: Limits | None = None) -> Ended:
+    def run(code: str, limits: Limits | None = None) -> JobResult:
         argv = (attacked.PYTHON, "-I", "-c", code)
         return sandbox.execute(
             Job(argv, child_env(slot), slot.repo, limits=limits or Limits(wall=20)), slot

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from heal_bot.sandbox import preflight
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 
 _SPEC = importlib.util.spec_from_file_location("world", Path(__file__).parent / "world.py")
 assert _SPEC is not None
@@ -22,7 +22,7 @@ _SPEC.loader.exec_module(world)
 def main() -> None:
     bombs = world.load("bombs")
     with Sandbox.start(slots=2) as sandbox:
-        proven = preflight.prove(sandbox, world.PYTHON, {})
+        proven = preflight.run_self_test(sandbox, world.PYTHON, {})
         sandboxed = world.run_inside(sandbox)
     outcomes = bombs.explode_all()
     status = dict(

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.sandbox_job import Ended
+from heal_bot.sandbox.job_spec import JobResult
 
 bombs = sys.modules["bombs"]
 LIMITS = bombs.LIMITS
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, tuple[Ended, Ended, list[int]]]:
+def outcomes() -> dict[str, tuple[JobResult, JobResult, list[int]]]:
     return bombs.explode_all()
 
 

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from heal_bot.sandbox.client_pool import child_env
-from heal_bot.sandbox.sandbox_job import Job, Limits
-from heal_bot.sandbox.sandbox_policy import LOOPBACK_PORTS, Layers
+from heal_bot.sandbox.job_spec import Job, Limits
+from heal_bot.sandbox.landlock import LOOPBACK_PORTS, Layers
+from heal_bot.sandbox.sandbox_client import child_env
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 SERVER = """

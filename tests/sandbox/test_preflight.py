@@ -22,9 +22,9 @@ def facts() -> dict[str, str]:
 
 
 def test_ten_escapes_fail_and_the_interpreter_is_the_same(sandbox) -> None:
-    isolation = preflight.prove(sandbox, PYTHON, facts())
+    isolation = preflight.run_self_test(sandbox, PYTHON, facts())
     assert isolation.layers[-1] == "preflight 10/10"
-    assert preflight.prove(sandbox, PYTHON, facts()) is isolation
+    assert preflight.run_self_test(sandbox, PYTHON, facts()) is isolation
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ def test_ten_escapes_fail_and_the_interpreter_is_the_same(sandbox) -> None:
 )
 def test_another_interpreter_is_refused_by_name(sandbox, name, value) -> None:
     with pytest.raises(SandboxError, match=value):
-        preflight.prove(sandbox, PYTHON, {**facts(), name: value})
+        preflight.run_self_test(sandbox, PYTHON, {**facts(), name: value})
 
 
 def test_an_interpreter_that_cannot_be_read_is_refused(sandbox) -> None:
     with pytest.raises(SandboxError, match="/root/none/python"):
-        preflight.prove(sandbox, "/root/none/python", {})
+        preflight.run_self_test(sandbox, "/root/none/python", {})
 
 
 def test_doctor_prints_the_layers() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
-from heal_bot.sandbox.sandbox_job import Ended, Job, Limits
+from heal_bot.sandbox.job_spec import Job, JobResult, Limits
+from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 
 PYTHON = sys.modules["bombs"].PYTHON
 DIALOGUE = """
@@ -38,10 +38,10 @@ needs_uid = pytest.mark.skipif(os.geteuid() != 0, reason="only a uid of its own 
 
 
 @pytest.fixture
-def started(sandbox: Sandbox, slot: Slot) -> Callable[..., Ended]:
+def started(sandbox: Sandbox, slot: Slot) -> Callable[..., JobResult]:
     """Run Python text as a job with or without terminals."""
 
-    def start(code: str, *, terminals: bool, limits: Limits | None = None) -> Ended:
+    def start(code: str, *, terminals: bool, limits: Limits | None = None) -> JobResult:
         job = Job((PYTHON, "-I", "-c", code), child_env(slot), slot.repo,
                   limits=limits or Limits(wall=30), terminals=terminals)  # fmt: skip
         return sandbox.execute(job, slot)
@@ -50,20 +50,20 @@ def started(sandbox: Sandbox, slot: Slot) -> Callable[..., Ended]:
 
 
 @needs_uid
-def test_a_test_job_talks_to_a_child_on_a_terminal(started: Callable[..., Ended]) -> None:
+def test_a_test_job_talks_to_a_child_on_a_terminal(started: Callable[..., JobResult]) -> None:
     ended = started(DIALOGUE, terminals=True)
     assert (ended.how, ended.code) == ("exited", 0), ended
     assert ended.output.startswith(b"tty")
     assert b"told ada True" in ended.output
 
 
-def test_other_jobs_have_no_terminals(started: Callable[..., Ended]) -> None:
+def test_other_jobs_have_no_terminals(started: Callable[..., JobResult]) -> None:
     ended = started("import os; os.openpty()", terminals=False)
     assert (ended.how, ended.code) == ("exited", 1), ended
 
 
 @needs_uid
-def test_a_job_with_too_many_terminals_ends(started: Callable[..., Ended]) -> None:
+def test_a_job_with_too_many_terminals_ends(started: Callable[..., JobResult]) -> None:
     code = "import os, time\nheld = [os.openpty() for _ in range(9)]\ntime.sleep(60)"
     ended = started(code, terminals=True, limits=Limits(wall=30, terminals=8))
     assert (ended.how, ended.detail) == ("terminals", "more than 8 pseudo-terminals open")

@@ -35,14 +35,14 @@ SCRIPT = """
 import dataclasses, json, os, sys
 from pathlib import Path
 from heal_bot.sandbox import preflight
-from heal_bot.sandbox.client_pool import *
-from heal_bot.sandbox.sandbox_job import *
+from heal_bot.sandbox.sandbox_client import *
+from heal_bot.sandbox.job_spec import *
 
 python, given, harness, bomb = sys.argv[1], *(Path(p).read_text() for p in sys.argv[2:])
 out = {}
 with Sandbox.start(slots=2) as sandbox:
     out["isolation"] = dataclasses.asdict(sandbox.isolation)
-    out["preflight"] = preflight.prove(sandbox, python, {}).layers[-1]
+    out["preflight"] = preflight.run_self_test(sandbox, python, {}).layers[-1]
     with sandbox.slot() as slot, sandbox.slot() as other:
         path = slot.repo / "given.json"
         data = json.loads(given)

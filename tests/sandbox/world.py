@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 
 from heal_bot.sandbox import child_setup
-from heal_bot.sandbox.client_pool import Sandbox, Slot, child_env
-from heal_bot.sandbox.sandbox_job import Job, Limits, Profile
-from heal_bot.sandbox.sandbox_policy import make_ruleset
+from heal_bot.sandbox.job_spec import Job, Limits, Profile
+from heal_bot.sandbox.landlock import make_ruleset
+from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 from heal_bot.sandbox.seccomp import compile_filter
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from heal_bot.core.model import Candidate, Edit, Environment
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import functions
 from heal_bot.testrun.runner import SuiteRunner
 

@@ -13,7 +13,7 @@ import pytest
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Environment, Failure
 from heal_bot.ports import Ask, Oracle
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ import pytest
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment, SuiteRun
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.assertion_rewrite_cache import Rewriter
 from heal_bot.testrun.runner import SuiteRunner
 

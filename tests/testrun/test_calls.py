@@ -7,7 +7,7 @@ import pytest
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import CallResult, Calls, Environment, Failure
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import functions
 from heal_bot.testrun.runner import SuiteRunner
 

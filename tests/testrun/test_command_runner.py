@@ -14,7 +14,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import COMMAND, Environment
 from heal_bot.junit import command_results
 from heal_bot.ports import Ask
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.command_runner import CommandRunner
 from heal_bot.testrun.process_session import ColdSession
 from heal_bot.testrun.runner import SuiteRunner

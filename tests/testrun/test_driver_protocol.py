@@ -9,7 +9,7 @@ import pytest
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Origin
-from heal_bot.sandbox.sandbox_job import Ended
+from heal_bot.sandbox.job_spec import JobResult
 from heal_bot.testrun import driver_protocol
 from heal_bot.testrun.code_origin import Origins
 from heal_bot.testrun.driver_protocol import Untrusted, parse
@@ -48,7 +48,7 @@ def _heard(records: list[tuple[str, dict[str, object]]], canaries: int = 0) -> R
 
 def test_an_honest_run_is_believed() -> None:
     hearing = _heard([*HEAD, *_one(0), *_one(1, "failed"), ("finish", {"rc": 1})])
-    assert conclude(Ended("exited", 1), "", hearing) == ("finished", "")
+    assert conclude(JobResult("exited", 1), "", hearing) == ("finished", "")
     results = hearing.tests.results(Origins(NAMES))
     assert [(r.test, r.outcome, r.message) for r in results] == [
         (NAMES[0], "passed", ""), (NAMES[1], "failed", "no"),
@@ -110,20 +110,22 @@ def test_a_line_that_is_no_record_is_refused(line: bytes) -> None:
 @pytest.mark.parametrize(
     ("records", "ended", "expected", "detail"),
     [
-        ([*HEAD, *_one(0), *_one(1, "failed"), ("finish", {"rc": 0})], Ended("exited", 0),
+        ([*HEAD, *_one(0), *_one(1, "failed"), ("finish", {"rc": 0})], JobResult("exited", 0),
          "untrusted", "ended with 0"),
-        ([*HEAD, *_one(0), *_one(1), ("finish", {"rc": 0})], Ended("exited", 1), "untrusted",
+        ([*HEAD, *_one(0), *_one(1), ("finish", {"rc": 0})], JobResult("exited", 1), "untrusted",
          "its process with 1"),
-        ([*HEAD, *_one(0), ("finish", {"rc": 0})], Ended("exited", 0), "crashed", "1 tests not"),
-        ([*HEAD, *_one(0), *_one(1)[:2]], Ended("exited", 0), "crashed", "in test_a.py::b"),
-        ([*HEAD, *_one(0)], Ended("signalled", -11), "crashed", "signal 11"),
-        ([*HEAD, *_one(0)], Ended("memory", -9, "too much"), "killed", "too much"),
-        ([*HEAD, _one(0)[0]], Ended("timeout", -9, seconds=5), "timeout", "5 s in test_a.py::a"),
-        ([], Ended("exited", 4, output=b"usage\nERROR: no option\n"), "crashed", "no option"),
+        ([*HEAD, *_one(0), ("finish", {"rc": 0})], JobResult("exited", 0), "crashed",
+         "1 tests not"),
+        ([*HEAD, *_one(0), *_one(1)[:2]], JobResult("exited", 0), "crashed", "in test_a.py::b"),
+        ([*HEAD, *_one(0)], JobResult("signalled", -11), "crashed", "signal 11"),
+        ([*HEAD, *_one(0)], JobResult("memory", -9, "too much"), "killed", "too much"),
+        ([*HEAD, _one(0)[0]], JobResult("timeout", -9, seconds=5), "timeout",
+         "5 s in test_a.py::a"),
+        ([], JobResult("exited", 4, output=b"usage\nERROR: no option\n"), "crashed", "no option"),
     ],
 )  # fmt: skip
 def test_an_end_that_does_not_agree_is_no_finished_run(
-    records: list[tuple[str, dict[str, object]]], ended: Ended, expected: str, detail: str
+    records: list[tuple[str, dict[str, object]]], ended: JobResult, expected: str, detail: str
 ) -> None:
     how, said = conclude(ended, "", _heard(records))
     assert (how, detail in said) == (expected, True), said
@@ -131,7 +133,7 @@ def test_an_end_that_does_not_agree_is_no_finished_run(
 
 def test_canaries_must_run_and_come_out_as_expected() -> None:
     whole = [*HEAD, *_one(0), *_one(1), ("finish", {"rc": 0})]
-    assert conclude(Ended("exited", 0), "", _heard(whole, 8))[0] == "untrusted"
+    assert conclude(JobResult("exited", 0), "", _heard(whole, 8))[0] == "untrusted"
     hearing = _heard(whole[:-1], 8)
     expected = hearing.tests.canaries
     assert {True, False} <= set(expected)
@@ -139,12 +141,12 @@ def test_canaries_must_run_and_come_out_as_expected() -> None:
         for kind, fields in _one(number, "passed" if passes else "failed"):
             hearing.take(_line(hearing, kind, **fields))
     hearing.take(_line(hearing, "finish", rc=0))
-    assert conclude(Ended("exited", 0), "", hearing) == ("finished", "")
+    assert conclude(JobResult("exited", 0), "", hearing) == ("finished", "")
 
 
 def test_a_failing_sandbox_is_never_a_result() -> None:
     with pytest.raises(SandboxError, match="no landlock"):
-        conclude(Ended("sandbox_error", 126, "no landlock"), "", _heard([]))
+        conclude(JobResult("sandbox_error", 126, "no landlock"), "", _heard([]))
 
 
 def test_a_test_without_its_teardown_has_no_result() -> None:

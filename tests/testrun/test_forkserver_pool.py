@@ -10,8 +10,8 @@ import pytest
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment, Failure
 from heal_bot.ports import Ask, Oracle
-from heal_bot.sandbox.client_pool import Running, Sandbox, Slot
-from heal_bot.sandbox.sandbox_job import Job
+from heal_bot.sandbox.job_spec import Job
+from heal_bot.sandbox.sandbox_client import Running, Sandbox, Slot
 from heal_bot.testrun.runner import SuiteRunner
 
 FILES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.sandbox.sandbox_job import Ended
+from heal_bot.sandbox.job_spec import JobResult
 from heal_bot.testrun.record_reader import conclude, new_hearing
 
 USAGE = b"ERROR: usage: pytest [options]\n__main__.py: error: unrecognized arguments: --x\n"
@@ -20,7 +20,7 @@ USAGE = b"ERROR: usage: pytest [options]\n__main__.py: error: unrecognized argum
 def test_what_pytest_will_not_take_is_said_and_not_its_last_line(output: bytes, said: str) -> None:
     hearing = new_hearing(2, {"mode": "run"})
     hearing.finished = 4
-    how, detail = conclude(Ended("exited", 4, output=output), "", hearing)
+    how, detail = conclude(JobResult("exited", 4, output=output), "", hearing)
     assert how == "crashed"
     assert detail.startswith("pytest stopped with code 4: ")
     assert detail.endswith(said)

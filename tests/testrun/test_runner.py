@@ -14,7 +14,7 @@ from heal_bot.checkout.verified_copy import signature
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment, Origin
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 
 pytestmark = pytest.mark.long

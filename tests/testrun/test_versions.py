@@ -14,7 +14,7 @@ import pytest
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.verdict import make_failure
 

@@ -11,7 +11,7 @@ import pytest
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Candidate, Environment, Failure, Verdict
-from heal_bot.sandbox.client_pool import Sandbox
+from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun import verdict
 from heal_bot.testrun.runner import SuiteRunner
 

@@ -54,7 +54,7 @@ class _Found:
     snippet: Snippet
 
 
-def read(
+def parse_answer(
     reply: str,
     targets: Sequence[Target],
     texts: Mapping[str, str],

@@ -12,7 +12,7 @@ from heal_bot.core.text import hide_values, one_line, printable
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm.answer_parser import Reading, ReplyError
 from heal_bot.repair.llm.code_looks import LookRequest, SeenCode, find_implicated, take_looks
-from heal_bot.repair.llm.file_rewrite import read
+from heal_bot.repair.llm.file_rewrite import parse_file_answer
 from heal_bot.repair.llm.json_answer import take_json
 from heal_bot.repair.llm.prompts_fitted import Prompt, Prompter, Turn
 from heal_bot.source import edit, patch_policy
@@ -73,7 +73,7 @@ class Conversation:
             flaw = str(error)
         try:
             return ConversationAnswer(
-                read(code, self.targets, self.texts, self.prompter.secrets), asked
+                parse_file_answer(code, self.targets, self.texts, self.prompter.secrets), asked
             )
         except ReplyError:
             if flaw and not ('"looks"' in reply or '"no_fault"' in reply):

@@ -9,14 +9,14 @@ from itertools import takewhile
 from heal_bot.core.model import Edit, Target
 from heal_bot.core.text import Secret
 from heal_bot.repair.llm.answer_parser import Reading, ReplyError, replace_targets, restore_lines
-from heal_bot.repair.llm.answer_parser import read as functions_of
+from heal_bot.repair.llm.answer_parser import parse_answer as functions_of
 from heal_bot.repair.llm.code_block_parser import find_prose
 from heal_bot.source import edit, functions, guard, line_targets
 
 _FENCE = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})")
 
 
-def read(
+def parse_file_answer(
     reply: str,
     targets: Sequence[Target],
     texts: Mapping[str, str],

@@ -16,8 +16,8 @@ from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
-from heal_bot.repair.search.slow_candidate_throttle import Turns
-from heal_bot.repair.search.stopping_criteria import Tally
+from heal_bot.repair.search.slow_candidate_throttle import CandidateThrottle
+from heal_bot.repair.search.stopping_criteria import StoppingState
 from heal_bot.source import patch_policy
 
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
@@ -138,7 +138,7 @@ def _stream(
     that fail in one way and none that fail in another has found a cause of its own: it wins when
     nothing better comes soon.
     """
-    tally, known = Tally(), frozenset(judged)
+    tally, known = StoppingState(), frozenset(judged)
     for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
         if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
             break
@@ -173,14 +173,14 @@ def _pass(
     proposer: Proposer,
     session: Session,
     ledger: AttemptLog,
-    tally: Tally,
+    tally: StoppingState,
     source: Iterable[Candidate],
     limit: float,
     judged: set[str],
 ) -> None:
     """Judge a source until it ends, `limit` candidates were tried in all, or a cause is ripe."""
     offered: deque[Candidate] = deque()
-    turns = Turns(source)
+    turns = CandidateThrottle(source)
 
     def feed() -> Iterator[Candidate]:
         for candidate in turns:
@@ -215,7 +215,7 @@ def _record(
     run: Run,
     cluster: Cluster,
     ledger: AttemptLog,
-    tally: Tally,
+    tally: StoppingState,
     candidate: Candidate,
     verdict: Verdict,
     seconds: float,
@@ -230,7 +230,7 @@ def _record(
 
 
 def _tell(
-    run: Run, cluster: Cluster, proposer: Proposer, tally: Tally, candidate: Candidate
+    run: Run, cluster: Cluster, proposer: Proposer, tally: StoppingState, candidate: Candidate
 ) -> None:
     tally.tried += 1
     run.show("repair", _named(candidate), tally.tried)
@@ -249,7 +249,7 @@ def _named(candidate: Candidate) -> str:
     return f"{', '.join(places)}: {reason or candidate.family}"
 
 
-def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
+def _is_worth_recording(verdict: Verdict, tally: StoppingState) -> bool:
     """Full fixes, better partial ones, and the first few that broke something."""
     better = verdict.status == VerdictStatus.IMPROVED and len(verdict.fixed) > tally.best
     better = better or tally.is_beside(verdict)
@@ -257,7 +257,7 @@ def _is_worth_recording(verdict: Verdict, tally: Tally) -> bool:
     return verdict.status == VerdictStatus.FIXED or better or broke
 
 
-def _note(cluster: Cluster, attempt: Attempt, tally: Tally) -> None:
+def _note(cluster: Cluster, attempt: Attempt, tally: StoppingState) -> None:
     """Count the attempt, and keep it when it settles one way of failing."""
     verdict = attempt.verdict
     if verdict.status == VerdictStatus.REGRESSION:

@@ -9,7 +9,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Cost, Edit
 from heal_bot.core.outcome import OutcomeRecord, PatchRecord
 from heal_bot.ports import Brief, Recall, Tree
-from heal_bot.source import edit, recheck, reversal
+from heal_bot.source import edit, edit_recovery, reversal
 from heal_bot.source.guard import SourceRejected
 
 # Who proposes what is no model's, or nobody knows whose.
@@ -70,15 +70,17 @@ class Replay:
         """
         try:
             if patch.base_sha != tree.sha:
-                raise recheck.RecheckError(f"the bundle is about commit {patch.base_sha[:12]}")
+                raise edit_recovery.RecheckError(
+                    f"the bundle is about commit {patch.base_sha[:12]}"
+                )
             edits: list[Edit] = []
             for file in patch.files:
                 if tree.blob(file.path) != file.base_blob:
-                    raise recheck.RecheckError(f"{file.path} is another file here")
+                    raise edit_recovery.RecheckError(f"{file.path} is another file here")
                 named = {f.qualname for f in patch.functions if f.path == file.path}
                 before = edit.text_of(tree, file.path)
-                edits += recheck.recover_edits(file.path, before, file.content, named)
-        except (recheck.RecheckError, SourceRejected, edit.EditError, KeyError) as error:
+                edits += edit_recovery.recover_edits(file.path, before, file.content, named)
+        except (edit_recovery.RecheckError, SourceRejected, edit.EditError, KeyError) as error:
             note = f"a bundle is left out: {error}"
             if note not in self.notes:
                 self.notes.append(note)

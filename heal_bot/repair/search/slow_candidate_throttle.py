@@ -14,7 +14,7 @@ _WAITING = 600
 
 
 @dataclass(slots=True)
-class Turns:
+class CandidateThrottle:
     """An iterator over `source`; `delay` names targets whose changes have to wait from then on."""
 
     source: Iterable[Candidate]

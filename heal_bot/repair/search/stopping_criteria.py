@@ -21,7 +21,7 @@ _PATIENCE = 300
 
 
 @dataclass(slots=True)
-class Tally:
+class StoppingState:
     """What a stream has seen so far, and the partial fixes that look like a cause of their own.
 
     `apart` are those that fix the same tests, all that fail in one way.

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from heal_bot.core.model import Edit, Failure, Target
 from heal_bot.ports import Tree
 from heal_bot.repair.templates import missing_import
-from heal_bot.repair.templates.expected_values import gather
+from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.source import functions, guard, module_names, paths
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined")

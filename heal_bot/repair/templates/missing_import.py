@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.ports import Tree
-from heal_bot.repair.templates.expected_values import FailureHints
+from heal_bot.repair.templates.failure_hints import FailureHints
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation
 from heal_bot.source import guard

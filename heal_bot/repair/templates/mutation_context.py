@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from heal_bot.repair.templates.expected_values import FailureHints
+from heal_bot.repair.templates.failure_hints import FailureHints
 from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.target_ast import TargetAst
 

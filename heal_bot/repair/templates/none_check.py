@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.condition import TESTS
+from heal_bot.repair.templates.condition_rewrite import TESTS
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import COMPARE, OR, TERNARY, Mutation, Text
 

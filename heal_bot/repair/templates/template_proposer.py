@@ -14,7 +14,7 @@ from heal_bot.ports import Brief, Recall
 from heal_bot.repair.ranking.no_op_code import elsewhere_cost, find_gaps
 from heal_bot.repair.ranking.overfit_penalty import overfit_cost
 from heal_bot.repair.templates import collection_templates, missing_import
-from heal_bot.repair.templates.expected_values import gather, with_examples
+from heal_bot.repair.templates.failure_hints import gather, with_examples
 from heal_bot.repair.templates.module_context import explore
 from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.priced_enumeration import Idea, order, rank_cost
@@ -31,7 +31,7 @@ _BESIDE = 6
 _SECOND_ROOF = 4.0
 
 
-class Rules:
+class TemplateProposer:
     """Implements the Proposer port with edits alone: no model, no key, no cost.
 
     A second search of the same cluster goes on where the first ended: what was proposed is not

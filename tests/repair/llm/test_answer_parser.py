@@ -4,7 +4,7 @@ import pytest
 
 from heal_bot.core.model import Candidate, Target
 from heal_bot.core.text import Secret
-from heal_bot.repair.llm.answer_parser import ReplyError, read
+from heal_bot.repair.llm.answer_parser import ReplyError, parse_answer
 from heal_bot.source import edit, functions
 
 PATH = "shop/stock.py"
@@ -69,7 +69,7 @@ TARGETS = tuple(t for t in functions.index_targets(PATH, SOURCE) if t.kind != "d
 
 def patched(reply: str, targets: tuple[Target, ...] = TARGETS, **options: object) -> str:
     """The file after the reply, as the workspace would write it."""
-    reading = read(reply, targets, {PATH: SOURCE}, **options)  # type: ignore[arg-type]
+    reading = parse_answer(reply, targets, {PATH: SOURCE}, **options)  # type: ignore[arg-type]
     assert Candidate(reading.edits, "claude", "minimal").edits
     return edit.splice(SOURCE, reading.edits)
 
@@ -161,7 +161,7 @@ def test_strings_over_several_lines_keep_their_text() -> None:
 def test_several_functions_and_a_class_attribute_in_one_reply() -> None:
     reply = f"```python\n{COUNT}\n{FETCH}```\n```python\n# {PATH}::Shelf.size\nsize = 4\n```"
     with pytest.raises(ReplyError, match="none of the functions"):
-        read("```python\nsize = 4\n```", TARGETS, {PATH: SOURCE})
+        parse_answer("```python\nsize = 4\n```", TARGETS, {PATH: SOURCE})
     lines = changed(reply)
     assert "+    return len(items)" in lines
     assert "+    return key" in lines
@@ -177,7 +177,7 @@ def test_needed_imports_come_along_and_others_do_not() -> None:
         "from __future__ import annotations\nimport math\nimport os\nfrom re import sub, match\n"
     )
     code = "async def fetch(key):\n    return math.floor(key) + match('a', os.sep)\n"
-    reading = read(f"```python\n{imports}\n{code}```", TARGETS, {PATH: SOURCE})
+    reading = parse_answer(f"```python\n{imports}\n{code}```", TARGETS, {PATH: SOURCE})
     assert reading.edits[0].imports == ("import math", "from re import match")
 
 
@@ -205,7 +205,7 @@ CENTS = "\t@staticmethod\n\tdef cents(price):\n\t\treturn math.floor(price * 100
 )
 def test_an_import_survives_wherever_it_stands_above_a_method(reply: str, qualname: str) -> None:
     targets = functions.index_targets("cart.py", TABBED)
-    (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
+    (edit,) = parse_answer(reply, targets, {"cart.py": TABBED}).edits
     assert (edit.target.qualname, edit.imports) == (qualname, ("import math",))
     assert edit.new_source.startswith("\t")
 
@@ -213,7 +213,7 @@ def test_an_import_survives_wherever_it_stands_above_a_method(reply: str, qualna
 def test_a_class_with_tabs_around_a_method_keeps_its_depth() -> None:
     targets = functions.index_targets("cart.py", TABBED)
     reply = f"```python\nimport math\nclass Cart:\n{TOTAL}\n```"
-    (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
+    (edit,) = parse_answer(reply, targets, {"cart.py": TABBED}).edits
     assert (edit.new_source, edit.imports) == (f"{TOTAL}\n", ("import math",))
 
 
@@ -221,7 +221,7 @@ def test_an_import_over_several_lines_survives() -> None:
     targets = functions.index_targets("cart.py", TABBED)
     head = "from math import (\n    floor,\n    fsum,\n)\n"
     reply = f"```python\n# cart.py::Cart.total\n{head}{TOTAL.replace('math.', '')}\n```"
-    (edit,) = read(reply, targets, {"cart.py": TABBED}).edits
+    (edit,) = parse_answer(reply, targets, {"cart.py": TABBED}).edits
     assert edit.imports == ("from math import fsum",)
 
 
@@ -229,14 +229,14 @@ def test_an_import_alone_is_a_change() -> None:
     text = TABBED.replace("sum(prices) - 1", "math.fsum(prices)")
     targets = functions.index_targets("cart.py", text)
     reply = f"```python\n# cart.py::Cart.total\nimport math\n{TOTAL}\n```"
-    (edit,) = read(reply, targets, {"cart.py": text}).edits
+    (edit,) = parse_answer(reply, targets, {"cart.py": text}).edits
     assert (edit.new_source, edit.imports) == (edit.target.source, ("import math",))
 
 
 def test_an_import_that_would_rebind_a_name_is_refused() -> None:
     code = "from x import count\nasync def fetch(key):\n    return count(key)\n"
     with pytest.raises(ReplyError, match="rebind"):
-        read(f"```python\n{code}```", TARGETS, {PATH: SOURCE})
+        parse_answer(f"```python\n{code}```", TARGETS, {PATH: SOURCE})
 
 
 IN_SOURCE = Secret("ghp_0123456789abcdefghijABCDEFGHIJ012345")
@@ -248,10 +248,10 @@ def test_a_hidden_secret_comes_back_and_never_as_stars() -> None:
     assert lines == ['-    return token + "x"', "+    return token"]
     stars = '```python\ndef secret():\n    return "***"\n```'
     with pytest.raises(ReplyError, match="hidden"):
-        read(stars, TARGETS, {PATH: SOURCE}, (IN_SOURCE,))
+        parse_answer(stars, TARGETS, {PATH: SOURCE}, (IN_SOURCE,))
     limit = Secret("b" + "ix" + "shelf" * 3)
     with pytest.raises(ReplyError, match="same as the current"):
-        read("```python\nLIMIT = 10\n```", TARGETS, {PATH: SOURCE}, (limit,))
+        parse_answer("```python\nLIMIT = 10\n```", TARGETS, {PATH: SOURCE}, (limit,))
 
 
 def test_where_nothing_was_hidden_stars_are_text_like_any_other() -> None:
@@ -264,29 +264,31 @@ def test_what_nobody_sees_comes_back_and_is_never_spelled_out(end: str) -> None:
     text = f"def f():{end}    a = 'x\u200by'{end}    return a + 1{end}"
     targets = functions.index_targets("m.py", text)
     line = "    a = 'x<U+200B>y'\n"
-    (edit,) = read(f"```python\ndef f():\n{line}    return a\n```", targets, {"m.py": text}).edits
+    (edit,) = parse_answer(
+        f"```python\ndef f():\n{line}    return a\n```", targets, {"m.py": text}
+    ).edits
     assert "'x\u200by'" in edit.new_source
     assert "<U+" not in edit.new_source
     other = "```python\ndef f():\n    return 'x<U+200B>y'\n```"
     with pytest.raises(ReplyError, match="leave that line alone"):
-        read(other, targets, {"m.py": text})
+        parse_answer(other, targets, {"m.py": text})
 
 
 def test_only_suspects_are_changed() -> None:
     only = tuple(t for t in TARGETS if t.qualname == "fetch")
-    reading = read(f"```python\n{COUNT}\n{FETCH}```", only, {PATH: SOURCE})
+    reading = parse_answer(f"```python\n{COUNT}\n{FETCH}```", only, {PATH: SOURCE})
     assert [e.target.qualname for e in reading.edits] == ["fetch"]
 
 
 def test_the_reason_is_the_prose_on_one_line() -> None:
-    reading = read(f"Off by\none.\n```python\n{FETCH}```\nDone.", TARGETS, {PATH: SOURCE})
+    reading = parse_answer(f"Off by\none.\n```python\n{FETCH}```\nDone.", TARGETS, {PATH: SOURCE})
     assert (reading.rationale, reading.salvaged) == ("Off by one. Done.", False)
-    assert read(FETCH, TARGETS, {PATH: SOURCE}).salvaged
+    assert parse_answer(FETCH, TARGETS, {PATH: SOURCE}).salvaged
 
 
 def test_the_reason_is_whole_for_who_hides_secrets_in_it() -> None:
     said = "The value is " + "a" * 400 + " here."
-    reading = read(f"{said}\n```python\n{FETCH}```", TARGETS, {PATH: SOURCE})
+    reading = parse_answer(f"{said}\n```python\n{FETCH}```", TARGETS, {PATH: SOURCE})
     assert reading.rationale == said
 
 

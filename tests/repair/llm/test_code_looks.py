@@ -20,7 +20,7 @@ from heal_bot.repair.llm.code_looks import (
     take_looks,
 )
 from heal_bot.source import functions
-from heal_bot.verification.sandbox_lab import SandboxLab
+from heal_bot.verification.snippet_lab import SandboxLab
 from tests.fakes import FolderTree, quiet_run
 
 TEST = "tests/test_money.py::test_round[1.239-1.24]"

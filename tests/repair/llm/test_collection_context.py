@@ -13,7 +13,7 @@ from heal_bot.repair.llm import file_rewrite
 from heal_bot.repair.llm.answer_parser import ReplyError
 from heal_bot.repair.llm.prompt_context import ContextFacts, gather_facts
 from heal_bot.repair.llm.prompts_fitted import Prompter
-from heal_bot.source import edit, line_targets, patch_policy, recheck
+from heal_bot.source import edit, edit_recovery, line_targets, patch_policy
 from tests.fakes import FolderTree
 
 MONEY = "from shop.stock import LIMIT\n\n\ndef price(value):\n    return min(value, LIMIT)\n"
@@ -144,7 +144,7 @@ def test_an_answer_becomes_the_lines_that_differ_within_the_rails_and_is_read_of
     facts = gather_facts(brief)
     (target,) = facts.targets
     reply = _block(f"{target.path}::{target.qualname}", answer.rstrip("\n"))
-    reading = file_rewrite.read(reply, facts.targets, facts.texts)
+    reading = file_rewrite.parse_file_answer(reply, facts.targets, facts.texts)
     (change,) = reading.edits
     assert change.target.qualname == changed
     assert reading.rationale.startswith("The cause.")
@@ -154,7 +154,7 @@ def test_an_answer_becomes_the_lines_that_differ_within_the_rails_and_is_read_of
     )
     (file,) = edit.patch_files(brief.tree, Candidate(reading.edits, "claude", "minimal"))
     assert file.content.rstrip() == answer.rstrip()
-    (again,) = recheck.recover_edits(file.path, text, file.content, [change.target.qualname])
+    (again,) = edit_recovery.recover_edits(file.path, text, file.content, [change.target.qualname])
     assert edit.splice(text, [again]) == file.content
 
 
@@ -174,7 +174,7 @@ def test_an_answer_becomes_the_lines_that_differ_within_the_rails_and_is_read_of
 def test_an_answer_that_cannot_be_used_says_why(reply: str, why: str, tmp_path: Path) -> None:
     facts = gather_facts(_brief(tmp_path, "shop/money.py", 1, CIRCLE))
     with pytest.raises(ReplyError, match=why):
-        file_rewrite.read(reply, facts.targets, facts.texts)
+        file_rewrite.parse_file_answer(reply, facts.targets, facts.texts)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_an_answer_beyond_the_rails_is_refused(
     brief = _brief(tmp_path, "shop/stock.py", 1, "invalid syntax", text, "SyntaxError")
     facts = gather_facts(brief)
     reply = _block(f"shop/stock.py::{facts.targets[0].qualname}", answer.rstrip())
-    reading = file_rewrite.read(reply, facts.targets, facts.texts)
+    reading = file_rewrite.parse_file_answer(reply, facts.targets, facts.texts)
     assert why in patch_policy.check_candidate(
         Candidate(reading.edits, "claude", "minimal"), brief.tree
     )

@@ -6,7 +6,7 @@ import pytest
 
 from heal_bot.core.model import Target
 from heal_bot.core.text import Secret
-from heal_bot.repair.llm.answer_parser import ReplyError, read
+from heal_bot.repair.llm.answer_parser import ReplyError, parse_answer
 from heal_bot.source import edit, functions
 
 PATH = "shop/stock.py"
@@ -48,7 +48,7 @@ def block(search: str, replace: str, head: str = "# shop/stock.py::count") -> st
 
 def changed(reply: str, source: str = SOURCE, targets: tuple[Target, ...] = TARGETS) -> list[str]:
     """Removed and added lines of the file's diff."""
-    reading = read(reply, targets, {PATH: source})
+    reading = parse_answer(reply, targets, {PATH: source})
     diff = edit.diff(PATH, source, edit.splice(source, reading.edits))
     return [line for line in diff.splitlines()[3:] if line[0] in "+-"]
 
@@ -110,7 +110,7 @@ def test_several_blocks_and_a_whole_function_go_together_with_imports() -> None:
         "+import math", "-    total = 0", "+    total = math.floor(0)", *LAST,
         "-        return self.size > 3", "+        return not self.size",
     ]  # fmt: skip
-    assert read(reply, TARGETS, {PATH: SOURCE}).rationale == "Both were wrong."
+    assert parse_answer(reply, TARGETS, {PATH: SOURCE}).rationale == "Both were wrong."
 
 
 def test_lines_can_be_taken_out() -> None:
@@ -138,7 +138,7 @@ def test_lines_can_be_taken_out() -> None:
 )
 def test_what_does_not_fit_is_refused_with_what_comes_near(reply: str, said: str) -> None:
     with pytest.raises(ReplyError, match=f"(?s){said}"):
-        read(reply, TARGETS, {PATH: SOURCE})
+        parse_answer(reply, TARGETS, {PATH: SOURCE})
 
 
 def test_a_line_with_a_hidden_value_is_found_and_kept_as_it_is() -> None:
@@ -146,10 +146,12 @@ def test_a_line_with_a_hidden_value_is_found_and_kept_as_it_is() -> None:
     targets = functions.index_targets(PATH, source)
     reply = block('    key = "***"\n    return 1', '    key = "***"\n    return key', "")
     secrets = (Secret("hunter2-value"),)
-    (change,) = read(reply, targets, {PATH: source}, secrets).edits
+    (change,) = parse_answer(reply, targets, {PATH: source}, secrets).edits
     assert change.new_source == 'def f():\n    key = "hunter2-value"\n    return key\n'
     with pytest.raises(ReplyError, match="hidden value"):
-        read(block("    return 1", '    return "***"', ""), targets, {PATH: source}, secrets)
+        parse_answer(
+            block("    return 1", '    return "***"', ""), targets, {PATH: source}, secrets
+        )
 
 
 @pytest.mark.timeout(20)
@@ -158,4 +160,6 @@ def test_the_nearest_lines_of_a_long_block_are_found_in_bounded_time() -> None:
     source = "def f():\n" + "".join(rows)
     other = "".join(rows[300:600]).replace("scale", "ratio")
     with pytest.raises(ReplyError, match=r"nearest lines are shop/stock\.py line 302"):
-        read(block(other, "    pass", ""), functions.index_targets(PATH, source), {PATH: source})
+        parse_answer(
+            block(other, "    pass", ""), functions.index_targets(PATH, source), {PATH: source}
+        )

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from heal_bot.core.model import Target
-from heal_bot.repair.llm.answer_parser import read
+from heal_bot.repair.llm.answer_parser import parse_answer
 from heal_bot.repair.llm.shown_docstring import restore_docstring, shorten_docstring
 
 LINES = "".join(f"    Line {n} of it.\n" for n in range(60))
@@ -33,7 +33,7 @@ def test_what_is_short_or_does_not_parse_is_shown_as_it_is() -> None:
 def test_an_answer_with_the_shortened_docstring_changes_the_code_alone() -> None:
     target = Target("m.py", "table", 0, "function", 1, LONG.count("\n"), LONG)
     reply = f"```python\n# m.py::table\n{shorten_docstring(LONG)}```"
-    (edit,) = read(
+    (edit,) = parse_answer(
         reply.replace("return rows", "return rows or []"), [target], {"m.py": LONG}
     ).edits
     assert edit.new_source == LONG.replace("return rows", "return rows or []")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.core.model import Attempt, Candidate, Verdict
-from heal_bot.repair.search.stopping_criteria import Tally
+from heal_bot.repair.search.stopping_criteria import StoppingState
 
 
 def _candidate(prior: float) -> Candidate:
@@ -16,14 +16,14 @@ def _fixed(prior: float) -> Attempt:
     return Attempt(1, "c", _candidate(prior), Verdict("fixed"), 0.0, "")
 
 
-def _after(prior: float, left: float = 600.0) -> Tally:
-    tally = Tally(tried=40)
+def _after(prior: float, left: float = 600.0) -> StoppingState:
+    tally = StoppingState(tried=40)
     tally.take(_fixed(prior), 0.0, left)
     return tally
 
 
 def test_without_a_fix_nothing_is_too_dear_and_nothing_enough() -> None:
-    tally = Tally(tried=5_000)
+    tally = StoppingState(tried=5_000)
     assert not any(tally.is_too_dear(_candidate(9.0)) for _ in range(100))
     assert not tally.has_enough(1e9)
 
@@ -74,7 +74,7 @@ def _partial(*fixed: str) -> Attempt:
 
 
 def test_a_partial_fix_ripens_when_nothing_better_came_for_long_and_goes_out_once() -> None:
-    tally = Tally(tried=40)
+    tally = StoppingState(tried=40)
     tally.set_apart(_partial("t"))
     tally.tried = 339
     assert not tally.is_ripe()
@@ -85,7 +85,7 @@ def test_a_partial_fix_ripens_when_nothing_better_came_for_long_and_goes_out_onc
 
 
 def test_those_that_fix_the_same_are_kept_beside_it_and_what_fixes_more_in_its_place() -> None:
-    tally = Tally()
+    tally = StoppingState()
     for fix in (_partial("a"), _partial("a"), _partial("a", "b")):
         tally.set_apart(fix)
         assert tally.is_beside(fix.verdict)
@@ -102,7 +102,7 @@ def test_a_partial_fix_is_not_offered_beside_a_full_one() -> None:
 
 
 def test_what_takes_too_long_is_kept_for_later() -> None:
-    tally, late = Tally(), _candidate(2.0)
+    tally, late = StoppingState(), _candidate(2.0)
     tally.count(_candidate(1.0), Verdict("regression", fixed=("a",)))
     tally.count(late, Verdict("timeout"))
     assert tally.late == [late]

@@ -6,7 +6,7 @@ import pytest
 
 from heal_bot.core.model import Target
 from heal_bot.repair.templates import attribute
-from heal_bot.repair.templates.expected_values import gather
+from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.module_context import explore
 from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.target_ast import survey

@@ -20,7 +20,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.ports import Brief
 from heal_bot.repair.templates import collection_templates, import_repair
-from heal_bot.source import edit, line_targets, patch_policy, recheck
+from heal_bot.source import edit, edit_recovery, line_targets, patch_policy
 from tests.fakes import FolderTree
 
 MONEY = "def price_text(value):\n    return value\n\n\ndef total(values):\n    return sum(values)\n"
@@ -130,7 +130,7 @@ def test_the_first_candidate_mends_the_line_within_the_rails_and_is_read_off_aga
     (file,) = edit.patch_files(tree, first)
     assert mended in file.content.splitlines() or mended == file.content
     names = {change.target.qualname for change in first.edits}
-    (again,) = recheck.recover_edits(file.path, text, file.content, names)
+    (again,) = edit_recovery.recover_edits(file.path, text, file.content, names)
     assert edit.splice(text, [again]) == file.content
 
 

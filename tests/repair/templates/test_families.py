@@ -7,8 +7,8 @@ import re
 import pytest
 
 from heal_bot.core.model import Failure, Target
-from heal_bot.repair.templates.branching import into_else, last_branches
-from heal_bot.repair.templates.expected_values import gather
+from heal_bot.repair.templates.else_branch import into_else, last_branches
+from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.module_context import ModuleContext, explore
 from heal_bot.repair.templates.mutation_context import look
 from heal_bot.repair.templates.target_ast import survey

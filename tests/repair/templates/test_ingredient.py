@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heal_bot.repair.templates import placeholder
-from heal_bot.repair.templates.expected_values import gather
+from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.ingredient import borrowed, siblings
 from heal_bot.repair.templates.module_context import explore
 from heal_bot.repair.templates.mutation_context import MutationContext, look

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from heal_bot.core.model import Target
-from heal_bot.repair.templates.expected_values import gather
+from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.mutation_context import look, value_kind
 from heal_bot.repair.templates.target_ast import survey

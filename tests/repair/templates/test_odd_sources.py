@@ -10,7 +10,7 @@ import pytest
 from heal_bot.core.model import Failure, Target
 from heal_bot.repair.ranking.behavioral_diff import find_refusals
 from heal_bot.repair.templates import exception_templates, priced_enumeration
-from heal_bot.repair.templates.expected_values import gather
+from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.module_context import explore
 from heal_bot.repair.templates.mutation_context import MutationContext, look
 from heal_bot.repair.templates.target_ast import survey

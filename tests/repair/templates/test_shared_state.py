@@ -91,7 +91,7 @@ def test_what_no_method_changes_is_kept_as_it_was_passed(bench) -> None:
 )
 def test_what_is_not_shared_stays(bench, text) -> None:
     from heal_bot.repair.templates import late_binding, shared_state
-    from heal_bot.repair.templates.expected_values import gather
+    from heal_bot.repair.templates.failure_hints import gather
     from heal_bot.repair.templates.module_context import ModuleContext
     from heal_bot.repair.templates.mutation_context import look
     from heal_bot.repair.templates.target_ast import survey

@@ -12,7 +12,7 @@ import pytest
 from heal_bot.core.events import Run
 from heal_bot.core.model import Attempt, Candidate, Edit, Failure, Suspect, Target, Verdict
 from heal_bot.ports import Brief, Proposer
-from heal_bot.repair.templates.template_proposer import Rules
+from heal_bot.repair.templates.template_proposer import TemplateProposer
 
 COUNTER = '''\
 import functools
@@ -141,7 +141,7 @@ def test_nothing_roundabout_reaches_a_person(bench) -> None:
 
 
 def test_rules_are_a_streaming_proposer_without_cost() -> None:
-    rules: Proposer = Rules()
+    rules: Proposer = TemplateProposer()
     assert (rules.name, rules.streams, rules.spent().usd) == ("rules", True, 0.0)
 
 
@@ -202,7 +202,7 @@ def test_a_second_search_goes_on_where_the_first_ended(bench) -> None:
         def reject(self, candidate: Candidate, reason: str) -> None:
             raise AssertionError
 
-    rules, run = Rules(), Run(lambda event: None)
+    rules, run = TemplateProposer(), Run(lambda event: None)
     first = list(itertools.islice(rules.propose(run, Told()), 10))
     second = list(rules.propose(run, Told()))
     assert {c.edits[0].new_source for c in first}.isdisjoint(c.edits[0].new_source for c in second)
@@ -227,7 +227,7 @@ def test_a_target_that_cannot_be_parsed_is_skipped_with_a_note(bench) -> None:
     suspect = brief.cluster.suspects[0]
     broken = replace(suspect, target=replace(suspect.target, source="def f(a:\n  return"))
     spoiled = replace(brief, cluster=replace(brief.cluster, suspects=(broken,)))
-    assert list(Rules().propose(Run(bench.events.append), lambda: spoiled)) == []
+    assert list(TemplateProposer().propose(Run(bench.events.append), lambda: spoiled)) == []
     assert "rules skip shop.py:1 f" in bench.events[0].message
 
 
@@ -267,7 +267,9 @@ def test_a_default_argument_changes_alone(bench, text, first, last, wrong, right
     target = Target("shop.py", "f.b", 0, "default", first, last, source)
     brief = bench.brief(text, "A.f" if "class" in text else "f")
     only = replace(brief.cluster, suspects=(Suspect(target, 1.0, (), {99: 1.0}),))
-    found = Rules().propose(Run(bench.events.append), lambda: replace(brief, cluster=only))
+    found = TemplateProposer().propose(
+        Run(bench.events.append), lambda: replace(brief, cluster=only)
+    )
     changed = [bench.changed(text, candidate) for candidate in found]
     assert text.replace(wrong, right) in changed
     for other in changed:
@@ -291,7 +293,7 @@ def test_a_missing_import_is_added_and_the_function_stays(bench, other: str) -> 
     failure = Failure("t::t", "NameError", "name 'deque' is not defined")
     brief = bench.brief(text, failures=[failure])
     brief.tree.files = {"shop.py": text, "stock.py": other}
-    (first, *_) = Rules().propose(Run(bench.events.append), lambda: brief)
+    (first, *_) = TemplateProposer().propose(Run(bench.events.append), lambda: brief)
     assert first.edits == (Edit(bench.target(text), text, ("from collections import deque",)),)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from heal_bot.core.model import Candidate
 from heal_bot.source import patch_policy
+from heal_bot.source.edit_recovery import RecheckError, recover_edits
 from heal_bot.source.guard import SourceRejected
-from heal_bot.source.recheck import RecheckError, recover_edits
 
 BEFORE = '''"""Doc."""
 

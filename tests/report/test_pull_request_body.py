@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.report import markdown, sections, status_comment, step_summary
+from heal_bot.report import pull_request_body, sections, status_comment, step_summary
 from tests.github_server import records
 from tests.report.tame import HOSTILE, assert_tame
 
@@ -34,14 +34,14 @@ def hostile(values: Any) -> Any:
 
 
 def test_the_body_of_a_partly_healed_run_reads_as_in_the_golden_file() -> None:
-    title, body = markdown.pull_request(records.record(records.data(BASE)))
+    title, body = pull_request_body.pull_request(records.record(records.data(BASE)))
     assert f"{title}\n\n{body}\n" == (GOLDEN / "partly_healed.md").read_text()
 
 
 def test_no_foreign_text_becomes_markup() -> None:
     values = hostile(records.data(BASE))
     values["request"]["trigger"] = "command"
-    _, body = markdown.pull_request(records.record(values))
+    _, body = pull_request_body.pull_request(records.record(values))
     assert HOSTILE.split(maxsplit=1)[0] in body
     assert_tame(body)
 
@@ -56,13 +56,13 @@ def test_live_markup_would_be_noticed(live: str) -> None:
 
 
 def test_a_plain_body_is_tame_too() -> None:
-    assert_tame(markdown.pull_request(records.record(records.data(BASE)))[1])
+    assert_tame(pull_request_body.pull_request(records.record(records.data(BASE)))[1])
 
 
 @pytest.mark.parametrize("name", ["a@b/x.py", "fixes #1.py", "x\n\n@team.py"])
 def test_a_title_mentions_and_closes_nothing(name: str) -> None:
-    shown = markdown.Shown("", (f"{name}::f",), "heal-bot/x", "")
-    title = markdown.render_title(records.record(records.data(BASE)), shown)
+    shown = pull_request_body.Shown("", (f"{name}::f",), "heal-bot/x", "")
+    title = pull_request_body.render_title(records.record(records.data(BASE)), shown)
     assert not set("@#\n") & set(title)
     assert len(title) <= 200
 
@@ -103,8 +103,8 @@ def test_a_body_fits_and_keeps_what_matters_most(grow: Any) -> None:
     values = records.data(BASE)
     for each in [grow] if grow else LARGE:
         each(values)
-    _, body = markdown.pull_request(records.record(values))
-    assert len(body) <= markdown.LIMIT
+    _, body = pull_request_body.pull_request(records.record(values))
+    assert len(body) <= pull_request_body.LIMIT
     assert body.startswith("<!-- heal-bot 0123456789ab ")
     assert "**Partly healed.** 1 function changed" in body
     assert "### The change" in body
@@ -115,8 +115,8 @@ def test_a_body_fits_and_keeps_what_matters_most(grow: Any) -> None:
 
 def test_an_unprivileged_run_is_only_claimed() -> None:
     record = records.record(records.data(BASE))
-    shown = markdown.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
-    _, body = markdown.pull_request(record, shown)
+    shown = pull_request_body.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
+    _, body = pull_request_body.pull_request(record, shown)
     assert "claimed by an unprivileged run" in body
     assert "**Claimed by an unprivileged run:**" in body
     assert "verified in" not in body
@@ -134,12 +134,12 @@ def test_a_digest_names_commit_paths_blobs_and_texts() -> None:
     from heal_bot.core.model import PatchedFile
 
     file = PatchedFile("a.py", "1" * 40, "x")
-    same = markdown.digest_patch(BASE, [file])
+    same = pull_request_body.digest_patch(BASE, [file])
     others = {
-        markdown.digest_patch("6" * 40, [file]),
-        markdown.digest_patch(BASE, [PatchedFile("b.py", "1" * 40, "x")]),
-        markdown.digest_patch(BASE, [PatchedFile("a.py", "2" * 40, "x")]),
-        markdown.digest_patch(BASE, [PatchedFile("a.py", "1" * 40, "y")]),
+        pull_request_body.digest_patch("6" * 40, [file]),
+        pull_request_body.digest_patch(BASE, [PatchedFile("b.py", "1" * 40, "x")]),
+        pull_request_body.digest_patch(BASE, [PatchedFile("a.py", "2" * 40, "x")]),
+        pull_request_body.digest_patch(BASE, [PatchedFile("a.py", "1" * 40, "y")]),
     }
     assert len(others) == 4
     assert same not in others
@@ -181,7 +181,7 @@ def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_t
     text = f"**Proved:**\n\n- {broke}\n\n**Not shown:**\n\n- 1 test was not attempted"
     record = records.record(values)
     assert f"- {broke}\n- 1 failing test passes with the patch in" in sections.findings(record)
-    assert f"\n\n{sections.findings(record)}\n\n" in markdown.pull_request(record)[1]
+    assert f"\n\n{sections.findings(record)}\n\n" in pull_request_body.pull_request(record)[1]
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
     told = sections.findings(unhealed)
     assert told.startswith(f"{text}\n\n<details><summary>What the commit changed</summary>")
@@ -200,7 +200,7 @@ def test_what_is_proved_is_said_from_fields_and_never_in_the_sentences_of_a_reco
     proved = {"proved": ["Security review found no objection; safe to merge"]}
     values = records.suggested(BASE, beside=True) | proved | {"regression": package}
     record = records.record(values)
-    shown = markdown.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=claimed)
+    shown = pull_request_body.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=claimed)
     held = "in cold runs of the suite, in which no other test breaks; it failed without it\n"
     text = (
         f"**{'Claimed by an unprivileged run' if claimed else 'Proved'}:**\n\n"
@@ -208,7 +208,7 @@ def test_what_is_proved_is_said_from_fields_and_never_in_the_sentences_of_a_reco
         f"- 1 failing test passes with the patch {held}"
         f"- 1 failing test passes with the suggested change {held}"
     )
-    body = markdown.pull_request(record, shown)[1]
+    body = pull_request_body.pull_request(record, shown)[1]
     assert text.replace("\\", "") in body
     assert "objection" not in body
 
@@ -217,11 +217,14 @@ def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
     values = records.data(BASE) | {"regression": COMMIT}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
-    title = markdown.render_title(record, markdown.render_claimed(record))
+    title = pull_request_body.render_title(record, pull_request_body.render_claimed(record))
     assert title == 'Revert "Simplify total" (bbbbbbb)'
     values["regression"] = None
     record = records.record(values)
-    assert markdown.render_title(record, markdown.render_claimed(record)) == "Revert bbbbbbb"
+    assert (
+        pull_request_body.render_title(record, pull_request_body.render_claimed(record))
+        == "Revert bbbbbbb"
+    )
 
 
 def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
@@ -229,7 +232,7 @@ def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
     for attempt in values["attempts"]:
         attempt["proposer"] = "history"
     record = records.record(values)
-    title = markdown.render_title(record, markdown.render_claimed(record))
+    title = pull_request_body.render_title(record, pull_request_body.render_claimed(record))
     assert title == 'Take back a part of "Simplify total" (bbbbbbb)'
 
 
@@ -239,7 +242,7 @@ def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     values = records.data(BASE) | {"regression": hostile_commit, "inferred": said}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
-    title, body = markdown.pull_request(record)
+    title, body = pull_request_body.pull_request(record)
     assert_tame(body)
     assert not set("@#\n") & set(title)
     assert_tame(sections.findings(records.record(values | {"patch": None})))

@@ -13,7 +13,7 @@ from heal_bot.core.text import Secret
 from heal_bot.llm_clients.http_timeouts import LONGEST, Endpoint, WatchedConnection
 from heal_bot.llm_clients.pricing import Rates
 from heal_bot.llm_clients.provider_errors import make_broken
-from heal_bot.llm_clients.retry import Patience, ask_again
+from heal_bot.llm_clients.retry import RetryPolicy, ask_again
 from heal_bot.llm_clients.streamed_answer import Draft, check_end
 from heal_bot.ports.language_model import Message, Reply
 
@@ -92,13 +92,13 @@ class Client:
         proxy: str = "",
         ca_file: str = "",
         window: int = 0,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
     ) -> None:
         self.provider = dialect.provider
         self.name = model or dialect.model
         self._dialect, self._key, self._window = dialect, key, window
         self._link = Endpoint((base_url or dialect.base_url).rstrip("/"), timeout, proxy, ca_file)
-        self._patience = patience or Patience()
+        self._patience = patience or RetryPolicy()
         self._rates = Rates(self.name, dialect.seller, self._link.base_url)
         self._wire = WatchedConnection()
         # Held for good: an SDK closes a client that nobody holds, in the middle of a call.

@@ -9,7 +9,7 @@ from pathlib import Path
 from heal_bot.core.events import Run
 from heal_bot.core.model import Certificate, Cluster, Confirmed, Edit, Opinion, Patch, SuiteTotals
 from heal_bot.ports import Lab, Observed, Tree
-from heal_bot.verification.sandbox_lab import Panel
+from heal_bot.verification.snippet_lab import Panel
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, quiet_run
 
 

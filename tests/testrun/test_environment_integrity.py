@@ -9,7 +9,7 @@ import pytest
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Environment
-from heal_bot.testrun.environment_monitor import Vigil
+from heal_bot.testrun.environment_integrity import Vigil
 from tests.fakes import ENVIRONMENT
 
 OTHER = replace(ENVIRONMENT, prefix="/other")

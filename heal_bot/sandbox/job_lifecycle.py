@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heal_bot.sandbox import child_setup, processes, resource_monitor
-from heal_bot.sandbox.sandbox_job import Ended, Job
+from heal_bot.sandbox.job_spec import Job, JobResult
 
 # An honest helper (a resource tracker) ends by itself a moment after its program.
 _LINGER = 0.3
@@ -19,7 +19,7 @@ _CHUNK = 1 << 16
 
 
 @dataclass(slots=True)
-class Case:
+class JobState:
     """State of a job; the supervisor reads its pipes and calls `step` until `over`.
 
     `uid` None means without root: then every descendant of the supervisor belongs to the job,
@@ -48,8 +48,8 @@ class Case:
     over: bool = False
     clean: bool = True
     helper: int = 0
-    scratch_pace: resource_monitor.DrainPace = field(
-        default_factory=lambda: resource_monitor.DrainPace(0.5)
+    scratch_pace: resource_monitor.SamplingInterval = field(
+        default_factory=lambda: resource_monitor.SamplingInterval(0.5)
     )
 
     def read(self, fd: int) -> bool:
@@ -157,7 +157,7 @@ class Case:
                 f"processes could not be killed within {_DYING:g} s",
             )
 
-    def ended(self) -> Ended:
+    def ended(self) -> JobResult:
         """The result, after the last bytes of the pipes were read."""
         for fd in (self.output, self.errors):
             os.set_blocking(fd, False)
@@ -166,7 +166,7 @@ class Case:
                     if not self.read(fd):
                         break
         how, code, detail = self._verdict()
-        return Ended(
+        return JobResult(
             how=how,
             code=code,
             detail=detail,

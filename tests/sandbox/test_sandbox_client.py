@@ -18,8 +18,8 @@ import pytest
 
 from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.sandbox import processes
-from heal_bot.sandbox.client_pool import Launch, Sandbox, child_env
-from heal_bot.sandbox.sandbox_job import Job, Limits
+from heal_bot.sandbox.job_spec import Job, Limits
+from heal_bot.sandbox.sandbox_client import Launch, Sandbox, child_env
 
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="slots have uids only as root")
@@ -207,8 +207,8 @@ def test_a_killed_supervisor_takes_its_jobs_with_it() -> None:
 def test_a_killed_client_takes_supervisor_jobs_and_scratch_with_it(tmp_path) -> None:
     script = tmp_path / "client.py"
     script.write_text(
-        "import time, os\nfrom heal_bot.sandbox.client_pool import *\n"
-        "from heal_bot.sandbox.sandbox_job import *\n"
+        "import time, os\nfrom heal_bot.sandbox.sandbox_client import *\n"
+        "from heal_bot.sandbox.job_spec import *\n"
         "from heal_bot.testrun.scratch_dirs import driver_files\n"
         "s = Sandbox.start(slots=1)\n"
         "with driver_files(s.scratch), s.slot() as slot:\n"

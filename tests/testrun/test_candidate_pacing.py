@@ -5,8 +5,8 @@ import pytest
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import CaseResult
 from heal_bot.testrun.baseline_calibration import Unchanged, measure
+from heal_bot.testrun.candidate_pacing import LONGEST, SHORT, measure_pace
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
-from heal_bot.testrun.time_limits import LONGEST, SHORT, measure_pace
 
 
 def _results(**seconds: float) -> dict[str, CaseResult]:

@@ -61,7 +61,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class JobResult:
     """How a job ended.
 
     how: exited | signalled | timeout | memory | scratch | output | terminals | killed |
@@ -113,13 +113,13 @@ def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
     )
 
 
-def ended_to_wire(ended: Ended) -> dict[str, Any]:
+def ended_to_wire(ended: JobResult) -> dict[str, Any]:
     """The result with its output in base64."""
     fields = dataclasses.asdict(ended)
     fields["output"] = base64.b64encode(ended.output).decode("ascii")
     return fields
 
 
-def ended_from_wire(data: Mapping[str, Any]) -> Ended:
+def ended_from_wire(data: Mapping[str, Any]) -> JobResult:
     """The inverse of `ended_to_wire`."""
-    return Ended(**{**data, "output": base64.b64decode(data["output"])})
+    return JobResult(**{**data, "output": base64.b64decode(data["output"])})

@@ -15,8 +15,8 @@ from typing import Self
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Isolation
 from heal_bot.core.settings import Settings
-from heal_bot.sandbox.sandbox_job import Ended, Job
-from heal_bot.sandbox.sandbox_policy import child_env
+from heal_bot.sandbox.job_spec import Job, JobResult
+from heal_bot.sandbox.landlock import child_env
 from heal_bot.sandbox.scratch_slots import Slot, choose_scratch, remove_scratch
 from heal_bot.sandbox.supervisor_client import Mode, Running, SupervisorLink
 
@@ -173,7 +173,7 @@ class Sandbox:
             self.isolation = replace(self.isolation, missing=(*self.isolation.missing, gap))
         return running
 
-    def execute(self, job: Job, slot: Slot) -> Ended:
+    def execute(self, job: Job, slot: Slot) -> JobResult:
         """Run a job to its end."""
         return self.start_job(job, slot).wait()
 

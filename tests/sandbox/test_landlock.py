@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.sandbox.sandbox_job import Job, Limits, job_from_wire, job_to_wire
-from heal_bot.sandbox.sandbox_policy import Layers
+from heal_bot.sandbox.job_spec import Job, Limits, job_from_wire, job_to_wire
+from heal_bot.sandbox.landlock import Layers
 from heal_bot.sandbox.seccomp import compile_filter
 
 FULL = {"landlock": 7, "landlock_reason": "", "seccomp_reason": "", "uid_reason": ""}

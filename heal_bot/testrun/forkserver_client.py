@@ -13,8 +13,8 @@ from typing import Any
 
 from heal_bot.core.model import Environment
 from heal_bot.ports import Tree
-from heal_bot.sandbox.client_pool import Running, Sandbox
-from heal_bot.sandbox.sandbox_job import Job, Limits, Profile
+from heal_bot.sandbox.job_spec import Job, Limits, Profile
+from heal_bot.sandbox.sandbox_client import Running, Sandbox
 from heal_bot.testrun import driver_protocol, scratch_dirs
 from heal_bot.testrun.driver_protocol import Untrusted
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse, OrderHearing
@@ -27,7 +27,7 @@ _CAP = 1 << 40
 _LINE = 1 << 20
 
 
-class ForkServer:
+class ForkServerClient:
     """A fork server in a slot of its own; `send` orders, `pump` for (tag, answer) in that order.
 
     It loads pytest at once, and the project when `begin` names the tests. With `ended` set nothing
