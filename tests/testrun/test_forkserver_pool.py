@@ -47,12 +47,12 @@ def test_a_session_takes_the_process_that_started_beside_the_baseline(
     runner, tree = SuiteRunner(sandbox, lanes=1), project(FILES)
     (suite,) = runner.run_many(run, env, [Ask(tree, warm=True)])
     assert [result.outcome for result in suite.results] == ["failed"]
-    assert sorted(started) == ["driver.py", "fork server.py"]
+    assert sorted(started) == ["driver.py", "forkserver.py"]
     bodies = ("return n + 2", "return n + 1")
     candidates = [tree.candidate("f", f"def f(n):\n    {body}\n") for body in bodies]
     with runner.warm(run, tree, env, FAILING, ()) as session:
         assert [v.status for v in session.judge(candidates)] == ["unchanged", "fixed"]
-    assert sorted(started) == ["driver.py", "fork server.py"]
+    assert sorted(started) == ["driver.py", "forkserver.py"]
 
 
 def test_a_session_on_another_tree_does_not_take_it(
@@ -65,7 +65,7 @@ def test_a_session_on_another_tree_does_not_take_it(
     with runner.warm(run, other, env, FAILING, ()) as session:
         (found,) = session.judge([other.candidate("f", "def f(n):\n    return n + 1\n")])
     assert found.status == "fixed"
-    assert started.count("fork server.py") == 2
+    assert started.count("forkserver.py") == 2
 
 
 def test_what_nobody_took_leaves_its_slot_to_cold_runs_that_need_it(
