@@ -163,7 +163,7 @@ def test_a_check_runs_without_network_secrets_or_the_models_key(room: Room) -> N
 
 def test_an_endless_or_shouting_snippet_is_cut(room: Room) -> None:
     short = replace(room.run, deadline=room.run.clock() + 1.5)
-    lab = replace(room.lab, run=short)
+    lab = SandboxLab(replace(room.lab.context, run=short))
     assert lab.snippet("while True: pass").how == "timeout"
     loud = room.lab.snippet("while True: print('x' * 1000)")
     assert loud.how == "output"

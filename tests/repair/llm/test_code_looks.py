@@ -91,7 +91,9 @@ def test_a_look_that_prints_much_is_cut_at_its_end_and_one_without_end_is_ended(
     assert "[cut here: what follows is not shown" in loud
     assert "(output" in loud
     assert isinstance(brief.lab, SandboxLab)
-    lab = replace(brief.lab, run=Run(lambda event: None, deadline=brief.lab.run.clock() + 1.5))
+    context = brief.lab.context
+    short = Run(lambda event: None, deadline=context.run.clock() + 1.5)
+    lab = SandboxLab(replace(context, run=short))
     assert "(timeout" in seen(replace(brief, lab=lab), "run", code="while True: pass").shown
 
 
