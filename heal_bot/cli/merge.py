@@ -15,8 +15,6 @@ from heal_bot.core.errors import UsageError
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
 
-_RED = frozenset({"fixed", "still_failing", "not_attempted", "collection_error"})
-
 
 @click.command("merge")
 @click.argument("bundles", nargs=-1, type=click.Path(path_type=Path))
@@ -53,6 +51,7 @@ def command(
     from heal_bot.core import bundle, settings
     from heal_bot.repair.search.replay_proposer import Replay
     from heal_bot.report import console
+    from heal_bot.report.failure_status import FAILING
     from heal_bot.wiring.proposers import CustomProposers
 
     bundle.check_writable(out)
@@ -61,7 +60,8 @@ def command(
     if not bundles:
         raise UsageError("no bundle is given: name their folders, or the folder above with --below")
     records = _records(bundles)
-    tests = tuple(dict.fromkeys(f.test for r in records for f in r.failures if f.status in _RED))
+    red = {"fixed", *FAILING}
+    tests = tuple(dict.fromkeys(f.test for r in records for f in r.failures if f.status in red))
     if not tests:
         raise UsageError(f"{bundles[0]} and the others name no failing test: nothing to merge")
     chosen = settings.from_process(None, {**options, "proposers": ("rules",)})

@@ -6,6 +6,8 @@ import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from heal_bot.core.statuses import SuiteEnd
+
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
@@ -46,9 +48,9 @@ def limit_errors(left: Callable[[], float]) -> Iterator[None]:
         raise BudgetError(f"the time given was over: {error}; raise --max-minutes") from error
 
 
-def explain_uncollected(ended: str, detail: str) -> HealBotError:
+def explain_uncollected(ended: SuiteEnd, detail: str) -> HealBotError:
     """Why no test is known: the time given was over, or pytest could not run."""
-    if ended == "timeout":
+    if ended == SuiteEnd.TIMEOUT:
         return BudgetError(f"the tests were not collected in time: {detail}; raise --max-minutes")
     return SandboxError(f"the tests cannot be collected: {ended}: {detail}")
 

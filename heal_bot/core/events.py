@@ -198,12 +198,10 @@ class Run:
 
     def tell_suite(self, stage: str, purpose: str, suite: SuiteRun) -> None:
         """Say what came of a run of the suite, in the numbers that a certificate has."""
-        self.emit(
-            SuiteFinished(
-                stage=stage, purpose=purpose, passed=suite.count(GREEN), failed=suite.count(RED),
-                seconds=suite.seconds, ended=suite.ended,
-            )
-        )  # fmt: skip
+        self.emit(SuiteFinished(
+            stage=stage, purpose=purpose, passed=suite.count(GREEN), failed=suite.count(RED),
+            seconds=suite.seconds, ended=suite.ended,
+        ))  # fmt: skip
 
     def left(self) -> float:
         """Seconds until the deadline, never negative."""

@@ -96,9 +96,8 @@ class _Search:
 
     def open(self) -> list[str]:
         """The tests that failed wherever they were seen so far, and were collected everywhere."""
-        seen, failed = self.seen.values(), RunResult.FAILED
-        return [t for t in self.tests if t not in self.passes
-                and all(states.get(t) == failed for states in seen)]  # fmt: skip
+        return [t for t in self.tests if t not in self.passes and all(
+                states.get(t) == RunResult.FAILED for states in self.seen.values())]  # fmt: skip
 
     def middle(self) -> int | None:
         """The next place to ask, the middle of the widest gap that was not asked about yet."""

@@ -87,8 +87,7 @@ def reproduce(
     results = {result.test: result for result in suite.results}
     uncollected = collection_failures.find_uncollected(suite, tree)
     if failures is None:
-        red = map(failure_of, suite.red)
-        failures = (*uncollected.values(), *red)
+        failures = (*uncollected.values(), *map(failure_of, suite.red))
     here = (replace(f, test=test_identity.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
@@ -177,9 +176,8 @@ def _classified(
         return _firm(failure, seen, tree, env)
     if not any(trial.all):
         if reason := non_code_causes.explain_elsewhere(failure, tree, env):
-            return Reproduced(
-                replace(failure, reason=f"{reason}; it passes here"), FailureStatus.EXPLAINED
-            )
+            reason = f"{reason}; it passes here"
+            return Reproduced(replace(failure, reason=reason), FailureStatus.EXPLAINED)
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         parts = (
             failure.reason,
@@ -196,20 +194,16 @@ def _classified(
         return Reproduced(replace(failure, reason=reason), status)
     if reason := run_kinds.explain_by_load(trial):
         return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
-    return Reproduced(
-        replace(failure, reason=run_kinds.explain_by_chance(trial)), FailureStatus.FLAKY, trial.rate
-    )
+    reason = run_kinds.explain_by_chance(trial)
+    return Reproduced(replace(failure, reason=reason), FailureStatus.FLAKY, trial.rate)
 
 
 def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> Reproduced:
     """A test that is red whenever it runs."""
     found = failure_of(seen, failure.reason)
     if reason := non_code_causes.explain_environment(seen, failure, tree, env):
-        status = (
-            FailureStatus.EXPLAINED
-            if non_code_causes.is_known(seen, failure, tree, env)
-            else FailureStatus.ENVIRONMENT
-        )
+        known = non_code_causes.is_known(seen, failure, tree, env)
+        status = FailureStatus.EXPLAINED if known else FailureStatus.ENVIRONMENT
         return Reproduced(replace(found, reason=reason), status)
     if not non_code_causes.is_alike(failure, seen) and (
         reason := non_code_causes.explain_elsewhere(failure, tree, env)

@@ -9,11 +9,8 @@ from heal_bot.core.statuses import FailureStatus
 
 # Systems whose failures cannot be confirmed in a sandbox on Linux.
 _ELSEWHERE = frozenset({"windows", "macos"})
-_SHOWN = {
-    FailureStatus.CONFIRMED: "failing too",
-    FailureStatus.FLAKY: "failing sometimes",
-    FailureStatus.ENVIRONMENT: "failing too",
-}
+_SHOWN = {FailureStatus.CONFIRMED: "failing too", FailureStatus.FLAKY: "failing sometimes",
+          FailureStatus.ENVIRONMENT: "failing too"}  # fmt: skip
 
 
 def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduced:

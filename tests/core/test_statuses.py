@@ -7,7 +7,9 @@ from typing import get_args
 import pytest
 
 from heal_bot.core import outcome, statuses
+from heal_bot.core.model import CaseResult
 from heal_bot.core.statuses import FailureStatus, OutcomeStatus, RunResult, VerdictStatus
+from tests.fakes import quiet_run, suite
 
 ROOT = Path(__file__).parents[2] / "heal_bot"
 # The agent runs in the target's Python, where heal-bot cannot be imported.
@@ -61,3 +63,11 @@ def test_a_result_is_red_or_green_or_skipped() -> None:
     assert set(RunResult) - {RunResult.SKIPPED} == statuses.RED | statuses.GREEN
     assert not statuses.RED & statuses.GREEN
     assert statuses.EXPECTED < statuses.GREEN
+
+
+def test_a_run_is_told_with_expected_failures_among_what_passed() -> None:
+    run, heard = quiet_run()
+    run.tell_suite("verify", "baseline", suite(*(CaseResult(each, each) for each in RunResult)))
+    (event,) = heard
+    assert (event.stage, event.purpose) == ("verify", "baseline")
+    assert (event.passed, event.failed, event.ended) == (3, 2, "finished")

@@ -215,13 +215,10 @@ class ModelProposer:
             if self.replies is not None:
                 texts = [text for _, text in heat]
                 judged = [
-                    (len(attempt.diff), texts[offers.index(attempt.candidate)])
-                    for attempt in recall().attempts
-                    if attempt.candidate in offers
-                    and (
-                        attempt.verdict.status == VerdictStatus.FIXED
-                        or not attempt.verdict.measured
-                    )
+                    (len(a.diff), texts[offers.index(a.candidate)])
+                    for a in recall().attempts
+                    if a.candidate in offers
+                    and (a.verdict.status == VerdictStatus.FIXED or not a.verdict.measured)
                 ]
                 if judged:
                     self.replies.put(key, min(judged)[1])

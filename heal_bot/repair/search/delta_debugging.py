@@ -163,9 +163,8 @@ class _Search:
             self.tried += 1
             self.ledger.count(self.cluster, candidate, verdict)
             self.judged[one] = verdict
-        return [
-            one for one in sets if (v := self.judged.get(one)) and v.status == VerdictStatus.FIXED
-        ]
+        known = ((one, self.judged.get(one)) for one in sets)
+        return [one for one, v in known if v and v.status == VerdictStatus.FIXED]
 
     def contradicted(self) -> str:
         """A test of the commit, where one fails with each reversal that passes; else ''."""
