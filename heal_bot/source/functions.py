@@ -138,6 +138,13 @@ def find_target(
     return next((t for t in targets if (t.qualname, t.kind, t.nth) == wanted), None)
 
 
+def body_lines(text: str, target: Target) -> range:
+    """The lines of a target of the text that run when it does, without its header."""
+    entries = index_entries(target.path, text)
+    first = next(e.body_line for e in entries if e.target == target)
+    return range(first, target.last_line + 1)
+
+
 def find_running(path: str, text: str, line: int) -> Target | None:
     """The innermost function that runs when `line` is executed; None for module and class code.
 

@@ -102,11 +102,15 @@ class LookRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SeenCode:
-    """What a look was for and what it showed; `targets` are those among it that may change."""
+    """What a look was for and what it showed.
+
+    `targets` are those among it that may change, `closed` says why there are none.
+    """
 
     asked: str
     shown: str
     targets: tuple[Target, ...] = ()
+    closed: str = ""
 
 
 def take_looks(
@@ -126,9 +130,7 @@ def _seen(look: CodeLook, brief: Brief, edits: Sequence[Edit]) -> SeenCode:
     if path.is_absolute() or ".." in path.parts:
         return SeenCode(f"{look.tool} {look.path}", "this path lies outside of the project")
     if look.tool == "show":
-        shown = show_code(look.path, brief, look.name, look.first or look.line, look.last)
-        closed = "" if shown.targets or ", lines " not in shown.asked else _closed(path, brief)
-        return replace(shown, asked=shown.asked + closed)
+        return show_code(look.path, brief, look.name, look.first or look.line, look.last)
     if look.tool == "run":
         asked, code = f"run\n{look.code}", look.code
     elif look.tool == "search":
@@ -204,19 +206,9 @@ def show_code(path: str, brief: Brief, name: str = "", first: int = 0, last: int
     whole = (t for t in targets if first <= t.first_line and t.last_line <= last)
     may = tuple(t for t in whole if t.kind != "default" and _is_open(t, brief))
     where = f"{path}::{name}, " if name else f"{path}, "
-    return SeenCode(f"show {where}lines {first}-{last} of {len(rows)}", shown.rstrip("\n"), may)
-
-
-def _closed(place: PurePosixPath, brief: Brief) -> str:
-    """Why nothing of a file that is shown may change."""
-    path = str(place)
-    if _may_change(path, brief):
-        return " (the failing tests execute no whole function of it: it cannot be changed)"
-    if not permits(brief.paths, path):
-        return " (the project's owners let no repair change this file)"
-    if path in paths.find_machinery(brief.tree) and not paths.is_test(path):
-        return " (pytest or the build loads this file as part of itself: it cannot be changed)"
-    return " (tests, build files and configuration cannot be changed)"
+    asked = f"show {where}lines {first}-{last} of {len(rows)}"
+    closed = _explain_closed(path, brief) or "the failing tests execute no whole function of it"
+    return SeenCode(asked, shown.rstrip("\n"), may, "" if may else closed)
 
 
 def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | None:
@@ -235,7 +227,7 @@ def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | 
 def _is_open(target: Target, brief: Brief) -> bool:
     """Whether the failing tests execute a target that a patch may change."""
     path = target.path
-    if not _may_change(path, brief):
+    if _explain_closed(path, brief):
         return False
     failures = brief.cluster.failures
     lines = {f.line for one in failures for f in one.frames if f.path == path}
@@ -244,19 +236,21 @@ def _is_open(target: Target, brief: Brief) -> bool:
         lines.update(ran.locations[at][1] for at in hit if ran.locations[at][0] == path)
     if target.kind != "function":
         return bool(lines)
-    text = edit.text_of(brief.tree, path)
-    body = next(e.body_line for e in functions.index_entries(path, text) if e.target == target)
-    return any(body <= line <= target.last_line for line in lines)
+    body = functions.body_lines(edit.text_of(brief.tree, path), target)
+    return any(line in body for line in lines)
 
 
-def _may_change(path: str, brief: Brief) -> bool:
-    """Whether a piece of that file may change; source that does not parse changes by lines."""
-    lines = any(failure.broken for failure in brief.cluster.failures)
-    kept = (
-        paths.is_test(path) or paths.is_protected(path) or path in paths.find_machinery(brief.tree)
-    )
-    never = lines or kept
-    return not never and permits(brief.paths, path)
+def _explain_closed(path: str, brief: Brief) -> str:
+    """Why nothing of a file may change; '' where a piece that the failing tests execute may."""
+    if any(failure.broken for failure in brief.cluster.failures):
+        return "source that does not parse or import changes by its lines"
+    if not permits(brief.paths, path):
+        return "the project lets no repair change this file"
+    if paths.is_test(path) or paths.is_protected(path):
+        return "tests, build files and configuration cannot be changed"
+    if path in paths.find_machinery(brief.tree):
+        return "pytest or the build loads this file as part of itself: it cannot be changed"
+    return ""
 
 
 def find_implicated(
@@ -270,8 +264,9 @@ def find_implicated(
             continue
         target = _function(frame, brief)
         if target is not None and target not in known:
-            may = (target,) if _may_change(frame.path, brief) else ()
-            seen[target] = replace(show_code(frame.path, brief, target.qualname), targets=may)
+            shown = show_code(frame.path, brief, target.qualname)
+            closed = _explain_closed(frame.path, brief)
+            seen[target] = replace(shown, targets=() if closed else (target,), closed=closed)
     return list(seen.values())[:2]
 
 

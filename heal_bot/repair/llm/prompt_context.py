@@ -229,10 +229,8 @@ def _imports(text: str) -> str:
             kept[f"{head}import "].append(names)
         elif isinstance(node, ast.If | ast.Try) and len(said := ast.unparse(node)) <= _CHOSEN:
             # Names that depend on the version, or on what is installed.
-            inner = (type(one) for one in ast.walk(node))
-            chosen += (
-                [said] if any(issubclass(one, ast.Import | ast.ImportFrom) for one in inner) else []
-            )
+            inner = any(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.walk(node))
+            chosen += [said] if inner else []
     return "\n".join((*(f"{head}{', '.join(names)}" for head, names in kept.items()), *chosen))
 
 

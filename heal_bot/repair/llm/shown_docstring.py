@@ -10,7 +10,8 @@ from heal_bot.source.definitions import Function
 
 # Lines of a docstring that is shown whole, and of a longer one's beginning.
 _WHOLE, _KEPT = 30, 12
-_MARK = re.compile(r"^[ \t]*\[(\d+) lines of the docstring are left out\][ \t]*\r?\n", re.MULTILINE)
+_MARK = "[{} lines of the docstring are left out]"
+_MARKED = re.compile(r"^[ \t]*\[\d+ lines of the docstring are left out\][ \t]*\r?$")
 
 
 def shorten_docstring(source: str) -> str:
@@ -19,18 +20,27 @@ def shorten_docstring(source: str) -> str:
     if span is None:
         return source
     lines, (first, last) = functions.split_lines(source), span
-    margin = lines[first][: len(lines[first]) - len(lines[first].lstrip(" \t\r\n"))].strip("\r\n")
-    mark = f"{margin}[{last - first} lines of the docstring are left out]\n"
-    return "".join((*lines[:first], mark, *lines[last:]))
+    margin = lines[last][: len(lines[last]) - len(lines[last].lstrip(" \t"))]
+    mark = _MARK.format(last - first)
+    return "".join((*lines[:first], f"{margin}{mark}\n", *lines[last:]))
 
 
 def restore_docstring(text: str, source: str) -> str:
-    """Lines of an answer with what `shorten_docstring` left out of the source put back."""
+    """An answer with what `shorten_docstring` left out of the source put back.
+
+    It stands where the mark does, or where an answer leaves the mark out as well.
+    """
     span = _omitted(source)
     if span is None:
         return text
-    omitted = "".join(functions.split_lines(source)[span[0] : span[1]])
-    return _MARK.sub(lambda _: omitted, text, count=1)
+    old, new = functions.split_lines(source), functions.split_lines(text)
+    omitted, around = old[span[0] : span[1]], [old[span[0] - 1].strip(), old[span[1]].strip()]
+    for at, line in enumerate(new):
+        if _MARKED.match(line):
+            return "".join((*new[:at], *omitted, *new[at + 1 :]))
+        if at == span[0] and [one.strip() for one in new[at - 1 : at + 1]] == around:
+            return "".join((*new[:at], *omitted, *new[at:]))
+    return text
 
 
 def _omitted(source: str) -> tuple[int, int] | None:

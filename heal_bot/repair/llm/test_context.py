@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import Cluster, Failure, Target
 from heal_bot.ports import Brief
-from heal_bot.source import functions, paths
+from heal_bot.source import edit, functions, paths
 from heal_bot.source.name_resolution import Symbol
 from heal_bot.source.references import CLASS, References
 
@@ -90,7 +90,8 @@ def _work(brief: Brief, target: Target, tests: Iterable[str]) -> dict[str, int]:
     """How many lines each of the tests executes that come by the body of a function."""
     if brief.spectrum is None:
         return {}
-    inside = range(target.first_line + 1, target.last_line + 1)
+    # Not the header: a test that imports the module first executes that, and nothing else of it.
+    inside = functions.body_lines(edit.text_of(brief.tree, target.path), target)
     body = sum(
         1 << at
         for at, (path, line) in enumerate(brief.spectrum.locations)

@@ -148,7 +148,9 @@ def test_of_tests_that_pass_those_that_run_the_likeliest_suspect_come_first() ->
     cluster = Cluster("c", (), (Suspect(target, 1.0, ()),))
     ring, more, up = ("tests/shop/test_till.py::test_ring", "tests/shop/test_more.py::test_more",
                       "tests/shop/test_till.py::TestUp::test_up[2]")  # fmt: skip
-    spectrum = Spectrum(((target.path, 7), (target.path, 17)), {ring: 0b11, more: 0b10, up: 0b01})
+    spectrum = Spectrum(
+        ((target.path, 7), (target.path, 17), (target.path, 5)), {ring: 0b11, more: 0b110, up: 0b01}
+    )
     brief = Brief(cluster, MemoryTree(), passed=frozenset({ring, more, up}), spectrum=spectrum)
     assert [one.qualname for one in gather_facts(brief).passing] == ["TestUp.test_up", "test_ring"]
 

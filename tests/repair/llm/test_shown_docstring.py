@@ -24,6 +24,15 @@ def test_the_middle_of_a_long_docstring_is_left_out_and_comes_back(source: str) 
     assert restore_docstring(shown, source) == source
 
 
+@pytest.mark.parametrize("source", [LONG, METHOD])
+def test_an_answer_without_the_mark_loses_nothing_either(source: str) -> None:
+    bare = re.sub(
+        r" +\[\d\d lines of the docstring are left out\]\n", "", shorten_docstring(source)
+    )
+    assert restore_docstring(bare, source) == source
+    assert restore_docstring(source, source) == source
+
+
 def test_what_is_short_or_does_not_parse_is_shown_as_it_is() -> None:
     for source in ("def f():\n    '''One.'''\n", LONG.replace(":", "", 1), "X = 1\n" * 50):
         assert shorten_docstring(source) == source
