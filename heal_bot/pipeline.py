@@ -28,7 +28,7 @@ from heal_bot.core.statuses import OutcomeStatus, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import package_bisection
 from heal_bot.history.changes import find_changes
-from heal_bot.junit import excluded_failures, reader, reported_tests, test_selection
+from heal_bot.junit import excluded_failures, reader, reported_tests, selected_tests
 from heal_bot.ports import Critic, Lab, Proposer, RunContext, Runner, Store, Tree, Workspace
 from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_log import AttemptLog
@@ -45,10 +45,10 @@ from heal_bot.verification import (
 from heal_bot.verification.baseline import remark_on_ids, reproduce
 from heal_bot.verification.final_check import confirm
 from heal_bot.verification.measured_change import TAMPERED
+from heal_bot.verification.merge_commit_check import check_merge_commit
 from heal_bot.verification.reproduction import Reproduction
 from heal_bot.verification.snippet_lab import Panel, SandboxLab
 from heal_bot.verification.suite_time_budget import SuitePlan
-from heal_bot.verification.test_merge_commit import check_merge_commit
 from heal_bot.verification.verify_command import run_commands
 from heal_bot.verification.warm_trial import open_session
 
@@ -153,10 +153,10 @@ def _observe(request: HealRequest, report: Report, context: RunContext) -> Repro
     run, tree = context.run, context.tree
     context.runner.preflight(run, context.env)
     look = SuitePlan(Collection(()))
-    meant = test_selection.guess_meant(request, report, tree)
+    meant = selected_tests.guess_meant(request, report, tree)
     if request.reports:
         look = suite_time_budget.plan_suite(context, report, meant)
-    wanted = test_selection.select_wanted(run, request, report, tree, look.collection)
+    wanted = selected_tests.select_wanted(run, request, report, tree, look.collection)
     report = reported_tests.add_remarks(report, wanted)
     if wanted.nothing:
         return Outcome(request, OutcomeStatus.NOTHING_TO_DO, "done", wanted.nothing, report)

@@ -16,7 +16,7 @@ from heal_bot.core.model import (
     Outcome,
     Report,
     Reproduced,
-    test_identity,
+    stable_test_ids,
 )
 from heal_bot.junit import reader, reported_tests
 from heal_bot.report.outcome_record import fingerprint_failures, flatten
@@ -36,22 +36,24 @@ MONDAY = ("a.py::test_a", f"{F}[mon [1]]", f"{F}[mon::2]", f"{F}[mon 3]", "b.py:
 
 
 def test_a_test_is_named_by_its_place_and_found_by_it_in_another_run() -> None:
-    names = test_identity.placed(MONDAY, [F])
+    names = stable_test_ids.placed(MONDAY, [F])
     assert list(names.values()) == [f"{F}[{n} of 3]" for n in (1, 2, 3)]
     tuesday = tuple(test.replace("mon", "tue") for test in MONDAY)
-    assert [test_identity.here(names[test], tuesday) for test in MONDAY[1:4]] == list(tuesday[1:4])
-    assert test_identity.runnable(names[MONDAY[1]]) == F
+    assert [stable_test_ids.here(names[test], tuesday) for test in MONDAY[1:4]] == list(
+        tuesday[1:4]
+    )
+    assert stable_test_ids.runnable(names[MONDAY[1]]) == F
 
 
 @pytest.mark.parametrize(
     "name", [f"{F}[2 of 4]", f"{F}[0 of 3]", f"{F}[4 of 3]", f"{F}[mon 3]", F, "a.py"]
 )
 def test_a_name_that_is_no_place_here_stays_as_it_is(name: str) -> None:
-    assert test_identity.here(name, MONDAY) == name
+    assert stable_test_ids.here(name, MONDAY) == name
 
 
 def test_an_id_that_reads_like_a_place_is_an_id() -> None:
-    assert test_identity.here("m::f[1 of 1]", ("m::f[x]", "m::f[1 of 1]")) == "m::f[1 of 1]"
+    assert stable_test_ids.here("m::f[1 of 1]", ("m::f[x]", "m::f[1 of 1]")) == "m::f[1 of 1]"
 
 
 def _outcome(test: str, *collected: str) -> Outcome:

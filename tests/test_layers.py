@@ -95,6 +95,11 @@ def test_each_module_stays_under_400_lines(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 400
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=_name)
+def test_no_module_is_named_as_tests_are(path: Path) -> None:
+    assert not path.name.startswith("test_")
+
+
 @pytest.mark.parametrize(
     ("name", "imported"),
     [

@@ -14,19 +14,25 @@ _SHOWN_EVERY = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class Envelope:
+    """The number of an event among those of its run, and the clock's time."""
+
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted(Envelope):
     """A remark for a person: something missing, skipped or decided."""
 
     stage: str
     message: str
     level: str = "info"
     kind: str = field(default="noted", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class Planned(Envelope):
     """What the run expects to spend, said before the first test."""
 
     suite_seconds: float
@@ -34,12 +40,10 @@ class Planned:
     minutes_left: float
     stage: str = field(default="pipeline", init=False)
     kind: str = field(default="planned", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteFinished:
+class SuiteFinished(Envelope):
     """One sandboxed pytest run ended."""
 
     stage: str
@@ -49,12 +53,10 @@ class SuiteFinished:
     seconds: float
     ended: str
     kind: str = field(default="suite", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterStarted:
+class ClusterStarted(Envelope):
     """The search for one root cause begins."""
 
     cluster: str
@@ -62,12 +64,10 @@ class ClusterStarted:
     suspects: tuple[str, ...]
     stage: str = field(default="repair", init=False)
     kind: str = field(default="cluster", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchProgressed:
+class SearchProgressed(Envelope):
     """Candidates tried so far by one proposer in one cluster."""
 
     cluster: str
@@ -76,12 +76,10 @@ class SearchProgressed:
     best_fixed: int
     stage: str = field(default="repair", init=False)
     kind: str = field(default="search", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptJudged:
+class AttemptJudged(Envelope):
     """An attempt entered the ledger."""
 
     number: int
@@ -93,12 +91,10 @@ class AttemptJudged:
     detail: str
     stage: str = field(default="repair", init=False)
     kind: str = field(default="attempt", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpoke:
+class ModelSpoke(Envelope):
     """A step of a model call.
 
     kind: request | delta | usage | retry | candidate | salvage | reject | refusal | budget |
@@ -114,12 +110,10 @@ class ModelSpoke:
     cached_tokens: int = 0
     usd: float | None = None
     stage: str = field(default="repair", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalConfirmed:
+class ProposalConfirmed(Envelope):
     """A proposal went through the cold runs; status: patch, or why not."""
 
     status: str
@@ -127,12 +121,10 @@ class ProposalConfirmed:
     detail: str = ""
     stage: str = field(default="verify", init=False)
     kind: str = field(default="confirmed", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Underway:
+class Underway(Envelope):
     """What is running at this moment: a test (the `number`th of `of`) or a candidate.
 
     Only for whoever watches: at most one a second of each stage, under the number of the event
@@ -144,8 +136,6 @@ class Underway:
     number: int
     of: int = 0
     kind: str = field(default="underway", init=False)
-    seq: int = 0
-    at: float = 0.0
 
 
 Event = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.model import Collection, ReportedCase, test_identity
+from heal_bot.core.model import Collection, ReportedCase, stable_test_ids
 from heal_bot.core.text import one_line
 from heal_bot.junit import dialects
 from heal_bot.junit.ast_lookup import Sources
@@ -70,7 +70,7 @@ class Join:
         """By its place among the parameter sets of its function, where ids change with each run."""
         for name in dialects.read_names(case) if case.place and self._ordered else ():
             others = self._index.parametrized(name.classname, name.test.partition("[")[0])
-            if len(others) == case.places and len(set(map(test_identity.function, others))) == 1:
+            if len(others) == case.places and len(set(map(stable_test_ids.function, others))) == 1:
                 return (others[case.place - 1],)
         return ()
 

@@ -23,7 +23,7 @@ from heal_bot.core.model import (
     Suggestion,
     SuiteTotals,
     Suspect,
-    test_identity,
+    stable_test_ids,
 )
 from heal_bot.core.outcome import MAX_SENTENCES, SCHEMA, OutcomeRecord
 from heal_bot.core.text import Secret, clip, hide_values, printable, redact
@@ -106,7 +106,7 @@ def _search(search: Search) -> dict[str, Any]:
 def _lasting(outcome: Outcome) -> dict[str, str]:
     """The names that hold, by the ids of this run."""
     baseline = outcome.baseline
-    return test_identity.placed(baseline.suite.collected, baseline.unsteady) if baseline else {}
+    return stable_test_ids.placed(baseline.suite.collected, baseline.unsteady) if baseline else {}
 
 
 def _patch(patch: Patch | None, names: Mapping[str, str]) -> dict[str, Any] | None:

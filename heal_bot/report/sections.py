@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from heal_bot.core.model import test_identity
+from heal_bot.core.model import stable_test_ids
 from heal_bot.core.text import code_span, count, fence, for_markdown, one_line
 from heal_bot.report.causes import describe_attempt
 from heal_bot.report.causes import list_causes as causes_of
@@ -241,7 +241,7 @@ def doubts(record: OutcomeRecord, extra: Sequence[str] = ()) -> str:
 def reproduce(record: OutcomeRecord, branch: str) -> str:
     """One command that checks the claim."""
     fixed = (f.test for f in record.failures if f.status == "fixed")
-    tests = list(dict.fromkeys(map(test_identity.runnable, fixed)))
+    tests = list(dict.fromkeys(map(stable_test_ids.runnable, fixed)))
     command = f"git fetch origin {branch} && git checkout FETCH_HEAD && python -m pytest"
     shown = " \\\n  ".join([command, *(quote(one_line(test)) for test in tests[:_REPEATED])])
     more = _more(len(tests) - _REPEATED)

@@ -13,7 +13,7 @@ from heal_bot.core.model import (
     Failure,
     Reproduced,
     SuiteRun,
-    test_identity,
+    stable_test_ids,
 )
 from heal_bot.core.statuses import FailureStatus, RunResult, SuiteEnd
 from heal_bot.core.text import count
@@ -88,7 +88,7 @@ def reproduce(
     uncollected = collection_failures.find_uncollected(suite, tree)
     if failures is None:
         failures = (*uncollected.values(), *map(failure_of, suite.red))
-    here = (replace(f, test=test_identity.here(f.test, suite.collected)) for f in failures)
+    here = (replace(f, test=stable_test_ids.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
     trials = rerun_tests(context, suite, known, selected, seen.beside)

@@ -17,7 +17,7 @@ from heal_bot.core.model import (
     Failure,
     Proposal,
     Verdict,
-    test_identity,
+    stable_test_ids,
 )
 from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.core.statuses import VerdictStatus
@@ -71,7 +71,7 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     if not baseline.confirmed:
         found = "; ".join(f"{i.failure.test} is {i.status}" for i in baseline.reproduced[:_SHOWN])
         return (Row("failing tests", "red before the patch", found),)
-    here = partial(test_identity.here, tests=baseline.suite.collected)
+    here = partial(stable_test_ids.here, tests=baseline.suite.collected)
     rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
     claimed = claimed.model_copy(update={"before_after": rows_here})
     attempt = Attempt(1, "", candidate, Verdict(VerdictStatus.FIXED))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Baseline, Cause, Edit, SuiteRun, Verdict, test_identity
+from heal_bot.core.model import Baseline, Cause, Edit, SuiteRun, Verdict, stable_test_ids
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import count
 from heal_bot.verification import warm_trial
@@ -64,8 +64,8 @@ def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | No
 
 def _renamed(tests: Collection[str], others: Collection[str]) -> Cause:
     """The ids, where each of the tests is there by the name of its function; else the change."""
-    named = set(map(test_identity.function, others))
-    same = all(test_identity.function(test) in named for test in tests)
+    named = set(map(stable_test_ids.function, others))
+    same = all(stable_test_ids.function(test) in named for test in tests)
     return Cause.IDS if same else Cause.CHANGE
 
 

@@ -14,9 +14,9 @@ from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Event
 from heal_bot.core.model import Baseline, Cluster, Collection, HealRequest, Outcome
 from heal_bot.junit import reader, reported_tests
+from heal_bot.repair.llm.failing_test_context import Failing
 from heal_bot.repair.llm.prompt_context import ContextFacts
 from heal_bot.repair.llm.prompts_fitted import Prompter
-from heal_bot.repair.llm.test_context import Failing
 from heal_bot.report import console, pull_request_body, step_summary
 from heal_bot.report.outcome_record import flatten
 from heal_bot.verification.baseline import reproduce

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from heal_bot.core.model import Failure, Target
 from heal_bot.core.text import cut_end, one_line
+from heal_bot.repair.llm.failing_test_context import Failing, holds
 from heal_bot.repair.llm.prompt_context import FOLLOWED, ContextFacts, ShownTarget
 from heal_bot.repair.llm.shown_docstring import shorten_docstring
 from heal_bot.repair.llm.suspect_context import Related
-from heal_bot.repair.llm.test_context import Failing, holds
 
 _SUSPECTS = 8
 _TESTS = 6

@@ -14,6 +14,7 @@ from heal_bot.core.text import count
 from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
 from heal_bot.repair.llm.attempt_feedback import word_lesson
+from heal_bot.repair.llm.failing_test_context import Failing, find_failing, find_passing
 from heal_bot.repair.llm.local_variable_trace import REACHED, WHOLE, make_watcher
 from heal_bot.repair.llm.shown_docstring import shorten_docstring
 from heal_bot.repair.llm.suspect_context import (
@@ -23,7 +24,6 @@ from heal_bot.repair.llm.suspect_context import (
     find_related,
     outline_class,
 )
-from heal_bot.repair.llm.test_context import Failing, find_failing, find_passing
 from heal_bot.source import edit, functions, guard
 from heal_bot.source.references import References
 

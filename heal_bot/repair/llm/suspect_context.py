@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import Target
-from heal_bot.repair.llm.test_context import holds
+from heal_bot.repair.llm.failing_test_context import holds
 from heal_bot.source import functions, guard, paths
 from heal_bot.source.definitions import Function
 from heal_bot.source.name_resolution import Symbol

@@ -8,9 +8,9 @@ import pytest
 
 from heal_bot.core.model import Failure, Target
 from heal_bot.repair.llm.context_selection import select_facts
+from heal_bot.repair.llm.failing_test_context import Failing
 from heal_bot.repair.llm.prompt_context import ContextFacts, ShownTarget
 from heal_bot.repair.llm.suspect_context import Related
-from heal_bot.repair.llm.test_context import Failing
 
 
 def target(name: str, size: int = 100, first: int = 1, kind: str = "function") -> Target:

@@ -19,9 +19,9 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.core.text import Secret
+from heal_bot.repair.llm.failing_test_context import Failing
 from heal_bot.repair.llm.prompt_context import ContextFacts, ShownTarget
 from heal_bot.repair.llm.prompts_fitted import Prompter, Turn, estimate
-from heal_bot.repair.llm.test_context import Failing
 
 TARGET = Target("m.py", "f", 0, "function", 1, 2, "def f(a):\n    return a\n")
 FAILURE = Failure("tests/test_m.py::test_f", "AssertionError", "1 != 2")

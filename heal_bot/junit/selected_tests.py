@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Collection, Failure, HealRequest, Report, test_identity
+from heal_bot.core.model import Collection, Failure, HealRequest, Report, stable_test_ids
 from heal_bot.junit import reported_tests
 from heal_bot.junit.reported_tests import Resolved
 from heal_bot.ports import Tree
@@ -32,7 +32,7 @@ def select_wanted(
 
     A report without failures that is not whole is no proof: it counts as none.
     """
-    only = tuple(test_identity.here(test, collection.tests) for test in request.only)
+    only = tuple(stable_test_ids.here(test, collection.tests) for test in request.only)
     named = tuple(Failure(test, "", "", reason=_NAMED) for test in only)
     if not request.reports:
         return Resolved(named, whole=not named)

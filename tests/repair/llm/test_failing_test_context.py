@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from heal_bot.core.model import Cluster, Failure, Frame, Origin
-from heal_bot.repair.llm.test_context import Failing, find_failing
+from heal_bot.repair.llm.failing_test_context import Failing, find_failing
 from heal_bot.source.references import References
 from tests.fakes import FolderTree
 

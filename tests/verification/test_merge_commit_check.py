@@ -22,7 +22,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.ports import Ask
 from heal_bot.source.functions import find_target, index_targets
-from heal_bot.verification.test_merge_commit import GATE, check_merge_commit
+from heal_bot.verification.merge_commit_check import GATE, check_merge_commit
 from tests.fakes import (
     ENVIRONMENT,
     ISOLATION,
