@@ -35,7 +35,7 @@ def settle_load(
     passing = {test for suite in suites for test in suite.passed}
     kept, doubts = list(suites), []
     for number, (ask, suite) in enumerate(zip(asks, suites, strict=True)):
-        red = {r.test for r in suite.results if r.red and r.test in listed} & passing
+        red = {r.test for r in suite.red if r.test in listed} & passing
         if not red or context.run.over():
             continue
         alone = replace(ask, tests=tuple(sorted(red)))

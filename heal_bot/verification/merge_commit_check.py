@@ -53,7 +53,7 @@ def check_merge_commit(
     before, after = context.run_many([Ask(merged, selected), Ask(fresh, selected)])
     if before.finished and not after.finished:
         return ended_early(context.run, f"the patched suite on the {name}", after)
-    left = tuple(r for r in after.results if r.test in found.patch.fixed and r.red)
+    left = tuple(r for r in after.red if r.test in found.patch.fixed)
     if left:
         detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"
         return Verdict(
@@ -76,7 +76,7 @@ def _broken(
     if not red:
         return ()
     again = context.runner.run(context.run, fresh, context.env, red)
-    return [result for result in again.results if result.test in red and result.red]
+    return [result for result in again.red if result.test in red]
 
 
 def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:

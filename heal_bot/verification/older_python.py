@@ -37,7 +37,7 @@ def compare_pythons(context: RunContext, baseline: Baseline, hints: RunHints) ->
     reason = _reason(context.env, older)
     found = tuple(
         replace(item, status=FailureStatus.EXPLAINED, failure=replace(item.failure, reason=reason))
-        if item.status == "confirmed" and item.failure.test in green
+        if item.confirmed and item.failure.test in green
         else item
         for item in baseline.reproduced
     )

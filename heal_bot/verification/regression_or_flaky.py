@@ -60,7 +60,7 @@ def broken_tests(
     if only := [test for test in always if not before[test] and not after[test]]:
         # In the suite each time, and never alone: for the tests before it, or for the load?
         (quiet,) = one_by_one(context, [Ask(fresh, baseline.selected, hashes=0)])
-        if quiet.ended == "finished":
+        if quiet.finished:
             always -= set(only) - {result.test for result in held.broken(quiet)}
     broken, at_times = [], set()
     for test in asked:
@@ -93,7 +93,7 @@ def _many(
     if len(seeds) != 1 or len(red) < 2:
         return tuple(failing[test] for test in asked), ()
     (plain,) = context.run_many([Ask(context.tree, tuple(asked), hashes=seeds[0])])
-    if plain.ended != "finished":
+    if not plain.finished:
         return tuple(failing[test] for test in asked), ()
     before = held.count([plain])
     broken = tuple(failing[test] for test in asked if not before[test])

@@ -111,7 +111,7 @@ def _stopped(seen: Reproduction | Outcome, before: Reproduction | None) -> str:
         return seen.reason if isinstance(seen, Outcome) else ""
     if seen.baseline.confirmed:
         return ""
-    if seen.baseline.suite.ended != "finished":
+    if not seen.baseline.suite.finished:
         return seen.baseline.suite.detail or seen.baseline.suite.ended
     known = {failure.test for failure in before.baseline.confirmed}
     items = (i for i in seen.baseline.reproduced if i.failure.test in known)
