@@ -1,17 +1,24 @@
-"""What tests of several packages share: a run with its events, and a real git repository."""
+"""What tests of several packages share: a sandbox, a run with its events, a real git repository."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from heal_bot.core.events import Event, Run
+from heal_bot.sandbox.sandbox_client import Sandbox
 
 Git = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox.start(slots=2) as started:
+        yield started
 
 
 @pytest.fixture

@@ -23,12 +23,6 @@ attacked.load("channels")
 attacked.load("engines")
 
 
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox.start(slots=2) as started:
-        yield started
-
-
 @pytest.fixture
 def slot(sandbox: Sandbox) -> Iterator[Slot]:
     with sandbox.slot() as taken:

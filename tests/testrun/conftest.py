@@ -78,12 +78,6 @@ def env(site: Path) -> Environment:
     return Environment(PYTHON, version, prefix, base, (str(site),), (".", str(site)))
 
 
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox.start(slots=2) as started:
-        yield started
-
-
 @pytest.fixture
 def runner(sandbox: Sandbox) -> SuiteRunner:
     return SuiteRunner(sandbox)
