@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +39,8 @@ INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruct
                     "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
                     "replies", "resume", "paths", "system-packages",
                     "verify-command"})  # fmt: skip
+# What a step says to start the container; the runner passes it on like an input.
+_RUNNERS = frozenset({"args", "entrypoint"})
 _DOWNLOADED = "junit-*"
 _TOLD = 5
 _NUMBER = re.compile(r"[0-9]{1,18}")
@@ -60,8 +62,8 @@ class ActionContext:
     def of(cls, environ: Mapping[str, str]) -> ActionContext:
         """The job that an environment describes. UsageError for a value that cannot be meant."""
         given = actions_runner.inputs(environ)
-        for name in sorted(set(given) - INPUTS)[:_TOLD]:
-            click.echo(actions_runner.annotation("warning", "heal-bot", _unknown(name)))
+        if unknown := sorted(set(given) - INPUTS - _RUNNERS):
+            raise UsageError(_unknown(unknown))
         chosen = _settings(environ, given)
         if given.get("allow", "write") not in permission_check.LEVELS:
             raise UsageError(
@@ -250,12 +252,15 @@ def _settings(
     return settings.load(environ, config, known)
 
 
-def _unknown(name: str) -> str:
+def _unknown(names: Sequence[str]) -> str:
+    """What is wrong with inputs that nobody reads: the run would go on without what they give."""
     import difflib
 
-    close = difflib.get_close_matches(name, INPUTS, n=1)
-    hint = f"did you mean {close[0]}?" if close else "docs/inputs.md lists them all"
-    return f"unknown input {name[:40]} is passed over; {hint}"
+    told = []
+    for name in names[:_TOLD]:
+        close = difflib.get_close_matches(name, INPUTS, n=1)
+        told.append(f"{name[:40]} (did you mean {close[0]}?)" if close else name[:40])
+    return f"unknown input {', '.join(told)}; docs/inputs.md lists every input"
 
 
 def _listed(text: str) -> tuple[str, ...]:

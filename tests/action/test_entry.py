@@ -259,13 +259,25 @@ def test_the_action_file_names_the_inputs_the_program_reads() -> None:
     assert (ROOT / "Dockerfile").read_text().rstrip().endswith('"heal_bot", "action"]')
 
 
-def test_unknown_inputs_are_told_with_the_name_that_was_meant(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    ActionContext.of(inputs({"max-usdd": "1", "xyz": "1", "mode": "pull-request"}))
-    first, second = capsys.readouterr().out.splitlines()
-    assert "unknown input max-usdd is passed over; did you mean max-usd?" in first
-    assert "unknown input xyz is passed over; docs/inputs.md lists them all" in second
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("anthropic_api_key", r"anthropic_api_key \(did you mean anthropic-api-key\?\)"),
+        ("github_token", r"github_token \(did you mean github-token\?\)"),
+        ("mod", r"mod \(did you mean mode\?\)"),
+        ("max-usdd", r"max-usdd \(did you mean max-usd\?\)"),
+        ("xyz", "unknown input xyz; docs/inputs.md lists every input"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_input_ends_the_run_with_the_name_that_was_meant(name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as raised:
+        ActionContext.of(inputs({name: "a-value-that-may-be-secret"}))
+    assert "a-value" not in str(raised.value)
+
+
+def test_what_starts_the_container_is_no_misspelt_input() -> None:
+    given = inputs({"args": "action", "entrypoint": "python"})
+    assert ActionContext.of(given).allow == "write"
 
 
 @pytest.mark.parametrize(

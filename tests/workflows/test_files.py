@@ -54,6 +54,16 @@ def test_every_input_has_a_description_and_a_default() -> None:
         assert "default" in given, name
 
 
+def test_what_most_workflows_set_stands_first() -> None:
+    assert list(ACTION["inputs"])[:3] == ["junit", "anthropic-api-key", "mode"]
+
+
+def test_the_inputs_have_the_groups_of_the_documentation() -> None:
+    groups = re.findall(r"^  # (.+)\.$", (ROOT / "action.yml").read_text(), re.MULTILINE)
+    headings = re.findall(r"^## (.+)$", (ROOT / "docs/inputs.md").read_text(), re.MULTILINE)
+    assert [*groups, "Outputs"] == headings
+
+
 def test_the_table_of_inputs_is_that_of_the_action() -> None:
     rows = re.findall(r"^\| `([\w-]+)` \| ", (ROOT / "docs/inputs.md").read_text(), re.MULTILINE)
     assert rows == [*ACTION["inputs"], *ACTION["outputs"]]
