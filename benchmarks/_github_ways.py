@@ -83,7 +83,7 @@ def pushed_to_the_head(stage: Stage) -> None:
     # The same red run again: what it was about is repaired, so nothing more is written.
     stage.github.exchanges.clear()
     stage.act(event)
-    assert stage.delivery in {"stale", "refused"}, stage.said
+    assert stage.delivery in {"superseded", "refused"}, stage.said
     assert stage.github.writes() == []
     assert stage.github.world.branch("feature") == tip
 

@@ -34,7 +34,7 @@ def moved_under_a_comment(stage: Stage) -> None:
     event = red_comment(stage)
     stage.meanwhile = lambda: stage.commit("feature", "shop/other.py", "X = 1\n")
     stage.act(event)
-    assert (stage.status, len(stage.healed)) == ("stale", 1), stage.said
+    assert (stage.status, len(stage.healed)) == ("superseded", 1), stage.said
     assert not stage.ours()
     assert any("moved from" in body for body in stage.bodies())
 
@@ -44,7 +44,7 @@ def branch_deleted_meanwhile(stage: Stage) -> None:
     stage.meanwhile = lambda: stage.github.world.git.delete_ref("refs/heads/feature")
     stage.act(event)
     stage.humans.clear()
-    assert stage.status == "stale"
+    assert stage.status == "superseded"
     assert not stage.ours()
 
 
@@ -153,7 +153,7 @@ def apply_after_a_move(stage: Stage) -> None:
     stage.act(red_comment(stage))
     stage.commit("feature", "shop/other.py", "X = 1\n")
     stage.act(stage.comment("/heal apply", pull=stage.github.world.pulls[1]))
-    assert stage.delivery == "stale", stage.said
+    assert stage.delivery == "superseded", stage.said
     assert len(stage.ours()) == 1
 
 

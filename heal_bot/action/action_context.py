@@ -203,7 +203,7 @@ class ActionContext:
         """Outputs, step summary, and one line in the log."""
         fixed = sum(f.status == "fixed" for f in record.failures)
         failing = sum(f.status in FAILING for f in record.failures)
-        told = done.status if done.status in {"stale", "refused"} else record.status
+        told = done.status if done.status in {"superseded", "refused"} else record.status
         patch, suggestion = self.bundle / "patch.diff", self.bundle / "suggestion.diff"
         outputs = {
             "status": told,
@@ -220,7 +220,7 @@ class ActionContext:
         }
         self.tell(outputs, step_summary.render_step(record, done.status, done.reason, done.url))
         broken = told in {"environment_error", "sandbox_error"}
-        level = "warning" if broken or told in {"stale", "refused"} else "notice"
+        level = "warning" if broken or told in {"superseded", "refused"} else "notice"
         why = broken or told == "explained"
         reason = record.reason if why else f"{done.url} {done.reason}".strip()
         said = f"{told}, {done.status}: {reason}"

@@ -41,7 +41,7 @@ def heal_and_publish(
     runs: Runs,
     heal: Healer,
 ) -> None:
-    """Reports, memory, the run itself, delivery; a stale result is healed once more."""
+    """Reports, memory, the run itself, delivery; a superseded result is healed once more."""
     request, options = _since_green(job, asked, runs), job.options()
     if options.mode != "dry-run":
         _begin(job, asked, forge)
@@ -55,7 +55,7 @@ def heal_and_publish(
         try:
             record = heal(job, task)
             done = _published(job, record, request, forge, options)
-            if done.status == "stale" and done.head and request.reply_to is None:
+            if done.status == "superseded" and done.head and request.reply_to is None:
                 job.run.emit(Noted(stage="publish", message=f"{done.reason}: healing once more"))
                 request = replace(request, base_sha=done.head, tested_sha=done.head)
                 record = heal(job, replace(task, request=request))

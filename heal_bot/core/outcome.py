@@ -31,8 +31,8 @@ Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 Status = Literal[
     "healed", "partly_healed", "not_healed", "flaky", "stale_test", "not_reproduced",
-    "nothing_to_do", "refused", "stale", "budget_exhausted", "sandbox_error", "environment_error",
-    "explained",
+    "nothing_to_do", "refused", "superseded", "budget_exhausted", "sandbox_error",
+    "environment_error", "explained",
 ]  # fmt: skip
 Stopped = Literal["done", "exhausted", "stuck", "budget", "interrupted"]
 FailureStatus = Literal[
@@ -81,7 +81,10 @@ class SuspectRecord(Record):
 
 
 class FailureRecord(Record):
-    """A failing test; the source that keeps it from being collected, since which commit."""
+    """A failing test; the source that keeps it from being collected, since which commit.
+
+    `failed_on` names the systems or Pythons of CI where it failed, if it passes here.
+    """
 
     test: Name
     status: FailureStatus
@@ -96,6 +99,7 @@ class FailureRecord(Record):
     line: Count = 0
     commit: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")] = ""
     title: Name = ""
+    failed_on: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
 
 
 class ClusterRecord(Record):

@@ -21,12 +21,12 @@ def apply_proposal(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str)
     number, branch = proposal.number, proposal.head_ref
     if not forge.objects.contains(run, proposal.head_sha, sha):
         reason = f"this branch moved since pull request {number} was made; ask with /heal again"
-        return Published("stale", reason, proposal.url, number, branch)
+        return Published("superseded", reason, proposal.url, number, branch)
     if not all_ours(run, sha, proposal.head_sha, forge):
         reason = f"pull request {number} has commits that are not heal-bot's; merge it yourself"
         return Published("declined", reason, proposal.url, number, branch)
     if not forge.objects.advance_branch(run, base_ref, proposal.head_sha):
-        return Published("stale", "this branch moved meanwhile", proposal.url, number, branch)
+        return Published("superseded", "this branch moved meanwhile", proposal.url, number, branch)
     try_aside(run, lambda: forge.objects.delete_branch(run, branch))
     reason = f"the change of pull request {number} is on this branch now"
     return Published("pushed", reason, proposal.url, number, branch)

@@ -47,8 +47,8 @@ class Published:
     """What came of publishing.
 
     status: created | updated | unchanged | pushed | suggested | commented | branch_only | summary |
-    dry_run | declined | stale | refused | nothing. `reason` is one plain sentence; `head` is the
-    commit that made a patch stale; `checked` says that a check run shows the failing lines.
+    dry_run | declined | superseded | refused | nothing. `reason` is one plain sentence; `head` is
+    the commit that superseded a patch; `checked` says that a check run shows the failing lines.
     """
 
     status: str

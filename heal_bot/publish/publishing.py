@@ -13,14 +13,14 @@ from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver
-from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Stale, recompute
+from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Superseded, recompute
 from heal_bot.report import pull_request_body, status_comment, step_summary
 from heal_bot.source.allowed_paths import explain_outside
 
 _PROPOSED = frozenset({"created", "updated"})
 # What cannot have been said before in the same words.
 _NEWS = frozenset({"created", "updated", "pushed", "suggested"})
-_QUIET = frozenset({"unchanged", "stale", "refused", "dry_run"})
+_QUIET = frozenset({"unchanged", "superseded", "refused", "dry_run"})
 
 
 def publish(
@@ -101,8 +101,8 @@ def _publish(
         )
         if reason := explain_outside(options.paths, (file.path for file in change.files)):
             return Published("refused", reason), None
-    except Stale as error:
-        return Published("stale", str(error), head=error.head), None
+    except Superseded as error:
+        return Published("superseded", str(error), head=error.head), None
     except BundleRefused as error:
         return Published("refused", one_line(str(error), 500)), None
     if not change.foreign and options.mode != "dry-run":

@@ -26,7 +26,7 @@ class BundleRefused(HealBotError):
     """A bundle that disagrees with the commit, the event, or what a patch may be."""
 
 
-class Stale(HealBotError):
+class Superseded(HealBotError):
     """The branch moved to `head` and changed what the patch replaces."""
 
     def __init__(self, message: str, head: str) -> None:
@@ -112,7 +112,7 @@ def recompute(
     claimed: bool = False,
     prefix: str = "heal-bot/",
 ) -> RecomputedChange:
-    """The change of a record read off the base commit; Refused or Stale when it is none.
+    """The change of a record read off the base commit; Refused or Superseded when it is none.
 
     Renames, new files, deletions, mode changes, links, and whatever lies outside the functions
     named and the imports they need cannot be expressed by what this returns. `prefix` begins the
@@ -188,7 +188,9 @@ def _base(
     sha = request.base_sha or head
     _agree(record, patch, sha)
     if request.reply_to is not None and head != sha:
-        raise Stale(f"{base_ref} moved from {sha[:12]} to {head[:12] or 'nothing'} meanwhile", head)
+        raise Superseded(
+            f"{base_ref} moved from {sha[:12]} to {head[:12] or 'nothing'} meanwhile", head
+        )
     if not head:
         raise BundleRefused(f"branch {base_ref} is gone; nothing was written")
     base = forge.objects.commit(run, sha)
@@ -211,7 +213,7 @@ def _fork_base(
     if pull.head_repo.lower() != request.head_repo.lower():
         raise BundleRefused(f"pull request {pull.number} is not from {request.head_repo}")
     if pull.head_sha != sha:
-        raise Stale(f"the pull request moved from {sha[:12]} to {pull.head_sha[:12]}", "")
+        raise Superseded(f"the pull request moved from {sha[:12]} to {pull.head_sha[:12]}", "")
     base = forge.objects.commit(run, sha)
     if base is None:
         raise BundleRefused(f"commit {sha[:12]} cannot be read")
@@ -252,11 +254,11 @@ def _patched(tree: _BaseTree, file: FileRecord) -> ForgeFile:
 
 
 def _moved(run: Run, patch: PatchRecord, base_ref: str, head: str, forge: Forge) -> str:
-    """The remark that the branch moved; Stale when what the patch replaces changed meanwhile."""
+    """The remark that the branch moved; Superseded where it changed what the patch replaces."""
     for file in patch.files:
         now = forge.objects.file(run, head, file.path)
         if now is None or now.blob != file.base_blob:
-            raise Stale(
+            raise Superseded(
                 f"{file.path} changed on {base_ref} since {patch.base_sha[:12]}; heal again", head
             )
     return (

@@ -129,7 +129,7 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         "nothing_to_do": "nothing; give the report of a red run with --junit if there is one",
         "stale_test": "look at the test: the code does what its callers expect",
         "flaky": "repair the test or what it waits for; no change of the code is proposed",
-        "stale": "heal again at the present commit",
+        "superseded": "heal again at the present commit",
     }
     if record.status in known:
         return known[record.status]

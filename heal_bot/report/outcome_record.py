@@ -34,6 +34,7 @@ from heal_bot.source import edit, guard, paths
 _TEXT = 8_000
 _NAME = 900
 _SUSPECTS = 5
+_PLACES = 20
 _DIFF = 200_000
 _CHANGE = 20_000
 
@@ -238,6 +239,7 @@ def _failure(fate: Fate, text: Clean) -> dict[str, Any]:
         "line": broken.line,
         "commit": broken.sha,
         "title": text(broken.title, _NAME),
+        "failed_on": tuple(text(place, _NAME) for place in failure.failed_on[:_PLACES]),
     }
 
 

@@ -146,7 +146,7 @@ def render_result(record: OutcomeRecord, published: str, reason: str, url: str) 
         "branch_only": f"The branch is there; [open the pull request]({url}) by hand."
         f" {for_markdown(reason, 500)}",
     }.get(published, f"{for_markdown(reason, 500).rstrip('.')}.")
-    if published in {"stale", "refused"}:
+    if published in {"superseded", "refused"}:
         return f"**heal-bot: {published}.** {where}"
     status = record.status.replace("_", " ")
     told = for_markdown(one_line(record.reason, 500), 500)

@@ -8,7 +8,7 @@ from heal_bot.core.model import Baseline, Environment, Failure, Leg, Reproduced
 from heal_bot.core.statuses import FailureStatus
 
 # Systems whose failures cannot be confirmed in a sandbox on Linux.
-_ELSEWHERE = frozenset({"windows", "macos"})
+_ELSEWHERE = {"windows": "Windows", "macos": "macOS"}
 _SHOWN = {FailureStatus.CONFIRMED: "failing too", FailureStatus.FLAKY: "failing sometimes",
           FailureStatus.ENVIRONMENT: "failing too"}  # fmt: skip
 
@@ -23,13 +23,16 @@ def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduc
     if failure.legs and all(leg.system in _ELSEWHERE for leg in failure.legs):
         here = f"Linux shows it {_SHOWN.get(found.status, 'passing')}"
         reason = f"{failure.reason}; {here}, but a repair could not be confirmed there"
-        return Reproduced(replace(seen, reason=reason), FailureStatus.EXPLAINED)
+        systems = tuple(sorted({_ELSEWHERE[leg.system] for leg in failure.legs}))
+        places = systems if found.status == FailureStatus.NOT_REPRODUCED else ()
+        return Reproduced(replace(seen, reason=reason, failed_on=places), FailureStatus.EXPLAINED)
     pythons = {leg.python for leg in failure.legs}
     # A leg without a Python may have run the one that is here.
     if found.status == FailureStatus.NOT_REPRODUCED and pythons and not pythons & {"", _minor(env)}:
         told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
         reason = f"{seen.reason}; it was reported on {told}: python-version, where it is there"
-        return Reproduced(replace(seen, reason=reason), FailureStatus.EXPLAINED)
+        places = tuple(f"Python {python}" for python in sorted(pythons))
+        return Reproduced(replace(seen, reason=reason, failed_on=places), FailureStatus.EXPLAINED)
     return replace(found, failure=seen)
 
 

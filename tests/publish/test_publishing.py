@@ -187,7 +187,7 @@ def test_a_base_that_moved_elsewhere_is_committed_on_the_verified_commit(scene: 
 def test_a_base_whose_file_changed_makes_the_patch_stale(scene: Scene) -> None:
     scene.commit("main", "shop/pricing.py", records.BROKEN + "\n# newer\n")
     done = scene.publish()
-    assert done.status == "stale"
+    assert done.status == "superseded"
     assert "shop/pricing.py changed on main" in done.reason
     assert scene.github.writes() == []
 
@@ -379,7 +379,7 @@ def test_a_fork_must_hold_the_commit_in_an_open_pull_request(scene: Scene, state
     pull.head_sha = scene.commit("main", "x.py", "X = 1\n") if state == "moved" else scene.base
     head_repo = "eve/shop" if state == "another fork" else "mallory/shop"
     done = scene.publish(head_repo=head_repo, base_ref="patch-1", pull_number=pull.number)
-    assert done.status == ("stale" if state == "moved" else "refused")
+    assert done.status == ("superseded" if state == "moved" else "refused")
     assert scene.github.writes() == []
 
 

@@ -35,3 +35,17 @@ def test_another_python_is_named_where_all_legs_had_another(
     seen = mark_legs(failure, Reproduced(failure, "not_reproduced"), ENV)
     assert seen.failure.reason == f"it is passed here{told}"
     assert seen.status == ("explained" if told else "not_reproduced")
+    places = tuple(f"Python {python}" for python in sorted(pythons)) if told else ()
+    assert seen.failure.failed_on == places
+
+
+@pytest.mark.parametrize(
+    ("status", "places"), [("not_reproduced", ("Windows", "macOS")), ("confirmed", ())]
+)
+def test_the_systems_of_ci_are_named_where_it_passes_here(
+    status: str, places: tuple[str, ...]
+) -> None:
+    legs = (Leg("a", system="macos"), Leg("b", system="windows"), Leg("c", system="windows"))
+    failure = Failure("t.py::t", "", "", legs=legs)
+    seen = mark_legs(failure, Reproduced(failure, status), ENV)
+    assert seen.failure.failed_on == places

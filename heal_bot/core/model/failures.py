@@ -180,8 +180,9 @@ class Failure:
     """A failing test as a runnable node id; `kind` is the exception type, `reason` our remark.
 
     `frames` are outermost first as a traceback prints them. `message` is the assertion or
-    exception text, clipped. `legs` are those it was reported to fail in. `broken` is the source
-    for which the test could not even be collected.
+    exception text, clipped. `legs` are those it was reported to fail in, `failed_on` their systems
+    or Pythons where it passes here. `broken` is the source for which the test could not even be
+    collected.
     """
 
     test: str
@@ -191,3 +192,4 @@ class Failure:
     reason: str = ""
     legs: tuple[Leg, ...] = ()
     broken: Broken | None = None
+    failed_on: tuple[str, ...] = ()
