@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks._github_events import named, red_comment
 from benchmarks._github_stage import BETTER, BRANCH, Stage
 from tests.github_server import records
+
+
+_PARTS = "\n\n".join(
+    f"def part_{n}(prices):\n    return sum(prices[{n + 1}:])\n" for n in range(4)
+)
 
 
 def moved_elsewhere(stage: Stage) -> None:
@@ -129,13 +136,22 @@ def green_with_a_human_commit(stage: Stage) -> None:
     assert len(stage.ours()) == 1
 
 
+def _of_another_function(sha: str, number: int) -> dict[str, Any]:
+    """A repair of one of four functions, for a test of its own."""
+    name, test = f"part_{number}", f"tests/test_pricing.py::test_{number}"
+    data = records.data(sha, _PARTS, _PARTS.replace(f"prices[{number + 1}:]", "prices"))
+    data["patch"] |= {"functions": [{"path": "shop/pricing.py", "qualname": name}], "fixed": [test]}
+    return data | {"fingerprint": f"{number:012x}"}
+
+
 def four_at_once(stage: Stage) -> None:
+    stage.base = stage.commit("main", "shop/pricing.py", _PARTS)
     for number in range(4):
-        stage.values = lambda sha, n=number: records.data(sha) | {"fingerprint": f"{n:012x}"}  # type: ignore[misc]
+        stage.values = lambda sha, n=number: _of_another_function(sha, n)  # type: ignore[misc]
         stage.act(stage.pushed())
-    assert len(stage.ours()) == 3
+    assert len(stage.ours()) == 2
     assert stage.delivery == "summary"
-    assert "3 pull requests of heal-bot are open" in (stage.folder / "summary").read_text()
+    assert "2 pull requests of heal-bot are open" in (stage.folder / "summary").read_text()
 
 
 def apply(stage: Stage) -> None:

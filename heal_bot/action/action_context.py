@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +58,7 @@ class ActionContext:
     environ: Mapping[str, str]
     workspace: Path
     run: Run
+    now: Callable[[], float] = time.time
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> ActionContext:
@@ -81,6 +83,11 @@ class ActionContext:
     def bundle(self) -> Path:
         """Where the bundle lies: below the workspace, so that a later step can upload it."""
         return self.workspace / ".heal-bot" / "bundle"
+
+    @property
+    def today(self) -> int:
+        """The day, counted from 1970."""
+        return int(self.now() // 86_400)
 
     @property
     def bots(self) -> tuple[str, ...]:
@@ -150,6 +157,7 @@ class ActionContext:
             draft=_flag(given, "draft"),
             signoff=_flag(given, "signoff"),
             paths=self.settings.paths,
+            project=self.settings.working_directory,
         )
 
     def forge(self) -> GitHub:

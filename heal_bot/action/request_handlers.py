@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 
 from heal_bot.action.action_context import ActionContext
+from heal_bot.action.prior_runs import finish_known, recall_prior
 from heal_bot.action.webhook_event import CommandRequest
 from heal_bot.action.worker_process import Task
 from heal_bot.core import bundle
 from heal_bot.core.errors import ForgeError, HealBotError
 from heal_bot.core.events import Noted
-from heal_bot.core.model import HealRequest, Memory
+from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import for_log, for_markdown
 from heal_bot.github import actions_runner
@@ -23,10 +24,12 @@ from heal_bot.github.pulls import GitHub
 from heal_bot.github.workflow_runs import Runs
 from heal_bot.ports.code_host import STOPPED, try_aside
 from heal_bot.publish import apply_comment_command, close_stale_pulls
+from heal_bot.publish.carried_patch import carry_record
+from heal_bot.publish.change_identity import is_formatting_only
 from heal_bot.publish.delivery_options import Options, Published
-from heal_bot.publish.delivery_strategies import list_own_pulls
+from heal_bot.publish.prior_decision import Prior
 from heal_bot.publish.publishing import publish, suspected_lines
-from heal_bot.report import pull_request_memory, status_comment
+from heal_bot.report import status_comment
 
 # GitHub shows ten of a level per step; the end of the run is one of them.
 _MARKED = 9
@@ -47,19 +50,23 @@ def heal_and_publish(
         _begin(job, asked, forge)
     with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
         downloaded = _reports(job, asked, runs, Path(name))
-        memory = _remembered(job, request, forge, options)
+        prior = recall_prior(job, asked, request, config_ref, Path(name), forge, options)
+        if prior.done is not None:
+            finish_known(job, request, prior, prior.done, forge)
+            return
         task = Task(
-            request, memory, config_ref, asked.report, downloaded, asked.place,
-            _interrupted(job, request),
+            request, prior.memory, config_ref, asked.report, downloaded, asked.place,
+            _interrupted(job, request) or prior.resumed,
         )  # fmt: skip
         try:
             record = heal(job, task)
-            done = _published(job, record, request, forge, options)
-            if done.status == "superseded" and done.head and request.reply_to is None:
+            done = _published(job, record, request, forge, options, prior)
+            if done.status == "superseded" and _goes_on(job, request, done, forge):
                 job.run.emit(Noted(stage="publish", message=f"{done.reason}: healing once more"))
                 request = replace(request, base_sha=done.head, tested_sha=done.head)
-                record = heal(job, replace(task, request=request))
-                done = _published(job, record, request, forge, options)
+                resumed = carry_record(job.run, record, request, forge) or task.resumed
+                record = heal(job, replace(task, request=request, resumed=resumed))
+                done = _published(job, record, request, forge, options, prior)
         except BaseException as error:
             report_ended_run(job, request, forge, error)
             raise
@@ -78,12 +85,29 @@ def _mark(record: OutcomeRecord) -> None:
             click.echo(actions_runner.command(found.level, found.message, **place))
 
 
+def _goes_on(job: ActionContext, request: HealRequest, done: Published, forge: GitHub) -> bool:
+    """Whether a result for a branch that moved is made for its new head.
+
+    Who asked by a comment asked for the head of then, unless nothing but the layout changed.
+    """
+    if not done.head:
+        return False
+    return request.reply_to is None or is_formatting_only(
+        job.run, forge, request.base_sha, done.head
+    )
+
+
 def _published(
-    job: ActionContext, record: OutcomeRecord, request: HealRequest, forge: GitHub, options: Options
+    job: ActionContext,
+    record: OutcomeRecord,
+    request: HealRequest,
+    forge: GitHub,
+    options: Options,
+    prior: Prior,
 ) -> Published:
     """What came of it; where GitHub fails altogether the step summary and the outputs hold it."""
     try:
-        return publish(job.run, record, request, forge, options)
+        return publish(job.run, record, request, forge, options, prior=prior)
     except ForgeError as error:
         job.finish(record, Published("summary", str(error)), request.callback)
         raise
@@ -169,24 +193,6 @@ def _since_green(job: ActionContext, asked: CommandRequest, runs: Runs) -> HealR
 
 def _is_own(job: ActionContext, number: int) -> bool:
     return str(number) == job.settings.github_run_id
-
-
-def _remembered(
-    job: ActionContext, request: HealRequest, forge: GitHub, options: Options
-) -> Memory:
-    """What our open proposals into this branch remember.
-
-    Nothing when asked to try again.
-    """
-    if request.verb == "retry":
-        return Memory()
-    noted = [
-        pull_request_memory.read(pull.body)
-        for pull in list_own_pulls(job.run, forge, options.prefix)
-        if pull.base_ref == request.base_ref
-    ]
-    tried = dict(item for note in noted if note is not None for item in note.memory.tried)
-    return Memory(tuple(tried.items()))
 
 
 def _interrupted(job: ActionContext, request: HealRequest) -> OutcomeRecord | None:

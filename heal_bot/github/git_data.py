@@ -100,13 +100,23 @@ class GitObjects:
 
     def paths(self, run: Run, sha: str) -> tuple[str, ...]:
         """All file paths of a commit; ForgeError where GitHub does not list them all."""
+        return tuple(self.blobs(run, sha))
+
+    def blobs(self, run: Run, sha: str) -> dict[str, str]:
+        """The blob ids of all files of a commit, by path; ForgeError as for `paths`."""
         commit = self.commit(run, sha)
         if commit is None:
-            return ()
+            return {}
         tree = self._tree(commit.tree)
         if tree.raw_data.get("truncated"):
             raise ForgeError(f"commit {sha[:12]} has more files than GitHub lists in one answer")
-        return tuple(entry.path for entry in tree.tree if entry.type == "blob")
+        return {entry.path: entry.sha for entry in tree.tree if entry.type == "blob"}
+
+    def text(self, run: Run, blob: str) -> bytes | None:
+        """The bytes of a blob by its id, or None without such a blob, or for a larger one."""
+        del run
+        found = find_or_none(f"blob {blob}", lambda: self._read_blob(blob, blob[:12]))
+        return found if found is not None and len(found) <= _MAX_FILE else None
 
     def blame(self, run: Run, sha: str, path: str) -> tuple[Blamed, ...]:
         """Who last changed the lines of a file of a commit; only GitHub's other API says it."""
@@ -144,9 +154,11 @@ class GitObjects:
         return self._trees[sha]
 
     def _blob(self, sha: str, path: str) -> bytes:
-        if sha in self._blobs:
-            return self._blobs[sha]
         with translate_errors(f"blob of {path}"):
+            return self._read_blob(sha, path)
+
+    def _read_blob(self, sha: str, path: str) -> bytes:
+        if sha not in self._blobs:
             blob = self.repository.get_git_blob(sha)
             if blob.encoding != "base64":
                 raise ForgeError(f"{path}: GitHub sent encoding {blob.encoding!r}, not base64")

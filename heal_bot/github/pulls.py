@@ -13,6 +13,7 @@ from heal_bot.core.text import Secret, one_line
 from heal_bot.github.client import connect, create, find_or_none, translate_errors
 from heal_bot.github.comments import Talk
 from heal_bot.github.git_data import GitObjects
+from heal_bot.github.state_ref import StateRef
 from heal_bot.github.token_identity import Identity
 from heal_bot.ports.code_host import ForgePull
 
@@ -38,6 +39,7 @@ class GitHub:
     objects: GitObjects
     identity: Identity
     talk: Talk
+    state: StateRef
     _open: list[tuple[ForgePull, ...]] = field(default_factory=list)
 
     @classmethod
@@ -63,7 +65,8 @@ class GitHub:
         )
         page = f"{server_url.rstrip('/')}/{repo}"
         talk = Talk(repository, identity)
-        return cls(repo, page, repository, GitObjects(repository), identity, talk)
+        state = StateRef(repository)
+        return cls(repo, page, repository, GitObjects(repository), identity, talk, state)
 
     def me(self, run: Run) -> str:
         """The account that the token writes as."""
@@ -158,11 +161,22 @@ class GitHub:
         with translate_errors(f"make pull request {number} {'a draft' if draft else 'ready'}"):
             create(run, "draft", look, make)
 
-    def close_pull(self, run: Run, number: int) -> None:
-        """Close a pull request."""
+    def close_pull(self, run: Run, number: int, body: str) -> None:
+        """Close a pull request, with a new body in the same request."""
         del run
         with translate_errors(f"close pull request {number}"):
-            self.repository.get_pull(number).edit(state="closed")
+            self.repository.get_pull(number).edit(state="closed", body=body)
+
+    def closer(self, run: Run, number: int) -> str:
+        """The account that closed a pull request; '' where GitHub does not say."""
+        del run
+        url = f"{self.repository.url}/issues/{number}"
+        said = find_or_none(
+            f"who closed {number}",
+            lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
+        )
+        by = said.get("closed_by") if isinstance(said, dict) else None
+        return str(by.get("login") or "") if isinstance(by, dict) else ""
 
 
 def _pull(pull: PullRequest) -> ForgePull:

@@ -93,6 +93,24 @@ class Check:
     annotations: tuple[Annotation, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The text behind our ref and the commit that holds it; no text where it is not ours."""
+
+    commit: str
+    text: str | None
+
+
+class ForgeState(Protocol):
+    """One text that is kept in the repository from run to run; raises ForgeError."""
+
+    def read(self, run: Run, *, fresh: bool = False) -> Stored | None:
+        """The text and its commit; None where there is none, read once unless `fresh`."""
+
+    def write(self, run: Run, text: str, parent: str) -> bool:
+        """Put it on top of commit `parent`, or begin; False when that is not the newest."""
+
+
 class ForgeObjects(Protocol):
     """Git objects and branches of one repository on the forge; raises ForgeError."""
 
@@ -110,6 +128,12 @@ class ForgeObjects(Protocol):
 
     def paths(self, run: Run, sha: str) -> tuple[str, ...]:
         """All file paths of a commit."""
+
+    def blobs(self, run: Run, sha: str) -> Mapping[str, str]:
+        """The blob ids of all files of a commit, by path."""
+
+    def text(self, run: Run, blob: str) -> bytes | None:
+        """The bytes of a blob of at most 2 MiB by its id, or None."""
 
     def blame(self, run: Run, sha: str, path: str) -> tuple[Blamed, ...]:
         """Who last changed the lines of a file of a commit, as far as they have an account."""
@@ -185,6 +209,10 @@ class Forge(Protocol):
     def talk(self) -> ForgeTalk:
         """What is said in it."""
 
+    @property
+    def state(self) -> ForgeState:
+        """What heal-bot keeps in it."""
+
     def me(self, run: Run) -> str:
         """The account that the token writes as."""
 
@@ -214,8 +242,11 @@ class Forge(Protocol):
     def set_draft(self, run: Run, number: int, *, draft: bool) -> None:
         """Make one a draft, or ready for review."""
 
-    def close_pull(self, run: Run, number: int) -> None:
-        """Close one."""
+    def close_pull(self, run: Run, number: int, body: str) -> None:
+        """Close one, with a new body."""
+
+    def closer(self, run: Run, number: int) -> str:
+        """The account that closed one; '' where GitHub does not say."""
 
 
 def try_aside(run: Run, do: Callable[[], object]) -> bool:

@@ -35,7 +35,7 @@ def close_stale(run: Run, base_ref: str, sha: str, forge: Forge, prefix: str) ->
         said = _SAID.format(base=base_ref.replace("`", ""), sha=sha[:12])
         text = f"{mark}\n{said}"
         try_aside(run, partial(forge.talk.comment, run, pull.number, mark, text))
-        forge.close_pull(run, pull.number)
+        forge.close_pull(run, pull.number, pull_request_memory.withdraw(pull.body))
         try_aside(run, partial(forge.objects.delete_branch, run, pull.head_ref))
         closed.append(pull.number)
     return tuple(closed)

@@ -9,7 +9,7 @@ from heal_bot.core.errors import UsageError
 from heal_bot.core.text import one_line
 
 MODES = ("pull-request", "push", "suggest", "comment", "dry-run")
-MOST_OPEN = 3
+MOST_OPEN = 2
 _PREFIX = re.compile(r"(?!.*(?:\.\.|//|\.lock/))[A-Za-z0-9_][A-Za-z0-9._/-]{0,60}\Z")
 
 
@@ -19,7 +19,8 @@ class Options:
 
     `reviewers` are logins and `org/team`s; the word `codeowners` stands for whoever CODEOWNERS of
     the base commit names for the changed files, `blame` for who last wrote the changed lines;
-    `paths` are patterns of files that may change.
+    `paths` are patterns of files that may change; `project` is the folder that is healed, where
+    the repository holds several.
     """
 
     mode: str = "pull-request"
@@ -31,6 +32,7 @@ class Options:
     draft: bool = False
     signoff: bool = False
     paths: tuple[str, ...] = ()
+    project: str = ""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -48,7 +50,8 @@ class Published:
 
     status: created | updated | unchanged | pushed | suggested | commented | branch_only | summary |
     dry_run | declined | superseded | refused | nothing. `reason` is one plain sentence; `head` is
-    the commit that superseded a patch; `checked` says that a check run shows the failing lines.
+    the commit that superseded a patch; `checked` says that a check run shows the failing lines,
+    `elsewhere` that the pull request proposes more than this change, or into another branch.
     """
 
     status: str
@@ -58,3 +61,4 @@ class Published:
     branch: str = ""
     head: str = ""
     checked: bool = False
+    elsewhere: bool = False

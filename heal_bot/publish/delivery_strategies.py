@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -23,11 +22,14 @@ def deliver(
     record: OutcomeRecord,
     change: RecomputedChange,
     request: HealRequest,
-    pulls: Sequence[ForgePull],
+    opened: ForgePull | None,
     forge: Forge,
     options: Options,
 ) -> Published:
-    """Bring the change to people in the way that was chosen, or the next that is allowed."""
+    """Bring the change to people in the way that was chosen, or the next that is allowed.
+
+    `opened` is the pull request that is updated, where there is one.
+    """
     if options.mode == "dry-run":
         return Published("dry_run", "dry-run: nothing was written")
     if change.foreign or options.mode == "comment":
@@ -42,7 +44,7 @@ def deliver(
             return review_suggestions.suggest(run, record, change, request.pull_number, forge)
         if options.mode == "push" and request.pull_number:
             return _push(run, record, change, request, forge, options)
-        return _pull_request(run, record, change, request, pulls, forge, options)
+        return _pull_request(run, record, change, request, opened, forge, options)
     except ForgeForbiddenError as error:
         return _comment(run, record, change, request, forge, str(error))
 
@@ -69,17 +71,16 @@ def _pull_request(
     record: OutcomeRecord,
     change: RecomputedChange,
     request: HealRequest,
-    pulls: Sequence[ForgePull],
+    opened: ForgePull | None,
     forge: Forge,
     options: Options,
 ) -> Published:
     """Bring the branch up to date without losing anybody's commit, then the pull request."""
-    opened = next((p for p in pulls if p.state == "open"), None)
     branch = change.shown.branch
     if opened is not None and STOPPED in opened.labels:
         reason = f"pull request {opened.number} bears the label {STOPPED}"
         return Published("declined", reason, opened.url, opened.number, branch)
-    if opened is None and (crowd := _find_crowd(run, forge, options)):
+    if opened is None and (crowd := _find_crowd(run, change.base_ref, forge, options)):
         return _comment(run, record, change, request, forge, crowd)
     title, body = pull_request_body.pull_request(record, change.shown)
     title = options.title or title
@@ -117,13 +118,16 @@ def _in_doubt(record: OutcomeRecord, options: Options) -> bool:
     return options.draft or bool(certificate and (certificate.doubts or certificate.undoes))
 
 
-def _find_crowd(run: Run, forge: Forge, options: Options) -> str:
-    """Why no further pull request is opened, or nothing."""
-    ours = list_own_pulls(run, forge, options.prefix)
+def _find_crowd(run: Run, base_ref: str, forge: Forge, options: Options) -> str:
+    """Why no further pull request is opened into a branch, or nothing."""
+    listed = list_own_pulls(run, forge, options.prefix)
+    ours = [pull for pull in listed if pull.base_ref == base_ref]
     if len(ours) < MOST_OPEN:
         return ""
     numbers = ", ".join(str(pull.number) for pull in ours)
-    return f"{len(ours)} pull requests of heal-bot are open ({numbers}); merge or close one first"
+    return (
+        f"{len(ours)} pull requests of heal-bot are open here ({numbers}); merge or close one first"
+    )
 
 
 def list_own_pulls(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:

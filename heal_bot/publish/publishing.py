@@ -12,14 +12,26 @@ from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
-from heal_bot.publish.delivery_strategies import deliver
+from heal_bot.publish.delivery_strategies import deliver, list_own_pulls
+from heal_bot.publish.open_proposals import find_twin, holds_change, is_for
+from heal_bot.publish.prior_decision import (
+    Prior,
+    Situation,
+    explain_refused,
+    is_refused,
+    point_to,
+    recall,
+)
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Superseded, recompute
-from heal_bot.report import pull_request_body, status_comment, step_summary
+from heal_bot.publish.run_memory import remember_run
+from heal_bot.report import pull_request_body, pull_request_memory, status_comment, step_summary
 from heal_bot.source.allowed_paths import explain_outside
 
 _PROPOSED = frozenset({"created", "updated"})
 # What cannot have been said before in the same words.
 _NEWS = frozenset({"created", "updated", "pushed", "suggested"})
+# Results that say nothing of the branch: it moved, or the bundle is not of it.
+_UNTRUE = frozenset({"superseded", "refused"})
 _QUIET = frozenset({"unchanged", "superseded", "refused", "dry_run"})
 
 
@@ -31,17 +43,23 @@ def publish(
     options: Options = DEFAULT,
     *,
     claimed: bool = False,
+    prior: Prior | None = None,
 ) -> Published:
     """Open or update the pull request of a record, for the repository and commit of `request`.
 
     Only `request` and the forge say which repository, commit, branch and pull request this is
     about; the record is believed in nothing that they can say. `claimed` marks a record that no
-    trusted run has verified. Raises ForgeError when GitHub fails before anything is delivered; what
-    fails beside or after that is a warning.
+    trusted run has verified; `prior` is what was recalled before the run. Raises ForgeError when
+    GitHub fails before anything is delivered; what fails beside or after that is a warning.
     """
-    done, change = _publish(run, record, request, forge, options, claimed)
+    prior = prior or recall(run, request, Situation(), forge, options)
+    done, change = _publish(run, record, request, forge, options, claimed, prior)
     if options.mode == "dry-run":
         return done
+    if not claimed and done.status not in _UNTRUE and not (change and change.foreign):
+        try_aside(
+            run, lambda: remember_run(run, record, request, done, change, prior, forge, options)
+        )
     shown = change.shown if change is not None and done.status in _PROPOSED else None
     number = request.pull_number
     if number is not None and request.reply_to is not None:
@@ -82,6 +100,7 @@ def _publish(
     forge: Forge,
     options: Options,
     claimed: bool,
+    prior: Prior,
 ) -> tuple[Published, RecomputedChange | None]:
     """What came of it, with the change where it was looked at."""
     patch = record.patch
@@ -91,48 +110,123 @@ def _publish(
             reason = "a change passes and is not called the repair: no pull request"
         return Published("nothing", reason), None
     known = forge.pulls_from(run, f"{options.prefix}{record.fingerprint}")
-    if request.base_sha in {"", patch.base_sha} and (
-        settled := _settled(known, record, request, options)
-    ):
-        return settled, None
+    opened = next((pull for pull in known if pull.state == "open"), None)
+    if opened is not None and _is_no_news(opened, record, request, options, prior):
+        url, number, branch = opened.url, opened.number, opened.head_ref
+        return Published("unchanged", "no news", url, number, branch), None
     try:
         change = recompute(
-            run, record, patch, request, forge, claimed=claimed, prefix=options.prefix
-        )
+            run, record, patch, request, forge,
+            claimed=claimed, prefix=options.prefix, project=options.project,
+        )  # fmt: skip
         if reason := explain_outside(options.paths, (file.path for file in change.files)):
             return Published("refused", reason), None
     except Superseded as error:
         return Published("superseded", str(error), head=error.head), None
     except BundleRefused as error:
         return Published("refused", one_line(str(error), 500)), None
-    if not change.foreign and options.mode != "dry-run":
-        waiting = forge.me(run) == ACTIONS
-        change = replace(change, shown=replace(change.shown, waiting=waiting))
-    return deliver(run, record, change, request, known, forge, options), change
+    if options.mode == "dry-run":
+        return deliver(run, record, change, request, opened, forge, options), change
+    if not change.foreign:
+        if settled := _settle(run, change, request, known, forge, options, prior):
+            return settled, change
+        opened, held = _choose_pull(run, record, change, opened, forge, options)
+        if held is not None:
+            return held, change
+        waiting, branch = forge.me(run) == ACTIONS, change.shown.branch
+        branch = opened.head_ref if opened is not None else branch
+        change = replace(change, shown=replace(change.shown, waiting=waiting, branch=branch))
+    return deliver(run, record, change, request, opened, forge, options), change
 
 
-def _settled(
-    pulls: Sequence[ForgePull], record: OutcomeRecord, request: HealRequest, options: Options
-) -> Published | None:
-    """What needs no look at the commit: no news, or people closed or reverted this before."""
-    if not pulls or options.mode == "dry-run":
-        return None
+def _is_no_news(
+    opened: ForgePull,
+    record: OutcomeRecord,
+    request: HealRequest,
+    options: Options,
+    prior: Prior,
+) -> bool:
+    """Whether the open pull request says all of this, and the state knows it."""
+    if options.mode != "pull-request" or record.patch is None:
+        return False
+    if request.base_sha not in {"", record.patch.base_sha}:
+        return False
     own = pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
-    last = next((p for p in pulls if p.state == "open"), pulls[0])
-    there = pull_request_body.read_mark(last.body)
-    if last.state == "open":
-        same = there == own and options.mode == "pull-request"
-        known = Published("unchanged", "no news", last.url, last.number, last.head_ref)
-        return known if same else None
-    if request.verb == "retry" or (last.state == "merged" and not _same(there, own)):
+    entry = prior.state.entries.get(record.fingerprint)
+    noted = entry is not None and entry.proposal is not None
+    return pull_request_body.read_mark(opened.body) == own and noted
+
+
+def _settle(
+    run: Run,
+    change: RecomputedChange,
+    request: HealRequest,
+    known: Sequence[ForgePull],
+    forge: Forge,
+    options: Options,
+    prior: Prior,
+) -> Published | None:
+    """The result where people refused this very change, or it is proposed where it comes from."""
+    named, into = change.shown.named, prior.situation.into
+    listed = list_own_pulls(run, forge, options.prefix)
+    if into and into != change.base_ref:
+        for pull in listed:
+            if pull.base_ref == into and holds_change(named, pull):
+                return point_to(pull)
+    if request.verb == "retry" or any(pull.state == "open" for pull in known):
         return None
-    how = "merged" if last.state == "merged" else "closed"
-    reason = f"pull request {last.number} for these failures was {how}; ask with /heal retry"
-    return Published("declined", reason, last.url, last.number, last.head_ref)
+    opened = {pull.number for pull in listed}
+    for base in dict.fromkeys(filter(None, (change.base_ref, into))):
+        for one in prior.settled(base):
+            number = one.proposal.pull
+            if one.proposal.change == named.change and number not in opened:
+                reason = explain_refused(number, one.how)
+                return Published("declined", reason, f"{forge.page}/pull/{number}", number)
+    told = {one.proposal.pull for one in prior.state.list_settled()}
+    for pull in known:
+        if pull.number not in told and _is_refused(run, pull, change, forge):
+            reason = explain_refused(pull.number, pull.state)
+            return Published("declined", reason, pull.url, pull.number, pull.head_ref)
+    return None
 
 
-def _same(there: pull_request_body.Mark | None, own: pull_request_body.Mark) -> bool:
-    return there is not None and (there.fingerprint, there.patch) == (own.fingerprint, own.patch)
+def _is_refused(run: Run, pull: ForgePull, change: RecomputedChange, forge: Forge) -> bool:
+    """Whether a closed pull request of the same failures says that people refused this change."""
+    noted, mark = pull_request_memory.read(pull.body), pull_request_body.read_mark(pull.body)
+    if pull.state == "merged":
+        return mark is not None and mark.patch == change.shown.digest
+    # What an older version wrote names no change: it counts for whatever repairs these failures.
+    there = noted.named.change if noted is not None else ""
+    return there in {"", change.shown.named.change} and is_refused(run, pull, forge)
+
+
+def _choose_pull(
+    run: Run,
+    record: OutcomeRecord,
+    change: RecomputedChange,
+    opened: ForgePull | None,
+    forge: Forge,
+    options: Options,
+) -> tuple[ForgePull | None, Published | None]:
+    """The pull request to update, or the result where an open one holds the change."""
+    if opened is not None and is_for(record.fingerprint, opened):
+        return opened, None
+    others = [
+        pull
+        for pull in list_own_pulls(run, forge, options.prefix)
+        if pull.base_ref == change.base_ref and not (opened and pull.number == opened.number)
+    ]
+    twin = find_twin(change.shown.named, (*([opened] if opened else []), *others))
+    if twin is None:
+        return opened, None
+    pull = forge.pull(run, twin.pull.number)
+    if pull is None or pull.state != "open":
+        return None, None
+    if twin.grows:
+        return pull, None
+    reason = f"pull request {pull.number} proposes this, or a part that comes first"
+    url, number, branch = pull.url, pull.number, pull.head_ref
+    return pull, Published("unchanged", reason, url, number, branch, elsewhere=not twin.whole)
 
 
 def _check(

@@ -12,7 +12,9 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, ChangedFile, Edit, HealRequest, PatchedFile, Removal
 from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile
+from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
+from heal_bot.report.pull_request_memory import Named
 from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal
 from heal_bot.source.edit import blob_id
 
@@ -48,6 +50,7 @@ class RecomputedChange:
     before: tuple[str, ...]
     shown: pull_request_body.Shown
     foreign: bool = False
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +114,13 @@ def recompute(
     *,
     claimed: bool = False,
     prefix: str = "heal-bot/",
+    project: str = "",
 ) -> RecomputedChange:
     """The change of a record read off the base commit; Refused or Superseded when it is none.
 
     Renames, new files, deletions, mode changes, links, and whatever lies outside the functions
     named and the imports they need cannot be expressed by what this returns. `prefix` begins the
-    name of the branch it is meant for.
+    name of the branch it is meant for, `project` is the folder whose tests it is about.
     """
     foreign = bool(request.head_repo) and request.head_repo.lower() != forge.repo.lower()
     of = _fork_base if foreign else _base
@@ -142,13 +146,18 @@ def recompute(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
         f"{prefix}{record.fingerprint}",
-        pull_request_body.digest_patch(base.sha, files),
+        pull_request_body.digest_patch(files),
         (moved,) if moved else (),
         claimed,
+        named=Named(
+            change_identity.name_change(edits),
+            change_identity.name_parts(edits),
+            change_identity.name_tests(patch.fixed, project),
+        ),
     )
     new = tuple(_patched(tree, f) for f in patch.files)
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)
-    return RecomputedChange(base, base_ref, new, before, shown, foreign)
+    return RecomputedChange(base, base_ref, new, before, shown, foreign, tuple(edits))
 
 
 def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:

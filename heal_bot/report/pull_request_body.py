@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
 from heal_bot.report import pull_request_memory, sections
 from heal_bot.report.causes import list_causes
+from heal_bot.report.pull_request_memory import Named
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -29,7 +30,7 @@ class Shown:
 
     `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
     that only an unprivileged run stands behind the record; `waiting` that GitHub starts no checks
-    on what this token pushes.
+    on what this token pushes; `named` are the digests by which the change is known again.
     """
 
     diff: str
@@ -39,6 +40,7 @@ class Shown:
     remarks: tuple[str, ...] = ()
     claimed: bool = False
     waiting: bool = False
+    named: Named = field(default_factory=Named)
 
 
 def render_claimed(record: OutcomeRecord) -> Shown:
@@ -49,12 +51,12 @@ def render_claimed(record: OutcomeRecord) -> Shown:
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     names = tuple(f"{f.path}::{f.qualname}" for f in patch.functions)
     branch = f"heal-bot/{record.fingerprint}"
-    return Shown(patch.diff, names, branch, digest_patch(patch.base_sha, files))
+    return Shown(patch.diff, names, branch, digest_patch(files))
 
 
-def digest_patch(base_sha: str, files: Iterable[PatchedFile]) -> str:
-    """Sixteen hex digits that name a patch: the commit, the blobs it replaces, the new texts."""
-    state = hashlib.sha256(base_sha.encode())
+def digest_patch(files: Iterable[PatchedFile]) -> str:
+    """Sixteen hex digits that name a patch, on whatever commit: the old blobs, the new texts."""
+    state = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.path):
         content = file.content.encode("utf-8", "surrogatepass")
         state.update(f"\0{file.path}\0{file.base_blob}\0{len(content)}\0".encode() + content)
@@ -183,8 +185,8 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
         "reproduce": (partial(sections.reproduce, record, shown.branch), gone),
         "cost": (partial(sections.cost, record),),
         "memory": (
-            partial(pull_request_memory.dump, record),
-            partial(pull_request_memory.dump, record, 0),
+            partial(pull_request_memory.dump, record, shown.named),
+            partial(pull_request_memory.dump, record, shown.named, 0),
         ),
     }
 
@@ -196,7 +198,7 @@ def _head(record: OutcomeRecord, shown: Shown) -> str:
     return f"{render_mark(record, shown.digest)}\n{line}{waits}"
 
 
-def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT) -> str:
+def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT - 40) -> str:
     """All parts in order, shortened one step at a time until they fit."""
     level = dict.fromkeys(parts, 0)
     texts = {name: choices[0]() for name, choices in parts.items()}

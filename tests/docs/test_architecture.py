@@ -44,8 +44,8 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
         f"{Settings().max_minutes:g} minutes by default",
     ):
         assert said in LIMITS
-    assert (Settings().max_attempts, MOST_OPEN) == (10, 3)
-    assert "At most ten model attempts per cause, three open pull requests" in LIMITS
+    assert (Settings().max_attempts, MOST_OPEN) == (10, 2)
+    assert "At most ten model attempts per cause, two open pull requests per base" in LIMITS
 
 
 def test_of_the_calls_of_passing_tests_the_sample_is_said() -> None:

@@ -350,6 +350,8 @@ def _update_pull(request: Request) -> Answer:
         raise invalid("Issue", "custom", "body is too long (maximum is 65536 characters)", "body")
     for name in {"title", "body", "state", "base"} & set(request.body):
         setattr(pull, name, request.body[name])
+    if "state" in request.body:
+        pull.closed_by = request.login if pull.state == "closed" else ""
     return Answer(200, request.world.pull(pull))
 
 
@@ -358,6 +360,12 @@ def issue(request: Request) -> int:
     if not number.isdigit() or int(number) not in request.world.pulls:
         raise Refused(404, "Not Found")
     return int(number)
+
+
+@handles("issues/get")
+def _get_issue(request: Request) -> Answer:
+    pull = request.world.pulls[issue(request)]
+    return Answer(200, request.world.issue(pull))
 
 
 @handles("issues/list-comments")

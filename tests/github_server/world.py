@@ -43,6 +43,7 @@ class Pull:
     draft: bool = False
     state: str = "open"
     merged: bool = False
+    closed_by: str = ""
     labels: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -222,7 +223,7 @@ class World:
             "ref": name,
             "url": f"{self.api}/git/{name}",
             "object": {
-                "type": "commit",
+                "type": self.git.kind(sha) or "commit",
                 "sha": sha,
                 "url": f"{self.api}/git/commits/{sha}",
             },
@@ -269,6 +270,21 @@ class World:
             }
             | ({"merged": pull.merged} if schema == "pull-request" else {})
         )
+
+    def issue(self, pull: Pull) -> dict[str, Any]:
+        """A pull request as the API of issues shows it."""
+        return component("issue") | {
+            "number": pull.number,
+            "url": f"{self.api}/issues/{pull.number}",
+            "html_url": f"{self.url}/{self.name}/pull/{pull.number}",
+            "title": pull.title,
+            "body": pull.body,
+            "state": pull.state,
+            "user": self.user(pull.user),
+            "labels": [self.label(name) for name in pull.labels],
+            "closed_at": None if pull.state == "open" else WHEN,
+            "closed_by": self.user(pull.closed_by) if pull.closed_by else None,
+        }
 
     def label(self, name: str) -> dict[str, Any]:
         """A label as answers show one."""

@@ -194,14 +194,24 @@ def test_a_base_whose_file_changed_makes_the_patch_stale(scene: Scene) -> None:
 
 def test_an_update_on_a_newer_base_joins_both_histories(scene: Scene) -> None:
     scene.publish()
-    first, newer = scene.github.world.branch(BRANCH), scene.commit("main", "README.md", "New\n")
-    scene.base = newer
-    assert scene.publish().status == "updated"
+    first = scene.github.world.branch(BRANCH)
+    before, after = records.BROKEN + "\n# newer\n", records.FIXED + "\n# newer\n"
+    scene.commit("main", "README.md", "New\n")
+    newer = scene.base = scene.commit("main", "shop/pricing.py", before)
+    assert scene.publish(records.data(newer, before, after)).status == "updated"
     git = scene.github.world.git
     commit = git.commit(scene.github.world.branch(BRANCH) or "")
     assert commit.parents == (first, newer)
     assert [e.path for e in git.entries(commit.tree) if e.path == "README.md"] == ["README.md"]
     assert git.diff("main", BRANCH).count("diff --git") == 1
+
+
+def test_a_newer_base_with_the_same_file_is_no_news(scene: Scene) -> None:
+    scene.publish()
+    scene.base = scene.commit("main", "README.md", "New\n")
+    tip = scene.github.world.branch(BRANCH)
+    assert scene.publish().status == "unchanged"
+    assert scene.github.world.branch(BRANCH) == tip
 
 
 def test_a_closed_pull_request_is_not_opened_again_unless_asked(scene: Scene) -> None:

@@ -42,14 +42,14 @@ def digest(candidate: Candidate) -> str:
     parts = [
         [
             *(edit.target.path, edit.target.qualname, edit.target.kind, edit.target.nth),
-            *(_normal(edit.new_source), *sorted(edit.imports)),
+            *(normalise_source(edit.new_source), *sorted(edit.imports)),
         ]
         for edit in candidate.edits
     ]
     return hashlib.sha256(json.dumps(sorted(parts, key=str)).encode()).hexdigest()
 
 
-def _normal(source: str) -> str:
+def normalise_source(source: str) -> str:
     """The syntax tree as text; the stripped text where it does not parse."""
     lines = source.expandtabs().splitlines()
     margin = len(lines[0]) - len(lines[0].lstrip()) if lines else 0

@@ -1,0 +1,140 @@
+"""What a run leaves for the next one, with a patch and without."""
+
+from __future__ import annotations
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import HealRequest
+from heal_bot.core.outcome import OutcomeRecord
+from heal_bot.core.statuses import LASTING
+from heal_bot.ports.code_host import Forge
+from heal_bot.publish.change_identity import place_edits
+from heal_bot.publish.delivery_options import Options, Published
+from heal_bot.publish.healing_state import Entry, FileChange, Proposal, State
+from heal_bot.publish.prior_decision import Prior
+from heal_bot.publish.recompute import RecomputedChange
+from heal_bot.publish.state_store import change_state
+
+_TRIED = 150
+_DAYS_UNWRITTEN = 7
+# The results with which a pull request holds the change.
+_PROPOSED = frozenset({"created", "updated", "unchanged"})
+
+
+def remember_run(
+    run: Run,
+    record: OutcomeRecord,
+    request: HealRequest,
+    done: Published,
+    change: RecomputedChange | None,
+    prior: Prior,
+    forge: Forge,
+    options: Options,
+) -> None:
+    """Write what this run learned; ForgeError where that is not allowed."""
+    base = change.base_ref if change is not None else request.base_ref
+    sha = change.base.sha if change is not None else request.base_sha
+    today = prior.situation.today
+
+    def merge(state: State) -> State:
+        state = prior.update(state, base)
+        state = _add_cost(state, record, today)
+        old = state.entries.get(record.fingerprint)
+        old = old if old is not None and old.base == base else None
+        if not base or not sha or not _is_worth(record, old):
+            return state
+        found = _proposal(old, record, sha, done, change, prior)
+        entry = _entry(old, record, base, sha, found, today)
+        return state.with_entries({record.fingerprint: entry})
+
+    change_state(run, forge, today, merge)
+
+
+def remember_endings(run: Run, request: HealRequest, prior: Prior, forge: Forge) -> None:
+    """Write what became of closed pull requests, where nothing is healed."""
+    change_state(
+        run, forge, prior.situation.today, lambda state: prior.update(state, request.base_ref)
+    )
+
+
+def _is_worth(record: OutcomeRecord, old: Entry | None) -> bool:
+    """Whether there is anything to remember: a run that reproduced nothing has no failures."""
+    return old is not None or bool(
+        record.patch or record.memory.lessons or any(one.digest for one in record.memory.tried)
+    )
+
+
+def _entry(
+    old: Entry | None,
+    record: OutcomeRecord,
+    base: str,
+    sha: str,
+    proposal: Proposal | None,
+    today: int,
+) -> Entry:
+    tried = dict(old.verdicts) if old else {}
+    for one in record.memory.tried:
+        if one.verdict in LASTING and len(one.digest) == 64:
+            tried.pop(one.digest, None)
+            tried[one.digest] = one.verdict
+    by_verdict: dict[str, tuple[str, ...]] = {}
+    for digest, verdict in list(tried.items())[-_TRIED:]:
+        by_verdict[verdict] = (*by_verdict.get(verdict, ()), digest)
+    settled = old.settled if old else ()
+    if proposal is not None:
+        settled = tuple(one for one in settled if one.proposal.pull != proposal.pull)
+    entry = Entry.model_validate({
+        "base": base, "day": today, "sha": sha, "status": record.status,
+        "tried": by_verdict, "lessons": record.memory.lessons or (old.lessons if old else ()),
+        "proposal": proposal, "settled": settled,
+    })  # fmt: skip
+    same = old is not None and entry == old.model_copy(update={"day": today})
+    return old if old and same and today - old.day < _DAYS_UNWRITTEN else entry
+
+
+def _proposal(
+    old: Entry | None,
+    record: OutcomeRecord,
+    sha: str,
+    done: Published,
+    change: RecomputedChange | None,
+    prior: Prior,
+) -> Proposal | None:
+    """The proposal for these failures after this run."""
+    known, reported = (old.proposal if old else None), prior.situation.reported
+    if done.status not in _PROPOSED or done.number is None or done.elsewhere:
+        return known
+    if change is None:
+        if known is None or known.pull != done.number:
+            return known
+        both = tuple(sorted({*known.reported, *reported}))[:500]
+        return known.model_copy(update={"sha": sha, "reported": both})
+    named = change.shown.named
+    if known is not None and (known.pull, known.change) == (done.number, named.change):
+        reported = tuple(sorted({*known.reported, *reported}))[:500]
+    return Proposal(
+        pull=done.number,
+        sha=change.base.sha,
+        change=named.change,
+        reported=reported,
+        parts=named.parts[:50],
+        fixed=named.fixed,
+        files=tuple(
+            FileChange(path=new.path, before=former, after=new.blob)
+            for new, former in zip(change.files, _former_blobs(record), strict=True)
+        )[:20],
+        places=place_edits(change.edits)[:50],
+    )
+
+
+def _former_blobs(record: OutcomeRecord) -> list[str]:
+    """What the files of the patch replace, as it was compared with the commit."""
+    return [file.base_blob for file in record.patch.files] if record.patch else []
+
+
+def _add_cost(state: State, record: OutcomeRecord, today: int) -> State:
+    """The state with what the run cost, counted for the day."""
+    usd = record.cost.usd or 0.0
+    if not usd:
+        return state
+    spent = {**state.spent, str(today): round(state.spent_on(today) + usd, 6)}
+    return state.model_copy(update={"spent": spent})
