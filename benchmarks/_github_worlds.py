@@ -8,10 +8,7 @@ from benchmarks._github_events import named, red_comment
 from benchmarks._github_stage import BETTER, BRANCH, Stage
 from tests.github_server import records
 
-
-_PARTS = "\n\n".join(
-    f"def part_{n}(prices):\n    return sum(prices[{n + 1}:])\n" for n in range(4)
-)
+_PARTS = "\n\n".join(f"def part_{n}(prices):\n    return sum(prices[{n + 1}:])\n" for n in range(4))
 
 
 def moved_elsewhere(stage: Stage) -> None:
