@@ -103,7 +103,7 @@ def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mode = "strict" if _heal_bot("doctor", cwd=folder).returncode == 0 else "reduced"
     done = _heal_bot(
         "heal", "--repo", "repo", "--junit", "junit.xml", "--python", sys.executable,
-        "--out", "out", "--sandbox", mode, "--memory", "memory.json", "--watch", cwd=folder,
+        "--out", "out", "--sandbox", mode, "--memory", "memory.json", "-v", cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     (folder / "said").write_text(done.stdout)
@@ -176,7 +176,7 @@ def test_a_bundle_that_is_resumed_is_verified_anew_and_nothing_is_searched_for(
 
 def test_explain_tells_the_verdict_and_apply_never_overwrites_a_change(healed: Path) -> None:
     told = _heal_bot("explain", "out", cwd=healed)
-    assert "healed" in told.stdout
+    assert "Fix proposed" in told.stdout
     assert "taxed" in told.stdout
     applied = _heal_bot("apply", "--bundle", "out", "--repo", "repo", cwd=healed)
     assert applied.returncode == 0, applied.stderr

@@ -71,7 +71,8 @@ class ActionContext:
             raise UsageError(
                 f"input allow is {given['allow']!r}; use one of {permission_check.LEVELS}"
             )
-        run = Run(lambda event: click.echo(console.render_line(event)))
+        log = console.EventLog()
+        run = Run(lambda event: click.echo(line) if (line := log.line(event)) else None)
         folder = Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
         return cls(chosen, given, environ, folder, run)
 

@@ -1,10 +1,12 @@
-"""`heal-bot apply`: the patch of a bundle into a working tree."""
+"""`heal-bot apply`: a change of a bundle into a working tree."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +16,21 @@ from heal_bot.cli import shared_options
 from heal_bot.core.errors import UsageError
 from heal_bot.core.text import for_log
 from heal_bot.source.edit import blob_id
+from heal_bot.source.unified_diff import DiffError, apply_diff, parse_diff
 
 if TYPE_CHECKING:
-    from heal_bot.core.outcome import FileRecord
+    from heal_bot.core.outcome import AttemptRecord, FileRecord, OutcomeRecord, PatchRecord
 
 _MAX_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a file is to hold; None where it holds that already."""
+
+    path: Path
+    name: str
+    data: bytes | None
 
 
 @click.command("apply")
@@ -31,7 +43,13 @@ _MAX_BYTES = 4 << 20
     help="The working tree to change.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that changed since.")
-def command(folder: Path, repo: Path, force: bool) -> None:
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Apply this attempt instead of the verified patch; nothing vouches for it.",
+)
+def command(folder: Path, repo: Path, force: bool, attempt: int | None) -> None:
     """Write the verified patch of a bundle into a working tree.
 
     All files are checked before the first is written; each is replaced as a whole.
@@ -39,32 +57,63 @@ def command(folder: Path, repo: Path, force: bool) -> None:
     from heal_bot.core import bundle
 
     record = bundle.read(folder)
-    if record.patch is None:
-        click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
-        if record.suggestion is not None:
-            click.echo(
-                for_log(f"a suggestion is no repair: git apply {folder / 'suggestion.diff'}")
-            )
-        click.echo(for_log(f"next: heal-bot explain {folder}"))
+    if attempt is not None:
+        changes = list(_of_attempt(repo, shared_options.select_attempt(record, attempt)))
+    elif record.patch is not None:
+        changes = list(_of_patch(repo, record.patch, force))
+    else:
+        _explain_nothing(record, folder)
         return
-    files = [(file, _plain(repo, file)) for file in record.patch.files]
-    checked = [(file, path, _is_due(file, path, force)) for file, path in files]
-    for file, path, due in checked:
-        if due:
-            _replace(path, file.content.encode("utf-8", "surrogatepass"))
-        click.echo(for_log(f"{'changed' if due else 'unchanged'} {file.path}"))
-    click.echo("next: look at it with git diff, run the tests, and commit it")
+    for change in changes:
+        if change.data is not None:
+            _replace(change.path, change.data)
+        click.echo(for_log(f"{'unchanged' if change.data is None else 'changed'} {change.name}"))
+    click.echo("next: review it with git diff, run the tests, and commit it")
 
 
-def _plain(repo: Path, file: FileRecord) -> Path:
+def _explain_nothing(record: OutcomeRecord, folder: Path) -> None:
+    """Say that there is no verified patch, and what may be taken instead."""
+    from heal_bot.report import closing_lines
+
+    click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
+    if closest := closing_lines.closest_attempt(record):
+        take = f"heal-bot apply --bundle {folder} --attempt {closest.number}"
+        click.echo(for_log(f"closest: {take}   takes attempt {closest.number}, which is no repair"))
+    click.echo(for_log(f"next: heal-bot explain {folder}"))
+
+
+def _of_patch(repo: Path, patch: PatchRecord, force: bool) -> Iterator[_Change]:
+    """The files of the verified patch."""
+    for file in patch.files:
+        path = _plain(repo, file.path)
+        data = file.content.encode("utf-8", "surrogatepass")
+        yield _Change(path, file.path, data if _is_due(file, path, force) else None)
+
+
+def _of_attempt(repo: Path, attempt: AttemptRecord) -> Iterator[_Change]:
+    """The files that an attempt changes, of which the bundle holds the diff alone."""
+    try:
+        for file in parse_diff(attempt.diff):
+            path = _plain(repo, file.path)
+            text = _read(path).decode("utf-8", "surrogatepass")
+            data = apply_diff(text, file).encode("utf-8", "surrogatepass")
+            yield _Change(path, file.path, data)
+    except (DiffError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"attempt {attempt.number} cannot be applied: {error}; heal-bot explain --attempt"
+            f" {attempt.number} shows it"
+        ) from error
+
+
+def _plain(repo: Path, name: str) -> Path:
     """The place of a file below the tree, never through a link; UsageError for any other."""
     from heal_bot.source import patch_policy
 
-    parts = file.path.split("/")
+    parts = name.split("/")
     if any(part in {"", ".", "..", ".git"} or "\0" in part for part in parts):
-        raise UsageError(f"{file.path[:200]!r} is no path of a working tree")
-    if patch_policy.is_protected(file.path) or patch_policy.is_test(file.path):
-        raise UsageError(f"{file.path} is never changed: it belongs to tests, build or settings")
+        raise UsageError(f"{name[:200]!r} is no path of a working tree")
+    if patch_policy.is_protected(name) or patch_policy.is_test(name):
+        raise UsageError(f"{name} is never changed: it belongs to tests, build or settings")
     path = repo.resolve()
     for place, part in enumerate(parts):
         path = path / part
@@ -80,9 +129,7 @@ def _plain(repo: Path, file: FileRecord) -> Path:
 
 def _is_due(file: FileRecord, path: Path, force: bool) -> bool:
     """Whether the file is to be written; UsageError when it is neither old nor already patched."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as opened:
-        data = opened.read(_MAX_BYTES)
+    data = _read(path)
     blob = blob_id(data, file.base_blob)
     if data == file.content.encode("utf-8", "surrogatepass"):
         return False
@@ -92,6 +139,13 @@ def _is_due(file: FileRecord, path: Path, force: bool) -> bool:
             " heal again, or overwrite it with --force"
         )
     return True
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file, never through a link."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as opened:
+        return opened.read(_MAX_BYTES)
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.cli import shared_options
 from heal_bot.core.text import for_log, one_line, printable
 from heal_bot.report.causes import describe_attempt
+from heal_bot.report.parameter_groups import group_tests
+from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import FailureRecord, OutcomeRecord
@@ -16,34 +19,39 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("folder", metavar="BUNDLE", type=click.Path(path_type=Path))
-def command(folder: Path) -> None:
-    """Tell what was red, who was suspected, what was tried, and what came of it."""
+@click.option("--attempt", type=click.IntRange(min=1), metavar="N", help="Show only this attempt.")
+def command(folder: Path, attempt: int | None) -> None:
+    """Explain what failed, what was suspected, what was tried, and how it ended."""
     from heal_bot.core import bundle
-    from heal_bot.report import console
+    from heal_bot.report import closing_lines
 
     record = bundle.read(folder)
-    for line in explain_record(record):
+    if attempt is not None:
+        shown = shared_options.select_attempt(record, attempt)
+        lines = closing_lines.render_attempt(shown)
+        step = f"heal-bot apply --bundle {folder} --attempt {attempt}"
+    else:
+        lines = explain_record(record)
+        page = f"open {folder / 'report.html'}   for every attempt with its diff"
+        step = closing_lines.next_step(record, str(folder), page)
+    for line in (*lines, f"next: {step}"):
         click.echo(for_log(line))
-    page = f"open {folder / 'report.html'}   for every attempt with its diff"
-    click.echo(for_log(f"next: {console.next_step(record, str(folder), page)}"))
 
 
 def explain_record(record: OutcomeRecord) -> list[str]:
     """The outcome as lines of plain text."""
-    from heal_bot.report import console
+    from heal_bot.report import closing_lines
 
-    lines = [f"{record.status} ({record.stopped}): {one_line(record.reason, 400)}", ""]
-    lines += [*console.render_findings(record), ""]
-    told: dict[tuple[str, ...], str] = {}
-    for failure in record.failures:
-        if failure.status == "collection_error" and failure.cluster_ids in told:
-            continue
-        same = told.setdefault(failure.cluster_ids, failure.test) if failure.cluster_ids else ""
-        lines += _failure(failure, record, "" if same == failure.test else same)
+    lines = [f"{describe_run(record)}: {one_line(record.reason, 400)}", ""]
+    lines += [*closing_lines.render_findings(record), ""]
+    for failures in _by_cause(record):
+        lines += _cause(failures, record)
     if record.patch is not None:
         lines += ["the verified change:", *printable(record.patch.diff).splitlines(), ""]
-    if record.suggestion is not None:
-        lines += [*console.render_suggestion(record), ""]
+    if (found := record.suggestion) is not None:
+        lines += ["a change that passes and is not called the repair:"]
+        lines += [*printable(found.diff).splitlines()]
+        lines += [*(f"  but {one_line(reason, 400)}" for reason in found.why), ""]
     if record.certificate is not None:
         lines += _certificate(record)
     tried = sum(search.tried for search in record.searches)
@@ -52,14 +60,24 @@ def explain_record(record: OutcomeRecord) -> list[str]:
     return lines
 
 
-def _failure(failure: FailureRecord, record: OutcomeRecord, same: str) -> list[str]:
-    """One failing test; `same` is another with the same cause, which was told before."""
-    lines = [f"{failure.status}: {one_line(failure.test, 400)}"]
+def _by_cause(record: OutcomeRecord) -> list[list[FailureRecord]]:
+    """The failures that share their clusters; those of no cluster one by one."""
+    groups: dict[tuple[str, ...], list[FailureRecord]] = {}
+    for failure in record.failures:
+        groups.setdefault(failure.cluster_ids or (failure.test,), []).append(failure)
+    return [*groups.values()]
+
+
+def _cause(failures: list[FailureRecord], record: OutcomeRecord) -> list[str]:
+    """The first test of a cause, its suspects and attempts, and the other tests in short."""
+    failure, others = failures[0], failures[1:]
+    lines = [f"{describe_failure(failure)}: {one_line(failure.test, 400)}"]
     lines.append(f"  {one_line(f'{failure.kind}: {failure.message}', 300)}")
     if failure.reason:
         lines.append(f"  why: {one_line(failure.reason, 300)}")
-    if same:
-        return [*lines, f"  suspects and attempts as for {one_line(same, 400)}", ""]
+    for said in dict.fromkeys(map(describe_failure, others)):
+        tests = [other.test for other in others if describe_failure(other) == said]
+        lines += [f"  also {said}: {one_line(group.said, 400)}" for group in group_tests(tests)]
     for rank, suspect in enumerate(failure.suspects[:3], 1):
         evidence = "; ".join(one_line(text) for text in suspect.evidence)
         where = f"{suspect.path}:{suspect.first_line} {suspect.qualname}"
@@ -67,7 +85,8 @@ def _failure(failure: FailureRecord, record: OutcomeRecord, same: str) -> list[s
     mine = [a for a in record.attempts if a.cluster in failure.cluster_ids]
     for attempt in mine[:10]:
         detail = one_line(describe_attempt(attempt), 240)
-        lines.append(f"  attempt {attempt.number} by {attempt.proposer}: {attempt.word}: {detail}")
+        word = describe_verdict(attempt)
+        lines.append(f"  attempt {attempt.number} by {attempt.proposer} {word}: {detail}")
     return [*lines, ""]
 
 

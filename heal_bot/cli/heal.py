@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from heal_bot.cli import shared_options
+
 if TYPE_CHECKING:
     from heal_bot.core.errors import HealBotError
     from heal_bot.core.outcome import OutcomeRecord
     from heal_bot.core.settings import Settings
     from heal_bot.wiring.proposers import CustomProposers
+
+# With --exit-code: how a run ends that leaves nothing to do, and the code of all others.
+_FINE = frozenset({"healed", "nothing_to_do"})
+_UNHEALED = 4
 
 
 @click.command("heal")
@@ -122,9 +129,19 @@ if TYPE_CHECKING:
 @click.option(
     "--secrets-stdin", is_flag=True, hidden=True, help="Read the keys from standard input."
 )
-@click.option("--watch", is_flag=True, help="Show the test and the candidate that are running.")
-@click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
-@click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines.")
+@shared_options.verbose
+@click.option("--quiet", is_flag=True, help="Print only the summary.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print events as JSON lines, the outcome last.",
+)
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 4 unless every failing test is fixed or nothing failed.",
+)
 def command(
     repo: Path,
     junit: tuple[str, ...],
@@ -141,13 +158,14 @@ def command(
     secrets_stdin: bool,
     quiet: bool,
     as_json: bool,
-    watch: bool,
+    verbose: bool,
+    exit_code: bool,
     **options: object,
 ) -> None:
     """Repair what a failed test run names, and write a bundle.
 
     The patch in the bundle was confirmed by cold runs of the whole suite in a fresh checkout. No
-    patch is a result too: the exit code is 0 and the bundle says why.
+    patch is a result too: the exit code is 0 and the bundle says why; with --exit-code it is 4.
     """
     # Help and completion come from this module too, and need nothing of what heals.
     from heal_bot.action import secret_vault
@@ -173,14 +191,18 @@ def command(
                 out=out, request_file=request_file, memory=memory, replies=replies,
             )  # fmt: skip
             own = _resumed(resume) if resume is not None else NOTHING
+            if kept := bundle.set_aside(out):
+                click.echo(f"heal-bot: the bundle in {out} is kept as {kept}", err=True)
             limits = chosen.max_minutes, chosen.max_usd
-            with choose_sink(*limits, quiet=quiet, as_json=as_json, watch=watch) as sink:
+            with choose_sink(*limits, quiet=quiet, as_json=as_json, verbose=verbose) as sink:
                 record = api.heal(job, chosen, sink, stopped, own, launch)
     except (BudgetError, ProvisionError, SandboxError) as error:
         if request_file is None:
             raise
         record = _ended(request_file, out, chosen, error)
-    _tell(record, out, as_json=as_json)
+    _tell(record, out, as_json=as_json, verbose=verbose)
+    if exit_code and record.status not in _FINE:
+        raise click.exceptions.Exit(_UNHEALED)
 
 
 def _ended(request_file: Path, out: Path, chosen: Settings, error: HealBotError) -> OutcomeRecord:
@@ -191,15 +213,14 @@ def _ended(request_file: Path, out: Path, chosen: Settings, error: HealBotError)
     return api.write_broken_bundle(requests.load(request_file), out, chosen, error)
 
 
-def _tell(record: OutcomeRecord, out: Path, *, as_json: bool) -> None:
+def _tell(record: OutcomeRecord, out: Path, *, as_json: bool, verbose: bool) -> None:
     """The closing lines, for a person or a program."""
-    from heal_bot.report import console
+    from heal_bot.cli import console_output
 
     if as_json:
-        click.echo(record.model_dump_json(by_alias=True, include={"status", "reason"}))
-        return
-    for line in console.render_closing(record, str(out)):
-        click.echo(line)
+        console_output.print_outcome(record, str(out))
+    else:
+        console_output.print_closing(record, str(out), verbose=verbose)
 
 
 def _resumed(folder: Path) -> CustomProposers:
@@ -221,7 +242,8 @@ def stop_on_signals() -> Callable[[], bool]:
         if asked:
             raise KeyboardInterrupt
         asked.append(number)
-        click.echo("heal-bot: ending with what is verified; once more to stop at once", err=True)
+        # Through sys.stderr, which a status line on the terminal stands in for.
+        sys.stderr.write("heal-bot: stopping with what is verified; press Ctrl-C again to quit\n")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, note)

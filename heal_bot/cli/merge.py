@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 @click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
 @shared_options.environment
 @click.option("--build-hosts", metavar="LIST", help="As for `heal`.")
-@click.option("--quiet", is_flag=True, help="Print the closing lines alone.")
+@shared_options.verbose
+@click.option("--quiet", is_flag=True, help="Print only the summary.")
 def command(
     bundles: tuple[Path, ...],
     repo: Path,
@@ -39,6 +40,7 @@ def command(
     below: Path | None,
     python: Path | None,
     quiet: bool,
+    verbose: bool,
     **options: object,
 ) -> None:
     """Verify the union of the patches of BUNDLES in cold runs, and write one bundle.
@@ -47,10 +49,9 @@ def command(
     A BUNDLE that is no bundle (its job failed) is told and passed over. Runs code in the sandbox.
     """
     from heal_bot import api, wiring
-    from heal_bot.cli.console_output import choose_sink
+    from heal_bot.cli.console_output import choose_sink, print_closing
     from heal_bot.core import bundle, settings
     from heal_bot.repair.search.replay_proposer import Replay
-    from heal_bot.report import console
     from heal_bot.report.failure_status import FAILING
     from heal_bot.wiring.proposers import CustomProposers
 
@@ -66,12 +67,14 @@ def command(
         raise UsageError(f"{bundles[0]} and the others name no failing test: nothing to merge")
     chosen = settings.from_process(None, {**options, "proposers": ("rules",)})
     own = CustomProposers(proposers=(Replay(records),), alone=True)
+    if kept := bundle.set_aside(out):
+        click.echo(f"heal-bot: the bundle in {out} is kept as {kept}", err=True)
     job = wiring.HealJob(repo=repo, python=python, only=tests, out=out)
     stopped = stop_on_signals()
-    with choose_sink(chosen.max_minutes, chosen.max_usd, quiet=quiet, as_json=False) as sink:
+    limits = chosen.max_minutes, chosen.max_usd
+    with choose_sink(*limits, quiet=quiet, as_json=False, verbose=verbose) as sink:
         record = api.heal(job, chosen, sink, stopped, own)
-    for line in console.render_closing(record, str(out)):
-        click.echo(line)
+    print_closing(record, str(out), verbose=verbose)
 
 
 def _records(folders: Sequence[Path]) -> list[OutcomeRecord]:

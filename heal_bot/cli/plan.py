@@ -42,12 +42,12 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
     and the number of jobs the output `shards`. Nothing of the repository is run.
     """
     from heal_bot.action import secret_vault
+    from heal_bot.cli.console_output import print_events
     from heal_bot.core import request_file as requests
     from heal_bot.core.events import Run
     from heal_bot.github import actions_runner
-    from heal_bot.report import console
 
-    run = Run(lambda event: click.echo(console.render_line(event), err=True))
+    run = Run(print_events(err=True))
     failures, request = _failures(run, repo, patterns)
     # What no name can be given to is found out by one job, which runs the test-command.
     dealt = ((),) if failures is None else deal(failures, shards)

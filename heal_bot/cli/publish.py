@@ -63,12 +63,12 @@ def command(
     The bundle is believed in nothing that the repository can say: the change is recomputed from
     the commit, and refused when it is more than the functions it names.
     """
+    from heal_bot.cli.console_output import print_events
     from heal_bot.core import bundle, settings
     from heal_bot.core.events import Run
     from heal_bot.core.model import HealRequest
     from heal_bot.github.pulls import GitHub
     from heal_bot.publish.publishing import publish
-    from heal_bot.report import console
 
     record = bundle.read(folder)
     # What `verify` repeats is the patch: what it does not repeat is left out, alone it is claimed.
@@ -82,7 +82,7 @@ def command(
         raise UsageError("no repository is given; set GITHUB_REPOSITORY or --repo owner/name")
     server = chosen.github_server_url
     forge = GitHub.open(chosen.github_token, chosen.github_api_url, name, server_url=server)
-    run = Run(lambda event: click.echo(console.render_line(event), err=True))
+    run = Run(print_events(err=True))
     if base_sha and not base_ref:
         base_ref = chosen.github_ref_name
     request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")

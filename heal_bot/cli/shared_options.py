@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from heal_bot.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
 
 bundle = click.option(
     "--bundle",
@@ -14,6 +20,10 @@ bundle = click.option(
     required=True,
     metavar="DIR",
     help="What `heal-bot heal --out` wrote.",
+)
+
+verbose = click.option(
+    "-v", "--verbose", is_flag=True, help="Show everything, also the test that is running."
 )
 
 _ENVIRONMENT = (
@@ -31,3 +41,14 @@ def environment(function: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_ENVIRONMENT):
         function = option(function)
     return function
+
+
+def select_attempt(record: OutcomeRecord, number: int) -> AttemptRecord:
+    """The attempt of that number; UsageError where the bundle has none."""
+    for attempt in record.attempts:
+        if attempt.number == number:
+            return attempt
+    raise UsageError(
+        f"--attempt {number}: the bundle records {len(record.attempts)} attempts;"
+        " heal-bot explain lists them"
+    )

@@ -13,7 +13,6 @@ from heal_bot.core.errors import UsageError
 from heal_bot.core.text import for_log, one_line
 
 if TYPE_CHECKING:
-    from heal_bot.core.events import Event
     from heal_bot.core.model import RunHints
     from heal_bot.core.outcome import OutcomeRecord
     from heal_bot.verification.bundle_replay import Row
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--python", type=click.Path(path_type=Path), help="The interpreter of the tests.")
 @click.option("--max-minutes", type=float, help="When to give up (20).")
 @shared_options.environment
-@click.option("--quiet", is_flag=True, help="Print the comparison alone.")
+@click.option("--quiet", is_flag=True, help="Print only the comparison.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -49,6 +48,7 @@ def command(
     not; another Python or isolation is said and does not count.
     """
     from heal_bot import wiring
+    from heal_bot.cli.console_output import print_events
     from heal_bot.core import bundle, settings
     from heal_bot.verification.bundle_replay import replay_bundle
 
@@ -59,7 +59,7 @@ def command(
     if record.patch is None:
         raise UsageError(f"{folder} holds no patch: the run ended as {record.status}")
     chosen = settings.from_process(None, options)
-    sink, sha = (lambda event: None) if quiet else _show, record.patch.base_sha
+    sink, sha = (lambda event: None) if quiet else print_events(), record.patch.base_sha
     with wiring.open_bench(repo, python, chosen, sink, sha, _hints(record)) as made:
         told = record.certificate.environment.doctests if record.certificate else ()
         doctests = tuple(path for path in told if path in made.tree.paths())
@@ -87,13 +87,6 @@ def _hints(record: OutcomeRecord) -> RunHints:
     return RunHints(
         plugins=missing_plugins.select_known(package.partition(" ")[0] for package in added)
     )
-
-
-def _show(event: Event) -> None:
-    from heal_bot.report import console
-
-    if text := console.render_line(event):
-        click.echo(text)
 
 
 def _line(row: Row) -> str:

@@ -73,6 +73,25 @@ def check_writable(folder: Path) -> None:
         )
 
 
+def set_aside(folder: Path) -> Path | None:
+    """Rename the bundle that is there, so that a new one does not overwrite it; None without one.
+
+    One bundle is kept: what was set aside before goes.
+    """
+    if not (folder / OUTCOME).exists():
+        return None
+    kept = folder.with_name(f"{folder.resolve().name}.previous")
+    if (kept / OUTCOME).exists():
+        shutil.rmtree(kept)
+    try:
+        return folder.resolve().rename(kept)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} holds a bundle that cannot be renamed to {kept}: {error.strerror};"
+            " choose another folder with --out"
+        ) from error
+
+
 def write(folder: Path, record: OutcomeRecord, texts: Mapping[str, str]) -> None:
     """Write the bundle; `texts` are for people.
 

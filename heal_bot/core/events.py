@@ -23,7 +23,10 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted(Envelope):
-    """A remark for a person: something missing, skipped or decided."""
+    """A remark for a person: something missing, skipped or decided.
+
+    level: info | warning | detail; a detail changes nothing for whoever reads the result.
+    """
 
     stage: str
     message: str
@@ -57,11 +60,13 @@ class SuiteFinished(Envelope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterStarted(Envelope):
-    """The search for one root cause begins."""
+    """The search for one root cause begins: the `number`th `of` all."""
 
     cluster: str
     tests: int
     suspects: tuple[str, ...]
+    number: int = 1
+    of: int = 1
     stage: str = field(default="repair", init=False)
     kind: str = field(default="cluster", init=False)
 
@@ -80,7 +85,7 @@ class SearchProgressed(Envelope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptJudged(Envelope):
-    """An attempt entered the ledger."""
+    """An attempt entered the ledger: what it `change`s, and how many `of` the tests it fixes."""
 
     number: int
     cluster: str
@@ -89,6 +94,8 @@ class AttemptJudged(Envelope):
     verdict: str
     fixed: int
     detail: str
+    of: int = 0
+    change: str = ""
     stage: str = field(default="repair", init=False)
     kind: str = field(default="attempt", init=False)
 

@@ -378,7 +378,7 @@ def _tell_gaps(run: Run, baseline: Baseline, seen: Observations, places: Places)
         gaps.append(f"no execution recorded for {len(missing)} failing tests, first {missing[0]}")
     gaps.extend(f"not indexed: {path}: {why}" for path, why in places.unread.items())
     for gap in gaps[:20]:
-        run.emit(Noted(stage="locate", message=gap, level="warning"))
+        run.emit(Noted(stage="locate", message=gap, level="detail"))
 
 
 def _is_stale(accused: Iterable[Target], baseline: Baseline, places: Places) -> bool:

@@ -1,4 +1,4 @@
-"""`pytest --heal`: after a red session heal-bot runs as its own process and the diff is shown.
+"""`pytest --heal`: after a red session heal-bot runs as its own process, and shows what it does.
 
 This module is imported by every pytest of an environment that has heal-bot: it imports only the
 standard library and pytest, and without `--heal` it registers two options and a marker.
@@ -6,7 +6,6 @@ standard library and pytest, and without `--heal` it registers two options and a
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from typing import Any
 import pytest
 
 _SECONDS = 3600
-_ELSEWHERE = ("bundle: ", "next: ")
+_BUNDLE = "heal-bot-bundle"
 _ABSENT = (
     "heal-bot itself is not installed: `pip install '.[uv]'` in a clone of its repository, into "
     "this environment or one of its own whose heal-bot is on PATH"
@@ -95,36 +94,24 @@ class Healer:
         """The session is over and its report is written: heal."""
         try:
             if self._failed and self._report.is_file():
-                for line in self._healed():
-                    print(line)  # noqa: T201 - the terminal reporter is gone by now
+                self._heal()
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _healed(self) -> list[str]:
-        """Run heal-bot on the report; the lines to show."""
-        bundle = self._folder / "bundle"
-        program = _heal_bot()
-        if not program:
-            return ["", "=== heal-bot", _ABSENT]
+    def _heal(self) -> None:
+        """Run heal-bot on the report, in sight of whoever ran pytest; its bundle stays."""
+        # The terminal reporter is gone by now, and its output still in our buffers.
+        print("\n=== heal-bot", flush=True)  # noqa: T201
+        if not (program := _heal_bot()):
+            print(_ABSENT, flush=True)  # noqa: T201
+            return
+        bundle = os.path.relpath(self._root / _BUNDLE)
         argv = [*program, "heal", "--repo", str(self._root), "--junit", str(self._report)]
-        argv += ["--python", sys.prefix, "--out", str(bundle), "--quiet"]
+        argv += ["--python", sys.prefix, "--out", bundle]
         for target in sorted(self._targets):
             argv += ["--target", _address(self._root, target)]
-        done = _run(argv)
-        # The bundle ends with this session: what could be done with it is done here.
-        said = (done.stdout + done.stderr).strip().splitlines()
-        lines = ["", "=== heal-bot", *(line for line in said if not line.startswith(_ELSEWHERE))]
-        outcome = bundle / "outcome.json"
-        patch = json.loads(outcome.read_text())["patch"] if outcome.is_file() else None
-        if patch is None:
-            return lines
-        lines += ["", *str(patch["diff"]).splitlines()]
-        if self._apply:
-            applied = _run([*program, "apply", "--bundle", str(bundle), "--repo", str(self._root)])
-            lines += ["", *(applied.stdout + applied.stderr).strip().splitlines()]
-        else:
-            lines += ["", "next: pytest --heal-apply writes it into the tree"]
-        return lines
+        if _run(argv) == 0 and self._apply:
+            _run([*program, "apply", "--bundle", bundle, "--repo", str(self._root)])
 
 
 def _heal_bot() -> list[str]:
@@ -139,15 +126,9 @@ def _heal_bot() -> list[str]:
     return [sys.executable, "-I", "-m", "heal_bot"] if find_spec("click") else []
 
 
-def _run(argv: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        argv,
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+def _run(argv: list[str]) -> int:
+    """Run a program that writes to our own streams; its exit code."""
+    return subprocess.run(argv, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL).returncode
 
 
 def _address(root: Path, target: str) -> str:

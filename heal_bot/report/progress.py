@@ -14,7 +14,7 @@ from heal_bot.core.events import (
     SuiteFinished,
     Underway,
 )
-from heal_bot.core.text import for_log, one_line
+from heal_bot.core.text import count, for_log, one_line
 from heal_bot.report import console
 
 # A rate is told of what takes long enough to have one.
@@ -27,8 +27,8 @@ class Progress:
 
     until: float
     max_usd: float
-    doing: str = "collecting and running the tests"
-    causes: int = 0
+    doing: str = "running the tests"
+    cause: str = ""
     fixed: int = 0
     tried: int = 0
     usd: float = 0.0
@@ -39,21 +39,22 @@ class Progress:
 
     def take(self, event: Event) -> None:
         """Count what an event tells."""
+        if not isinstance(event, Underway):
+            self.running = ""
         match event:
             case Planned():
                 self.until = event.at + event.minutes_left * 60
                 self.doing = "looking for suspects"
             case ClusterStarted():
-                self.causes += 1
-                self.doing = f"cause {event.cluster}"
+                self.cause = self.doing = console.render_cause(event)
                 self._before, self._since, self._rate = self.tried, event.at, 0.0
             case SearchProgressed():
-                self.doing = f"cause {event.cluster}, {event.proposer}"
+                self.doing = self.cause
                 self._count(event)
             case ModelSpoke(usd=usd) if usd is not None:
                 self.usd += usd
             case ModelSpoke():
-                self.doing = f"{event.provider} {event.model}: {event.kind} {event.detail}"
+                self.doing = f"{self.cause}, {event.provider} {event.model}".removeprefix(", ")
             case SuiteFinished():
                 self.doing = f"after {event.purpose}"
             case ProposalConfirmed():
@@ -69,17 +70,28 @@ class Progress:
         if (seconds := event.at - self._since) >= _RATED:
             self._rate = event.tried / seconds
 
-    def line(self, now: float) -> str:
-        """What is being done, what was counted, what is left of the budget."""
-        parts = [one_line(self.doing, 60)]
-        if self.causes:
-            parts.append(f"{self.causes} cause{'' if self.causes == 1 else 's'} begun")
-        if self.tried:
-            rate = f" ({self._rate:.0f}/s)" if self._rate else ""
-            parts.append(f"{self.tried:,} candidates{rate}")
-        if self.fixed:
-            parts.append(f"{self.fixed} fixed")
+    def line(self, now: float, width: int = 200) -> str:
+        """What is being done, what was counted, what is left of the budget.
+
+        Where not all of it fits, the time left and what is being done stay.
+        """
         left = max(0, int(self.until - now))
         money = f", ${max(0.0, self.max_usd - self.usd):.2f}" if self.usd else ""
-        parts.append(f"{left // 60}:{left % 60:02d}{money} left")
-        return for_log(" · ".join(parts))
+        last = f"{left // 60}:{left % 60:02d}{money} left"
+        room = width - len(last) - len(_BETWEEN)
+        parts = [one_line(self.doing, min(60, room))] if room > 0 else []
+        for part in self._counted():
+            if len(_BETWEEN.join((*parts, part))) <= room:
+                parts.append(part)
+        return for_log(_BETWEEN.join((*parts, last)))
+
+    def _counted(self) -> list[str]:
+        """The counts, the most telling first."""
+        parts = [f"{self.fixed} fixed"] if self.fixed else []
+        if self.tried:
+            rate = f" ({self._rate:.0f}/s)" if self._rate else ""
+            parts.append(f"{count(self.tried, 'candidate')}{rate}")
+        return parts
+
+
+_BETWEEN = " · "

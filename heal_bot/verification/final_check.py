@@ -101,7 +101,7 @@ def _ran(proof: Proof, baseline: Baseline, outside: SuiteRun | None) -> _Runs:
     done = context.run_many([*asks, *again, *proof.asks])
     begin, end = len(asks), len(asks) + len(again)
     for number, suite in enumerate(done[:end], 1):
-        purpose = "cold confirmation" if number <= begin else "failing tests, other hash seed"
+        purpose = "final check" if number <= begin else "failing tests, other hash seed"
         run.tell_suite("verify", f"{purpose} {number} of {end}", suite)
     wanted = [*asks, *again]
     listed = {failure.test for failure in baseline.confirmed}

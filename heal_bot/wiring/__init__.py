@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -60,13 +61,15 @@ class BundleStore:
     secrets: tuple[Secret, ...]
     events: list[Event] = field(default_factory=list)
     record: OutcomeRecord | None = None
+    # When the clock of the run was 0, in epoch seconds.
+    zero: float = field(default_factory=lambda: time.time() - time.monotonic())
 
     def save(self, outcome: Outcome) -> None:
         """Replace the bundle by the outcome as it stands."""
         record = flatten(outcome, self.secrets)
         texts = {
             "attempts.jsonl": _lines(a.model_dump_json() for a in record.attempts),
-            "events.jsonl": _lines(console.json_line(event) for event in self.events),
+            "events.jsonl": _lines(console.json_line(event, self.zero) for event in self.events),
             "memory.json": attempt_history.dump(outcome.memory),
             "pull_request.md": pull_request_body.pull_request(record)[1],
             "report.html": html.render_page(record),

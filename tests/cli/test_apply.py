@@ -43,6 +43,39 @@ def test_the_patch_lands_and_landing_twice_is_no_error(tmp_path: Path, tree: Pat
     assert sorted(p.name for p in path.parent.iterdir()) == ["__init__.py", "pricing.py"]
 
 
+def test_an_attempt_is_applied_from_its_diff(tmp_path: Path, tree: Path) -> None:
+    said = apply(tmp_path, tree, records.data("1" * 40), "--attempt", "1").splitlines()
+    assert said[0] == "changed shop/pricing.py"
+    wanted = records.BROKEN.replace("prices[1:]", "prices[2:]")
+    assert (tree / "shop/pricing.py").read_text() == wanted
+
+
+def test_an_attempt_for_another_file_is_refused_before_anything_is_written(
+    tmp_path: Path, tree: Path
+) -> None:
+    path = tree / "shop/pricing.py"
+    path.write_text("MINE = 1\n")
+    with pytest.raises(UsageError, match="attempt 1 cannot be applied: shop"):
+        apply(tmp_path, tree, records.data("1" * 40), "--attempt", "1")
+    assert path.read_text() == "MINE = 1\n"
+
+
+@pytest.mark.parametrize("path", ["../tree/shop/pricing.py", "tests/test_pricing.py", ".git/x"])
+def test_an_attempt_goes_nowhere_that_a_patch_may_not(
+    tmp_path: Path, tree: Path, path: str
+) -> None:
+    values = records.data("1" * 40)
+    values["attempts"][0]["diff"] = values["attempts"][0]["diff"].replace("shop/pricing.py", path)
+    with pytest.raises(UsageError, match=r"never changed|no path"):
+        apply(tmp_path, tree, values, "--attempt", "1")
+
+
+def test_without_a_patch_the_closest_attempt_is_offered(tmp_path: Path, tree: Path) -> None:
+    said = apply(tmp_path, tree, records.suggested("1" * 40))
+    assert f"heal-bot apply --bundle {tmp_path / 'bundle'} --attempt 2" in said
+    assert (tree / "shop/pricing.py").read_text() == records.BROKEN
+
+
 def test_a_changed_file_is_kept_unless_forced(tmp_path: Path, tree: Path) -> None:
     path = tree / "shop/pricing.py"
     path.write_text("MINE = 1\n")

@@ -75,7 +75,7 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
     ours, theirs = pty.openpty()
     argv = [sys.executable, "-I", "-m", "heal_bot", "heal", "--python", sys.executable,
             "--proposers", "rules", "--sandbox", "reduced", "--out", "../out",
-            "--watch"]  # fmt: skip
+            "-v"]  # fmt: skip
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(
         argv, cwd=repo, env=env, stdout=subprocess.PIPE, stderr=theirs, text=True
@@ -90,7 +90,7 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
         said = []
         for line in run.stdout:
             said.append(line)
-            if line.startswith("cold confirmation: patch"):
+            if line.startswith("final check: passed"):
                 run.send_signal(signal.SIGINT)
         code = run.wait()
         stop.cancel()
@@ -103,8 +103,8 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
     assert outcome["patch"]["fixed"] == [
         "test_calc.py::test_add", "test_calc.py::test_add_more",
     ]  # fmt: skip
-    assert "ending with what is verified" in screen
-    assert " begun" in screen
+    assert "stopping with what is verified" in screen
+    assert "cause " in screen
     assert " of 3: test_calc.py::test_" in screen
     assert " left" in screen
     assert "\x1b" not in "".join(said)

@@ -80,6 +80,28 @@ def test_writing_again_replaces_all_of_it_and_leaves_nothing_beside(tmp_path: Pa
     assert left == [".gitignore", "out", "outcome.json"]
 
 
+def test_a_bundle_that_is_there_is_set_aside_and_one_older_one_goes(tmp_path: Path) -> None:
+    folder, kept = tmp_path / "out", tmp_path / "out.previous"
+    assert bundle.set_aside(folder) is None
+    for reason in ("first", "second"):
+        record = bundle.parse(json.dumps(_data() | {"reason": reason}).encode(), folder)
+        bundle.write(folder, record, {})
+        assert bundle.set_aside(folder) == kept
+        assert not folder.exists()
+        assert bundle.read(kept).reason == reason
+
+
+def test_what_is_no_bundle_of_ours_is_not_removed_to_set_one_aside(tmp_path: Path) -> None:
+    folder, other = tmp_path / "out", tmp_path / "out.previous"
+    other.mkdir()
+    (other / "mine").write_text("kept")
+    bundle.write(folder, bundle.parse(json.dumps(_data()).encode(), folder), {})
+    with pytest.raises(UsageError, match="cannot be renamed"):
+        bundle.set_aside(folder)
+    assert (other / "mine").read_text() == "kept"
+    assert bundle.read(folder)
+
+
 def test_git_does_not_see_a_bundle_in_a_work_tree(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     record = flatten(Outcome(REQUEST, "refused", "done", "no", Report(())))

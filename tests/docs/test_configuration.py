@@ -26,7 +26,12 @@ SETTINGS = {name.replace("_", "-"): name for name in Settings.model_fields}
 def _options(verb: str) -> set[str]:
     command = cli.get_command(Context(cli), verb)
     assert isinstance(command, Command)
-    return {option for p in command.params for option in p.opts if not getattr(p, "hidden", False)}
+    return {
+        option
+        for p in command.params
+        for option in p.opts
+        if option.startswith("--") and not getattr(p, "hidden", False)
+    }
 
 
 def _section(title: str) -> str:

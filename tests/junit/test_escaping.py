@@ -17,7 +17,7 @@ from heal_bot.junit import reader, reported_tests
 from heal_bot.repair.llm.failing_test_context import Failing
 from heal_bot.repair.llm.prompt_context import ContextFacts
 from heal_bot.repair.llm.prompts_fitted import Prompter
-from heal_bot.report import console, pull_request_body, step_summary
+from heal_bot.report import closing_lines, console, pull_request_body, step_summary
 from heal_bot.report.outcome_record import flatten
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import (
@@ -98,14 +98,14 @@ def assert_tame(body: str) -> None:
 def test_the_log_takes_no_orders(outcome: tuple[Outcome, list[Event]]) -> None:
     ended, events = outcome
     record = flatten(ended)
-    lines = console.render_closing(record, "out")
+    lines = closing_lines.render_closing(record, "out", verbose=True)
     assert len(lines) == len(ORDERS) + 3
     assert all("\n" not in line for line in lines)
     assert "pwned" in lines[1]
     assert_quiet("\n".join(lines))
     assert events != []
     assert_quiet("\n".join(console.render_line(event) for event in events))
-    assert_quiet("\n".join(console.json_line(event) for event in events))
+    assert_quiet("\n".join(console.json_line(event, 0.0) for event in events))
 
 
 def test_pull_request_and_step_summary_stay_plain_text(
@@ -147,8 +147,8 @@ def test_a_test_that_is_not_here_is_told_in_one_quiet_line(tmp_path: Path) -> No
         assert_tame(shown)
     assert len(events) == len(ORDERS)
     assert_quiet("\n".join(console.render_line(event) for event in events))
-    assert_quiet("\n".join(console.json_line(event) for event in events))
-    assert [json.loads(console.json_line(event))["message"] for event in events] == [
+    assert_quiet("\n".join(console.json_line(event, 0.0) for event in events))
+    assert [json.loads(console.json_line(event, 0.0))["message"] for event in events] == [
         getattr(event, "message", "") for event in events
     ]
 

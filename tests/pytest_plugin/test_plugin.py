@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.pytest_plugin import plugin
+from tests.cli import terminal
 
 MODULE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n"
 TESTS = """\
@@ -94,12 +95,25 @@ def test_unused_it_loads_nothing_that_pytest_does_not_load_itself(tmp_path: Path
 def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
     done = _pytest(project, "--heal-apply")
     assert done.returncode == 1
-    assert "healed: 3 of 3 failing tests are fixed" in done.stdout
+    assert "Fix proposed: 3 of 3 failing tests are fixed" in done.stdout
     assert "+    return a + b" in done.stdout
     assert (project / "calc.py").read_text() == MODULE.replace("a - b", "a + b")
-    # The bundle is gone when this is read.
-    assert "bundle: " not in done.stdout
+    assert "bundle: heal-bot-bundle" in done.stdout
     assert _pytest(project).returncode == 0
+
+
+def test_what_heal_bot_shows_is_seen_while_it_works(project: Path, tmp_path: Path) -> None:
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    (bin / "heal-bot").write_text(
+        "#!/bin/sh\nif [ -t 1 ] && [ -t 2 ]; then echo on a terminal; else echo in a pipe; fi\n"
+    )
+    (bin / "heal-bot").chmod(0o755)
+    environ = {"PATH": f"{bin}:{os.environ['PATH']}"}
+    argv = [sys.executable, "-c", "import pytest; pytest.main()", "--heal", "-q", str(project)]
+    shown = terminal.run(argv, 80, environ)
+    assert shown.rows[-2:] == ["=== heal-bot", "on a terminal"]
+    assert _pytest(project, "--heal", path=f"{bin}:").stdout.endswith("in a pipe\n")
 
 
 def test_a_heal_bot_of_its_own_environment_comes_before_the_plugin_s(
@@ -125,13 +139,18 @@ def test_a_plugin_without_its_packages_names_no_program(
 def test_it_works_with_xdist_and_leaves_the_tree_alone_without_apply(project: Path) -> None:
     done = _pytest(project, "--heal", "-n", "2")
     assert "+    return a + b" in done.stdout
-    assert "next: pytest --heal-apply writes it into the tree" in done.stdout
+    assert "next: heal-bot apply --bundle heal-bot-bundle" in done.stdout
     assert (project / "calc.py").read_text() == MODULE
     assert sorted(p.name for p in project.iterdir() if p.name != ".git") == [
         "calc.py",
+        "heal-bot-bundle",
         "pyproject.toml",
         "test_calc.py",
     ]
+    shown = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=project, capture_output=True, text=True
+    )
+    assert shown.stdout == ""
 
 
 @pytest.mark.slow

@@ -1,56 +1,117 @@
-"""The last lines of a run on a terminal."""
+"""The log of a run: what is told, what is told once, and what only with -v."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from heal_bot.core.events import (
+    AttemptJudged,
+    ClusterStarted,
+    Event,
+    ModelSpoke,
+    Noted,
+    ProposalConfirmed,
+    SuiteFinished,
+    Underway,
+)
 from heal_bot.report import console
-from tests.github_server import records
-
-BASE = "5" * 40
+from heal_bot.report.console import EventLog
 
 
-def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
-    data = records.data(BASE)
-    assert not any(
-        line.startswith("doubt") for line in console.render_closing(records.record(data), "out")
-    )
-    data["certificate"]["doubts"] = ["total newly swallows an exception", "a b\n::error::c"]
-    told = console.render_closing(records.record(data), "out")
-    assert told[-4:-2] == (
-        "doubt: total newly swallows an exception",
-        "doubt: a b ::error::c",
-    )
-    assert told[-1].startswith("next: heal-bot apply --bundle out")
+def suite(seconds: float = 2.0, ended: str = "finished", failed: int = 1) -> SuiteFinished:
+    return SuiteFinished(
+        stage="verify", purpose="failing tests again", passed=0, failed=failed, seconds=seconds,
+        ended=ended,
+    )  # fmt: skip
 
 
-def test_what_is_proved_is_told_apart_from_what_is_inferred_and_what_is_not_shown() -> None:
-    data = records.data(BASE) | {"proved": [f"{n}\u202e" for n in range(40)]}
-    told = console.render_closing(records.record(data), "out")
-    assert told[1:11] == tuple(f"proved: {n}<U+202E>" for n in range(10))
-    assert told[11].startswith("inferred: the fault is where the patch changes code")
-    assert told[12] == "not shown: isolation layer missing: landlock: the kernel has none"
+def attempt(number: int, verdict: str = "fixed", proposer: str = "rules") -> AttemptJudged:
+    return AttemptJudged(
+        number=number, cluster="c1", proposer=proposer, family="comparison", verdict=verdict,
+        fixed=2, of=3, detail="1 passing test fails" if verdict == "regression" else "",
+        change="slots.py: `<` becomes `<=` on line 3",
+    )  # fmt: skip
 
 
-def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
-    told = console.render_closing(records.record(records.suggested(BASE)), "out")
-    at = told.index("suggestion, no repair (by rules): a change of shop/pricing.py::total; but")
-    assert told[at + 1] == "  one failing test alone vouches for it"
-    assert "  +    return sum(prices)" in told
-    assert told[-1].startswith("next: read out/suggestion.diff")
+def lines(*events: Event, verbose: bool = False) -> list[str]:
+    log = EventLog(verbose)
+    return [line for event in events if (line := log.line(event))]
+
+
+def test_six_equal_reruns_are_one_line_however_long_each_took() -> None:
+    runs = [suite(seconds) for seconds in (1.0, 2.0, 3.0)]
+    assert lines(*runs) == ["failing tests again: 0 passed, 1 failed in 1.0 s"]
+    assert len(lines(*runs, verbose=True)) == 3
+    assert len(lines(*runs, suite(failed=0))) == 2
 
 
 @pytest.mark.parametrize(
-    ("status", "stopped", "words"),
+    ("ended", "said"),
+    [("timeout", "stopped at its time limit"), ("crashed", "the interpreter crashed"),
+     ("untrusted", "could not be authenticated")],
+)  # fmt: skip
+def test_a_run_that_did_not_finish_says_how_it_ended(ended: str, said: str) -> None:
+    assert said in console.render_line(suite(ended=ended))
+
+
+def test_a_cause_has_its_number_and_its_likeliest_suspect() -> None:
+    event = ClusterStarted(
+        cluster="eded20d234", tests=4, suspects=("group_period", "x"), number=1, of=3
+    )
+    assert lines(event) == ["cause 1 of 3: `group_period`, 4 tests"]
+    nobody = ClusterStarted(cluster="eded20d234", tests=1, suspects=(), number=3, of=3)
+    assert lines(nobody) == ["cause 3 of 3: no suspect, 1 test"]
+
+
+def test_an_attempt_says_what_it_changes_and_how_much_it_fixes() -> None:
+    first = "  attempt 1 fixes 2 of 3: slots.py: `<` becomes `<=` on line 3"
+    assert lines(attempt(1)) == [first]
+    assert lines(attempt(4, "regression", "claude")) == [
+        "  attempt 4 (claude): regression: 1 passing test fails (slots.py: `<` becomes `<=` on"
+        " line 3)"
+    ]
+
+
+def test_of_the_rules_only_the_first_change_that_does_is_told() -> None:
+    events = (attempt(1, "regression"), attempt(2), attempt(3))
+    assert [line.split()[1] for line in lines(*events)] == ["2"]
+    assert len(lines(*events, verbose=True)) == 3
+
+
+@pytest.mark.parametrize(
+    "event",
     [
-        ("sandbox_error", "done", "heal-bot doctor"),
-        ("stale_test", "done", "look at the test"),
-        ("budget_exhausted", "budget", "--max-minutes"),
-        ("not_healed", "interrupted", "or heal again"),
-        ("not_healed", "exhausted", "heal-bot explain out"),
+        Noted(stage="locate", message="foreign tracer", level="detail"),
+        ModelSpoke(kind="usage", provider="claude", model="m", usd=0.1),
+        Underway(stage="sandbox", what="test_a.py::test", number=1, of=2),
     ],
 )
-def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, words: str) -> None:
-    data = records.data(BASE) | {"patch": None, "certificate": None}
-    record = records.record(data | {"status": status, "stopped": stopped})
-    assert words in console.render_closing(record, "out")[-1]
+def test_what_changes_nothing_is_told_only_on_request(event: Event) -> None:
+    assert lines(event) == []
+    assert len(lines(event, verbose=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (ProposalConfirmed(status="patch", fixed=4), "final check: passed, 4 failing tests fixed"),
+        (ProposalConfirmed(status="unconfirmed", fixed=0, detail="it hangs"),
+         "final check: unconfirmed: it hangs"),
+        (Noted(stage="a", message="careful", level="warning"), "warning: careful"),
+        (Noted(stage="a", message="##[error]x\n::error::y"), "# #[error]x ::error::y"),
+    ],
+)  # fmt: skip
+def test_each_event_is_one_harmless_line(event: Event, line: str) -> None:
+    assert lines(event) == [line]
+
+
+def test_json_has_the_time_of_day() -> None:
+    event = Noted(stage="a", message="##[x", at=61.5, seq=3)
+    text = console.json_line(event, 86_400.0)
+    assert "##[" not in text
+    assert json.loads(text) == {
+        "seq": 3, "stage": "a", "message": "##[x", "level": "info", "kind": "noted",
+        "time": "1970-01-02T00:01:01.500Z",
+    }  # fmt: skip

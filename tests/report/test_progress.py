@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from heal_bot.core.events import (
     ClusterStarted,
     Event,
@@ -22,8 +24,8 @@ def _after(*events: Event, until: float = 1_200.0) -> Progress:
     return progress
 
 
-FIRST = ClusterStarted(cluster="c1", tests=2, suspects=(), at=10.0)
-SECOND = ClusterStarted(cluster="c2", tests=2, suspects=(), at=100.0)
+FIRST = ClusterStarted(cluster="c1", tests=2, suspects=("total",), number=1, of=2, at=10.0)
+SECOND = ClusterStarted(cluster="c2", tests=2, suspects=("tax",), number=2, of=2, at=100.0)
 
 
 def _tried(cluster: str, tried: int, at: float) -> SearchProgressed:
@@ -31,7 +33,7 @@ def _tried(cluster: str, tried: int, at: float) -> SearchProgressed:
 
 
 def test_at_first_only_the_budget_is_known() -> None:
-    assert _after().line(0.0) == "collecting and running the tests · 20:00 left"
+    assert _after().line(0.0) == "running the tests · 20:00 left"
 
 
 def test_the_plan_says_how_long_there_is() -> None:
@@ -42,7 +44,17 @@ def test_the_plan_says_how_long_there_is() -> None:
 def test_candidates_are_summed_over_causes_and_their_rate_is_that_of_the_last() -> None:
     events = (FIRST, _tried("c1", 500, 20.0), SECOND, _tried("c2", 250, 101.0))
     line = _after(*events).line(200.0)
-    assert line == "cause c2, rules · 2 causes begun · 750 candidates (250/s) · 16:40 left"
+    assert line == "cause 2 of 2: `tax` · 750 candidates (250/s) · 16:40 left"
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [(60, "cause 2 of 2: `tax` · 750 candidates (250/s) · 16:40 left"),
+     (40, "cause 2 of 2: `tax` · 16:40 left"), (16, "16:40 left")],
+)  # fmt: skip
+def test_a_narrow_terminal_loses_the_counts_and_keeps_the_time(width: int, line: str) -> None:
+    events = (FIRST, _tried("c1", 500, 20.0), SECOND, _tried("c2", 250, 101.0))
+    assert _after(*events).line(200.0, width)[-len(line) :] == line
 
 
 def test_money_is_told_once_some_is_spent() -> None:

@@ -21,7 +21,7 @@ def healed(tmp_path_factory: pytest.TempPathFactory, planted: Callable, heal_bot
     repo = planted(place / "repo")
     done = heal_bot(place, "heal", "--repo", repo, "--python", sys.executable,
                     "--proposers", "rules", "--out", place / "bundle")  # fmt: skip
-    assert done.stdout.count("healed:") == 1, done.stdout + done.stderr
+    assert done.stdout.count("Fix proposed: ") == 1, done.stdout + done.stderr
     return place
 
 

@@ -110,6 +110,8 @@ class AttemptLog:
                 verdict=verdict.word,
                 fixed=len(verdict.fixed),
                 detail=verdict.detail,
+                of=len(cluster.failures),
+                change=_change(candidate),
             )
         )
         return attempt
@@ -210,6 +212,13 @@ class AttemptLog:
         if note not in self.notes:
             self.notes.append(note)
             run.emit(Noted(stage="repair", message=note))
+
+
+def _change(candidate: Candidate) -> str:
+    """Where an attempt changes code, and what its proposer says of it."""
+    places = dict.fromkeys(change.target.path for change in candidate.edits)
+    why = candidate.rationale.partition("\n")[0] or candidate.family
+    return f"{', '.join(places)}: {why}"
 
 
 def _diff(tree: Tree, candidate: Candidate) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from heal_bot.core.events import ClusterStarted, Run, SearchProgressed
+from heal_bot.core.events import Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
@@ -56,11 +56,11 @@ def search_cluster(
     Those that lack evidence are winners too: where one holds it is a suggestion, and the search
     goes on with the next proposer, which does not see it.
     """
-    names = tuple(s.target.qualname for s in cluster.suspects[:5])
-    run.emit(ClusterStarted(cluster=cluster.id, tests=len(cluster.failures), suspects=names))
     ledger.bases[cluster.id] = base
     if not cluster.suspects:
-        ledger.stop(run, "exhausted", f"no function is known to be behind cluster {cluster.id}")
+        ledger.stop(
+            run, "exhausted", f"no function is known to be behind {cluster.failures[0].test}"
+        )
         return
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
@@ -69,7 +69,7 @@ def search_cluster(
             yield from _take_turns(run, cluster, proposers, session, ledger, limits)
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
-        ledger.stop(run, why, f"the search for cluster {cluster.id} was ended: {why}")
+        ledger.stop(run, why, f"the search for {cluster.failures[0].test} was ended: {why}")
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import ClusterStarted, Noted, Run
 from heal_bot.core.model import Attempt, Cluster, Proposal
 from heal_bot.ports import Proposer
 from heal_bot.repair.search.attempt_log import AttemptLog
@@ -37,6 +37,7 @@ def proposals(
     dropped: dict[str, Attempt] = {}
     for position, cluster in enumerate(clusters):
         clusters_left = len(clusters) - position - 1
+        _announce(run, cluster, position + 1, len(clusters))
         found = search_cluster(
             _part(hunting, clusters_left), cluster, (), proposers, judge, ledger, limits
         )
@@ -48,11 +49,19 @@ def proposals(
         pending = []
     yield from _settled(run, pending, waiting, ledger, dropped)
     yield from _instead(run, dropped, ledger)
-    for cluster in _residual(clusters, ledger):
+    for number, cluster in _residual(clusters, ledger):
+        _announce(run, cluster, number, len(clusters))
         base = Proposal(ledger.held).edits
         found = search_cluster(hunting, cluster, base, proposers, judge, ledger, limits)
         waiting[cluster.id] = found
         yield from _settled(run, [w for w in [next(found, None)] if w], waiting, ledger, {})
+
+
+def _announce(run: Run, cluster: Cluster, number: int, of: int) -> None:
+    """Say that the search for a cause begins."""
+    names = tuple(suspect.target.qualname for suspect in cluster.suspects[:5])
+    tests = len(cluster.failures)
+    run.emit(ClusterStarted(cluster=cluster.id, tests=tests, suspects=names, number=number, of=of))
 
 
 def _part(run: Run, others: int) -> Run:
@@ -132,14 +141,14 @@ def _compatible(
     return (winner,)
 
 
-def _residual(clusters: Sequence[Cluster], ledger: AttemptLog) -> Iterator[Cluster]:
-    """Clusters of which the confirmed patch fixed a part, reduced to what it did not."""
+def _residual(clusters: Sequence[Cluster], ledger: AttemptLog) -> Iterator[tuple[int, Cluster]]:
+    """Clusters of which the confirmed patch fixed a part, numbered, reduced to what it did not."""
     if ledger.confirmed is None:
         return
     fixed = set(ledger.confirmed.patch.fixed)
     changed = {edit.target for edit in Proposal(ledger.held).edits}
-    for cluster in clusters:
+    for number, cluster in enumerate(clusters, 1):
         left = tuple(f for f in cluster.failures if f.test not in fixed)
         suspects = tuple(s for s in cluster.suspects if s.target not in changed)
         if suspects and 0 < len(left) < len(cluster.failures):
-            yield Cluster(f"{cluster.id}+", left, suspects, cluster.signature)
+            yield number, Cluster(f"{cluster.id}+", left, suspects, cluster.signature)

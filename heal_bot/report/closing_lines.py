@@ -1,0 +1,169 @@
+"""The last lines of a run: what came of it, the change, and the next command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from heal_bot.core.text import for_log, one_line, printable
+from heal_bot.report.causes import describe_attempt
+from heal_bot.report.failure_status import describe_uncollected
+from heal_bot.report.parameter_groups import group_tests
+from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
+from heal_bot.source.unified_diff import DiffError, Hunk, parse_diff
+
+if TYPE_CHECKING:
+    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
+
+# Lines of one kind without `-v`: tests, sentences, and changed lines of a diff.
+_TESTS = 8
+_TOLD = 10
+_CHANGED = 16
+
+
+def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) -> tuple[str, ...]:
+    """What a run came to: tests, change, doubts, and the next step; with `verbose` all of it."""
+    lines = [f"{describe_run(record)}: {one_line(record.reason, 500)}"]
+    if verbose:
+        lines += render_findings(record)
+    lines += _tests(record, verbose=verbose)
+    if record.patch is not None:
+        lines += render_change(record.patch.diff, _CHANGED if not verbose else None)
+    if record.certificate is not None:
+        lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
+    lines += _suggestion(record, verbose=verbose)
+    lines += _closest(record, where)
+    lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
+    return tuple(for_log(text) for text in lines)
+
+
+def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
+    """The tests by what became of them and why, parameters folded, a reason told once."""
+    lines = [f"  cannot be collected: {one_line(s, 800)}" for s in describe_uncollected(record)]
+    every = [failure.test for failure in record.failures]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for failure in record.failures:
+        if failure.status != "collection_error":
+            groups.setdefault((describe_failure(failure), failure.reason), []).append(failure.test)
+    for (word, reason), tests in groups.items():
+        told = tests if verbose else [group.said for group in group_tests(tests, every)]
+        shown = told if verbose else told[:_TESTS]
+        why = f" ({one_line(reason, 160)})" if reason else ""
+        for place, test in enumerate(shown):
+            lines.append(f"  {word}: {one_line(test)}{why if place == 0 else ''}")
+        if len(told) > len(shown):
+            lines.append(f"  {word}: {len(told) - len(shown)} more, shown with -v")
+    return lines
+
+
+def render_change(diff: str, limit: int | None) -> list[str]:
+    """The changed lines of a diff below the place of each; at most `limit` of them."""
+    try:
+        files = parse_diff(printable(diff))
+    except DiffError:
+        changed = [f"    {line}" for line in printable(diff).splitlines()]
+    else:
+        changed = [line for file in files for hunk in file.hunks for line in _hunk(file.path, hunk)]
+    if limit is None or len(changed) <= limit:
+        return changed
+    return [*changed[:limit], f"    … {len(changed) - limit} more lines, shown with -v"]
+
+
+def _hunk(path: str, hunk: Hunk) -> Iterator[str]:
+    """The changed lines of a hunk, each run of them below its place."""
+    number, running = hunk.new_start, False
+    for line in hunk.lines:
+        changed = line[:1] in {"+", "-"}
+        if changed and not running:
+            yield f"  {path}:{number}"
+        if changed:
+            yield f"    {line}"
+        running = changed or (running and line[:1] == "\\")
+        number += line[:1] in {"+", " "}
+
+
+def render_findings(record: OutcomeRecord) -> list[str]:
+    """What is proved, what is inferred, what is not shown; a line each."""
+    lists = {"proved": record.proved, "inferred": record.inferred, "not shown": record.not_shown}
+    return [f"{how}: {one_line(one, 400)}" for how, said in lists.items() for one in said[:_TOLD]]
+
+
+def _suggestion(record: OutcomeRecord, *, verbose: bool) -> list[str]:
+    """A change that passes and is not called the repair, with why not."""
+    if (found := record.suggestion) is None:
+        return []
+    lines = ["a change passes, and you decide whether it is right:"]
+    lines += render_change(found.diff, None if verbose else _CHANGED)
+    return [*lines, *(f"  but {one_line(reason, 400)}" for reason in found.why)]
+
+
+def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
+    """Without a patch: what was suggested, else the attempt that fixed most and broke least."""
+    if record.patch is not None:
+        return None
+    if record.suggestion is not None:
+        number = record.suggestion.attempt
+        return next((a for a in record.attempts if a.number == number), None)
+    fixing = [attempt for attempt in record.attempts if attempt.fixed and attempt.diff]
+    return min(
+        fixing, key=lambda a: (-len(a.fixed), len(a.newly_failing), len(a.diff)), default=None
+    )
+
+
+def _closest(record: OutcomeRecord, where: str) -> list[str]:
+    """The attempt that came closest, why it was refused, and how to see and to take it."""
+    if (attempt := closest_attempt(record)) is None:
+        return []
+    lines = []
+    if record.suggestion is None:
+        of = len(attempt.fixed) + len(attempt.still_failing)
+        why = one_line(attempt.detail or describe_verdict(attempt), 300)
+        lines = [f"closest: attempt {attempt.number} fixes {len(attempt.fixed)} of {of}, but {why}"]
+    return [
+        *lines,
+        f"  see it: heal-bot explain {where} --attempt {attempt.number}",
+        f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}",
+    ]
+
+
+def render_attempt(attempt: AttemptRecord) -> list[str]:
+    """All that is known of one attempt."""
+    lines = [f"attempt {attempt.number} by {attempt.proposer}: {describe_verdict(attempt)}"]
+    if said := one_line(describe_attempt(attempt), 1_000):
+        lines.append(f"  {said}")
+    lists = {"fixes": attempt.fixed, "still fails": attempt.still_failing,
+             "breaks": attempt.newly_failing}  # fmt: skip
+    for word, tests in lists.items():
+        for test in tests[:_TOLD]:
+            said = f": {one_line(attempt.messages[test], 300)}" if test in attempt.messages else ""
+            lines.append(f"  {word}: {one_line(test)}{said}")
+        if len(tests) > _TOLD:
+            lines.append(f"  {word}: {len(tests) - _TOLD} more")
+    return [*lines, "", *printable(attempt.diff).splitlines()]
+
+
+def next_step(record: OutcomeRecord, where: str, look: str) -> str:
+    """What a person may do now, as a command where one helps; `look` where nothing else does."""
+    if record.patch is not None:
+        return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
+    if record.suggestion is not None:
+        return "take the change if it is what you mean, or change the code and heal again"
+    known = {
+        "sandbox_error": "heal-bot doctor   shows which layer of isolation is missing",
+        "environment_error": "fix what the first line names, or give another environment with"
+        " --python, --freeze or --setup",
+        "explained": "see the first line; the code needs no change",
+        "nothing_to_do": "nothing; if a run failed elsewhere, give its report with --junit",
+        "stale_test": "check the test: the code does what its callers expect",
+        "flaky": "fix the test or what it waits for; no change to the code is proposed",
+        "superseded": "heal again at the current commit",
+    }
+    if record.status in known:
+        return known[record.status]
+    if broken := next((f for f in record.failures if f.status == "collection_error"), None):
+        return f"fix {broken.source}:{broken.line}; until then none of these tests can run"
+    if record.stopped == "budget":
+        return f"{look}   or heal again with a higher --max-minutes or --max-usd"
+    if record.stopped == "interrupted":
+        return f"{look}   or heal again"
+    return look

@@ -1,0 +1,132 @@
+"""The last lines of a run on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from heal_bot.report import closing_lines
+from tests.github_server import records
+
+BASE = "5" * 40
+
+
+def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
+    data = records.data(BASE)
+    assert not any(
+        line.startswith("doubt")
+        for line in closing_lines.render_closing(records.record(data), "out")
+    )
+    data["certificate"]["doubts"] = ["total newly swallows an exception", "a b\n::error::c"]
+    told = closing_lines.render_closing(records.record(data), "out")
+    assert told[-4:-2] == (
+        "doubt: total newly swallows an exception",
+        "doubt: a b ::error::c",
+    )
+    assert told[-1].startswith("next: heal-bot apply --bundle out")
+
+
+def test_what_is_proved_is_told_apart_from_what_is_inferred_and_what_is_not_shown() -> None:
+    data = records.data(BASE) | {"proved": [f"{n}\u202e" for n in range(40)]}
+    assert not any(
+        "not shown" in s for s in closing_lines.render_closing(records.record(data), "out")
+    )
+    told = closing_lines.render_closing(records.record(data), "out", verbose=True)
+    assert told[1:11] == tuple(f"proved: {n}<U+202E>" for n in range(10))
+    assert told[11].startswith("inferred: the fault is where the patch changes code")
+    assert told[12] == "not shown: isolation layer missing: landlock: the kernel has none"
+
+
+def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
+    told = closing_lines.render_closing(records.record(records.suggested(BASE)), "out")
+    at = told.index("a change passes, and you decide whether it is right:")
+    assert told[at + 1 : at + 7] == (
+        "  shop/pricing.py:8",
+        "    -    return sum(prices[1:])",
+        "    +    return sum(prices)",
+        "  but one failing test alone vouches for it",
+        "  see it: heal-bot explain out --attempt 2",
+        "  take it: heal-bot apply --bundle out --attempt 2",
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "stopped", "words"),
+    [
+        ("sandbox_error", "done", "heal-bot doctor"),
+        ("stale_test", "done", "check the test"),
+        ("budget_exhausted", "budget", "--max-minutes"),
+        ("not_healed", "interrupted", "or heal again"),
+        ("not_healed", "exhausted", "heal-bot explain out"),
+    ],
+)
+def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, words: str) -> None:
+    data = records.data(BASE) | {"patch": None, "certificate": None}
+    record = records.record(data | {"status": status, "stopped": stopped})
+    assert words in closing_lines.render_closing(record, "out")[-1]
+
+
+def told(data: dict[str, Any], *, verbose: bool = False) -> tuple[str, ...]:
+    return closing_lines.render_closing(records.record(data), "out", verbose=verbose)
+
+
+def test_a_patch_is_shown_with_its_place_and_the_changed_lines() -> None:
+    lines = told(records.data(BASE))
+    at = lines.index("  shop/pricing.py:8")
+    assert lines[at + 1 : at + 3] == (
+        "    -    return sum(prices[1:])",
+        "    +    return sum(prices)",
+    )
+
+
+def test_a_long_change_is_cut_unless_asked_for() -> None:
+    after = records.BROKEN.replace("RATE = 2", "\n".join(f"R{n} = {n}" for n in range(40)))
+    data = records.data(BASE, after=after)
+    assert "    … 26 more lines, shown with -v" in told(data)
+    assert "    +R39 = 39" in told(data, verbose=True)
+
+
+def test_parameters_of_a_test_are_one_line_of_how_many() -> None:
+    data = records.data(BASE)
+    fixed, left = data["failures"]
+    data["failures"] = [
+        *({**fixed, "test": f"tests/test_m.py::test_split[{n}]"} for n in range(293)),
+        *({**left, "test": f"tests/test_m.py::test_split[{n}-x]"} for n in range(7)),
+    ]
+    lines = told(data)
+    assert "  fixed: tests/test_m.py::test_split: 293 of 300 failing parameters" in lines
+    left_over = "tests/test_m.py::test_split: 7 of 300 failing parameters"
+    assert f"  still failing: {left_over} (no candidate)" in lines
+    assert len(lines) < 12
+    assert sum("test_split[" in line for line in told(data, verbose=True)) == 300
+
+
+def test_a_reason_that_tests_share_is_told_once() -> None:
+    data = records.data(BASE)
+    left = data["failures"][1]
+    data["failures"] = [{**left, "test": f"tests/test_a.py::test_{n}"} for n in range(20)]
+    lines = told(data)
+    assert sum("no candidate" in line for line in lines) == 1
+    assert "  still failing: 12 more, shown with -v" in lines
+
+
+def test_without_a_patch_the_closest_attempt_is_named_with_the_commands_that_show_and_take_it() -> (
+    None
+):
+    data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
+    broke = data["attempts"][1] | {"number": 3, "verdict": "regression",
+                                   "detail": "1 passing test fails"}  # fmt: skip
+    data["attempts"] = [data["attempts"][0], broke]
+    lines = told(data)
+    at = lines.index("closest: attempt 3 fixes 1 of 1, but 1 passing test fails")
+    assert lines[at + 1 : at + 3] == (
+        "  see it: heal-bot explain out --attempt 3",
+        "  take it: heal-bot apply --bundle out --attempt 3",
+    )
+
+
+def test_where_no_attempt_fixes_a_test_none_is_called_close() -> None:
+    data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
+    data["attempts"] = data["attempts"][:1]
+    assert not any("closest" in line or "--attempt" in line for line in told(data))
