@@ -4,7 +4,8 @@ Each pair of programs runs by turns, and the run of each that took the least pro
 so that other work on the machine weighs on neither. The bytecode is compiled first, as an
 installation does. pytest runs with our plugin or with none at all: what loading the others takes
 varies by more than what ours adds. The report is that of 500 failing tests and 50 attempts, each
-with 2,000 characters of message.
+with 2,000 characters of message. The lines of a pull request are those before its folds, at most,
+of recorded outcomes with up to three causes and all that can be said beside them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import render_page
 from heal_bot.report.pull_request_body import pull_request
 from tests.github_server import records
+from tests.report.recorded import measure_recorded
 
 _ROOT = Path(__file__).parent.parent
 _SDKS = ("anthropic", "google.genai", "openai", "github", "httpx", "genai_prices")
@@ -98,6 +100,7 @@ def report(turns: int) -> dict[str, Any]:
         "report_seconds": round(seconds, 3),
         "report_mb": round(len(shown.encode()) / 1e6, 2),
         "pull_request_kb": round(len(body.encode()) / 1e3, 1),
+        "pull_request_lines": max(measure_recorded()),
     }
 
 

@@ -73,10 +73,10 @@ def command(folder: Path, repo: Path, force: bool, attempt: int | None) -> None:
 
 def _explain_nothing(record: OutcomeRecord, folder: Path) -> None:
     """Say that there is no verified patch, and what may be taken instead."""
-    from heal_bot.report import closing_lines
+    from heal_bot.report import causes
 
     click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
-    if closest := closing_lines.closest_attempt(record):
+    if closest := causes.closest_attempt(record):
         take = f"heal-bot apply --bundle {folder} --attempt {closest.number}"
         click.echo(for_log(f"closest: {take}   takes attempt {closest.number}, which is no repair"))
     click.echo(for_log(f"next: heal-bot explain {folder}"))

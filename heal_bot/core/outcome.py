@@ -225,7 +225,7 @@ class GateRecord(Record):
 
 
 class CertificateRecord(Record):
-    """How the patch was verified."""
+    """How the patch was verified; `not_run` are systems and Pythons of CI that are not at hand."""
 
     base_sha: Sha
     tree_sha: Sha
@@ -241,6 +241,7 @@ class CertificateRecord(Record):
     gates: Annotated[tuple[GateRecord, ...], Field(max_length=50)]
     doubts: Texts
     suite_before: SuiteRecord | None = None
+    not_run: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     undoes: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}([0-9a-f]{24})?)?$")] = ""
 
 

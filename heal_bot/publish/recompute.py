@@ -154,6 +154,8 @@ def recompute(
             change_identity.name_parts(edits),
             change_identity.name_tests(patch.fixed, project),
         ),
+        run_url=f"{forge.page}/actions/runs/{request.run_id}" if request.run_id else "",
+        commands=() if foreign else pull_request_body.ASK,
     )
     new = tuple(_patched(tree, f) for f in patch.files)
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)

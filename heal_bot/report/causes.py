@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heal_bot.core.text import printable
+from heal_bot.report.failed_assertion import describe_message
+from heal_bot.report.status_sentences import describe_verdict
 
 if TYPE_CHECKING:
-    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
+    from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 
 
 @dataclass(frozen=True, slots=True)
 class RepairedCause:
-    """An attempt of the patch, the tests it was first to fix, and what the first of them said."""
+    """An attempt of the patch, the tests it was first to fix, and what the tersest of them said."""
 
     attempt: AttemptRecord
     tests: tuple[str, ...]
@@ -36,9 +38,9 @@ def list_causes(record: OutcomeRecord) -> tuple[RepairedCause, ...]:
         tests = tuple(t for t in attempt.fixed if t in record.patch.fixed and t not in told)
         if tests and _is_part(attempt, printable(record.patch.diff)):
             told.update(tests)
-            first = failures.get(tests[0])
-            said = f"{first.kind}: {first.message.strip()}".strip(": ") if first else ""
-            found.append(RepairedCause(attempt, tests, said.partition("\n")[0]))
+            mine = [failures[test] for test in tests if test in failures]
+            said = min((describe_message(f.kind, f.message) for f in mine), key=len, default="")
+            found.append(RepairedCause(attempt, tests, said))
     return tuple(found)
 
 
@@ -48,6 +50,37 @@ def _is_part(attempt: AttemptRecord, diff: str) -> bool:
         return False
     changed = {line for line in attempt.diff.splitlines() if line[:1] in {"+", "-"}}
     return changed <= set(diff.splitlines())
+
+
+def find_closest(record: OutcomeRecord, failure: FailureRecord) -> AttemptRecord | None:
+    """The attempt that came closest to fixing a test that is not fixed; None where none did."""
+    if failure.status == "fixed" or failure.best_attempt is None:
+        return None
+    known = (a for a in record.attempts if a.number == failure.best_attempt)
+    return next((attempt for attempt in known if attempt.fixed), None)
+
+
+def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
+    """Without a patch: what was suggested, else the attempt that fixed most and broke least."""
+    if record.patch is not None:
+        return None
+    if record.suggestion is not None:
+        number = record.suggestion.attempt
+        return next((a for a in record.attempts if a.number == number), None)
+    fixing = [attempt for attempt in record.attempts if attempt.fixed and attempt.diff]
+    return min(
+        fixing, key=lambda a: (-len(a.fixed), len(a.newly_failing), len(a.diff)), default=None
+    )
+
+
+def describe_closest(attempt: AttemptRecord) -> str:
+    """What an attempt changes and fixes, and why it was not taken."""
+    tests = len(attempt.fixed) + len(attempt.still_failing)
+    told = f"attempt {attempt.number} ({attempt.reason}) fixes {len(attempt.fixed)} of {tests}"
+    if attempt.word in {"fixed", "improved"}:
+        return told
+    detail = f" ({attempt.detail})" if attempt.word != "regression" and attempt.detail else ""
+    return f"{told}, but {describe_verdict(attempt)}{detail}"
 
 
 def describe_attempt(attempt: AttemptRecord) -> str:

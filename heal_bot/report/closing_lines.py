@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from heal_bot.core.text import for_log, one_line, printable
-from heal_bot.report.causes import describe_attempt
+from heal_bot.report.causes import closest_attempt, describe_attempt
 from heal_bot.report.failure_status import describe_uncollected
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
@@ -95,19 +95,6 @@ def _suggestion(record: OutcomeRecord, *, verbose: bool) -> list[str]:
     lines = ["a change passes, and you decide whether it is right:"]
     lines += render_change(found.diff, None if verbose else _CHANGED)
     return [*lines, *(f"  but {one_line(reason, 400)}" for reason in found.why)]
-
-
-def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
-    """Without a patch: what was suggested, else the attempt that fixed most and broke least."""
-    if record.patch is not None:
-        return None
-    if record.suggestion is not None:
-        number = record.suggestion.attempt
-        return next((a for a in record.attempts if a.number == number), None)
-    fixing = [attempt for attempt in record.attempts if attempt.fixed and attempt.diff]
-    return min(
-        fixing, key=lambda a: (-len(a.fixed), len(a.newly_failing), len(a.diff)), default=None
-    )
 
 
 def _closest(record: OutcomeRecord, where: str) -> list[str]:

@@ -31,8 +31,8 @@ def list_findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
     }
 
 
-def list_proved(record: OutcomeRecord) -> Iterator[str]:
-    """What the fields of a record prove, in our own words: its sentences are anybody's.
+def list_culprits(record: OutcomeRecord) -> Iterator[str]:
+    """What the fields of a record prove to have broken tests: its sentences are anybody's.
 
     Numbers of runs are left out, which a repeated verification does not compare.
     """
@@ -42,15 +42,6 @@ def list_proved(record: OutcomeRecord) -> Iterator[str]:
             yield PackageChange((bump,), cause.tests, cause.runs).said
         else:
             yield Regression(cause.good_sha, cause.bad_sha, cause.title, cause.tests).said
-    changes = {"the patch": record.patch, "the suggested change": record.suggestion}
-    for change, held in changes.items():
-        if held:
-            one = len(held.fixed) == 1
-            yield (
-                f"{count(len(held.fixed), 'failing test')} {'passes' if one else 'pass'} with"
-                f" {change} in cold runs of the suite, in which no other test breaks;"
-                f" {'it' if one else 'they'} failed without it"
-            )
 
 
 def _proved(outcome: Outcome) -> Iterator[str]:

@@ -6,12 +6,18 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
+from html import escape
 from importlib import resources
 from typing import Any
 
-from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
+from heal_bot.core.model import NOT_MEASURED, stable_test_ids
+from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 from heal_bot.core.text import clip, printable
-from heal_bot.report.causes import list_causes
+from heal_bot.report.causes import closest_attempt, list_causes
+from heal_bot.report.failed_assertion import read_assertion
+from heal_bot.report.failure_status import FAILING
+from heal_bot.report.parameter_groups import group_tests
+from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
 _ESCAPES = {
@@ -32,6 +38,11 @@ _DIFF = 20_000
 _MESSAGE = 1_000
 _MARKS = 60_000
 _SUSPECTS = 400
+# How a result is coloured: what is neither good nor bad is in between.
+_RUNS = {"healed": "good", "not_healed": "bad", "budget_exhausted": "bad",
+         "environment_error": "bad", "sandbox_error": "bad"}  # fmt: skip
+_FAILURES = {"fixed": "good", **dict.fromkeys(FAILING, "bad")}
+_VERDICTS = {"fixed": "good", "improved": "mixed", "unconfirmed": "mixed", NOT_MEASURED: "mixed"}
 
 
 def render_page(record: OutcomeRecord) -> str:
@@ -40,7 +51,7 @@ def render_page(record: OutcomeRecord) -> str:
     The outcome is JSON in a data block that the script reads and inserts as text alone; a content
     security policy allows this script and this style by their hash and nothing else.
     """
-    style, script = _part("report.css"), _part("report.js")
+    style, script = _part("report.css"), _part("diff_view.js") + _part("report.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}';"
         " base-uri 'none'; form-action 'none'"
@@ -50,7 +61,7 @@ def render_page(record: OutcomeRecord) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>heal-bot: {record.status.replace('_', ' ')}</title>\n"
+        f"<title>heal-bot: {escape(describe_run(record))}</title>\n"
         f"<style>{style}</style>\n</head>\n<body>\n<main></main>\n"
         "<noscript>This page shows outcome.json, which lies beside it, with a script.</noscript>\n"
         f'<script type="application/json" id="data">{_data(record)}</script>\n'
@@ -92,26 +103,28 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
     places = {test: place for place, test in enumerate(dict.fromkeys(names))}
     message = _share(_MESSAGES // part, record.failures)
     reason = _share(_REASONS // part, record.failures)
-    whole = record.model_dump(
-        mode="json", by_alias=True,
-        include={"schema_version", "heal_bot", "status", "stopped", "reason", "cost"},
-    )  # fmt: skip
+    whole = record.model_dump(mode="json", by_alias=True,
+                              include={"schema_version", "heal_bot", "cost"})  # fmt: skip
     findings = {"Proved": record.proved, "Inferred": record.inferred,
-                "Not shown": record.not_shown}  # fmt: skip
+                "Not shown": record.not_shown, "Remarks": record.notes}  # fmt: skip
+    fixed = sum(failure.status == "fixed" for failure in record.failures)
+    failing = sum(failure.status in FAILING for failure in record.failures)
+    closest = None if record.suggestion else closest_attempt(record)
     return whole | {
-        "notes": record.notes,
+        "headline": describe_run(record), "reason": record.reason,
+        "mood": _RUNS.get(record.status, "mixed"),
+        "fixed": fixed, "total": fixed + failing,
         "findings": [[how, [clip(one, 400) for one in said]] for how, said in findings.items()
                      if said],
+        "doubts": _doubts(record),
         "base_sha": record.request.base_sha,
         "tests": list(places),
-        "failures": [
-            {"test": places[f.test], "status": f.status,
-             "message": clip(f"{f.kind}: {f.message}".strip(": "), message),
-             "reason": clip(f.reason, reason)}
-            for f in record.failures
-        ],
+        "groups": [{"said": group.said, "tests": [places[test] for test in group.tests]}
+                   for group in group_tests(places)],
+        "failures": [_failure(alike, message, reason) for alike in _alike(record)],
         "causes": _causes(record),
         "attempts": _attempts(record, places, part),
+        "closest": closest.number if closest else None,
         "tried": sum(search.tried for search in record.searches),
         "suspects": _suspects(record),
         "diff": clip(printable(record.patch.diff), _DIFFS // part) if record.patch else "",
@@ -119,6 +132,40 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "certificate": record.certificate
         and record.certificate.model_dump(mode="json", exclude={"before_after", "gates"}),
         "checks": record.checks,
+    }  # fmt: skip
+
+
+def _doubts(record: OutcomeRecord) -> list[str]:
+    """What a reviewer should look at twice."""
+    if record.certificate is None:
+        return []
+    undoes = [f"undoes {record.certificate.undoes}"] if record.certificate.undoes else []
+    return [*undoes, *record.certificate.doubts]
+
+
+def _alike(record: OutcomeRecord) -> list[list[FailureRecord]]:
+    """The failures in the order of their first, those of one function that end alike together."""
+    found: dict[tuple[str, str, str], list[FailureRecord]] = {}
+    for failure in record.failures:
+        key = stable_test_ids.function(failure.test), describe_failure(failure), failure.reason
+        found.setdefault(key, []).append(failure)
+    return list(found.values())
+
+
+def _failure(alike: list[FailureRecord], message: int, reason: int) -> dict[str, Any]:
+    """One row of tests: what the first says stands for all."""
+    first, (group, *_) = alike[0], group_tests(failure.test for failure in alike)
+    values = read_assertion(first.message)
+    told = (
+        [clip(text, message) for text in (values.call, values.got, values.expected)]
+        if values
+        else None
+    )
+    return {
+        "said": group.said, "status": describe_failure(first),
+        "mood": _FAILURES.get(first.status, "mixed"), "values": told,
+        "message": clip(f"{first.kind}: {first.message}".strip(": "), message),
+        "reason": clip(first.reason, reason),
     }  # fmt: skip
 
 
@@ -144,11 +191,12 @@ def _attempts(record: OutcomeRecord, places: dict[str, int], part: int) -> list[
 
     return [
         {
-            "number": a.number, "proposer": a.proposer, "family": a.family, "verdict": a.word,
+            "number": a.number, "proposer": a.proposer, "family": a.family,
+            "result": describe_verdict(a), "mood": _VERDICTS.get(a.word, "bad"),
             "rationale": clip(a.rationale, told), "detail": clip(a.detail, told),
             "functions": list(a.functions[:_LISTED]), "diff": clip(a.diff, diff),
             "fixed": listed(a.fixed), "still_failing": listed(a.still_failing),
-            "newly_failing": listed(a.newly_failing), "fixes": len(a.fixed),
+            "newly_failing": listed(a.newly_failing),
             "messages": texts(a), "seconds": a.seconds, "usd": a.cost_usd,
         }
         for a in record.attempts
@@ -185,7 +233,7 @@ def _suspects(record: OutcomeRecord) -> list[dict[str, Any]]:
     found = [
         {
             "cause": number, "tests": len(cluster.tests), "where": f"{s.path}:{s.first_line}",
-            "what": s.qualname, "score": s.score, "evidence": clip("; ".join(s.evidence), 300),
+            "what": s.qualname, "evidence": clip("; ".join(s.evidence), 300),
             "changed": (s.path, s.qualname) in changed,
         }
         for number, cluster in enumerate(record.clusters, 1)

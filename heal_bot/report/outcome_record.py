@@ -64,7 +64,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "searches": tuple(_search(search) for search in outcome.searches),
             "attempts": tuple(_attempt(attempt, text) for attempt in outcome.attempts),
             "patch": _patch(outcome.patch, names),
-            "certificate": _certificate(outcome.certificate, text),
+            "certificate": _certificate(outcome, text),
             "report": {
                 "flags": tuple(text(flag, _NAME) for flag in outcome.report.flags),
                 "skipped": tuple(text(case, _NAME) for case in outcome.report.skipped),
@@ -299,8 +299,16 @@ def _attempt(attempt: Attempt, text: Clean) -> dict[str, Any]:
     }
 
 
-def _certificate(certificate: Certificate | None, text: Clean) -> dict[str, Any] | None:
-    if certificate is None:
+def _list_unrun(outcome: Outcome, certificate: Certificate) -> tuple[str, ...]:
+    """The systems and Pythons of CI where the failures were seen, and this was not verified."""
+    reproduced = outcome.baseline.reproduced if outcome.baseline else ()
+    legs = {leg for item in reproduced for leg in item.failure.legs}
+    places = {leg.differs(certificate.environment.version) for leg in legs}
+    return tuple(sorted(places - {""})[:_PLACES])
+
+
+def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
+    if (certificate := outcome.certificate) is None:
         return None
     environment, isolation, suite = (
         certificate.environment,
@@ -338,6 +346,7 @@ def _certificate(certificate: Certificate | None, text: Clean) -> dict[str, Any]
         ),
         "doubts": tuple(text(doubt) for doubt in certificate.doubts),
         "suite_before": certificate.suite_before and _suite(certificate.suite_before),
+        "not_run": tuple(text(place, _NAME) for place in _list_unrun(outcome, certificate)),
         "undoes": certificate.undoes,
     }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
-from heal_bot.report import pull_request_memory, sections
+from heal_bot.report import outcome_summary, pull_request_memory, sections
 from heal_bot.report.causes import list_causes
 from heal_bot.report.pull_request_memory import Named
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LIMIT = 65_536
 _TITLE = 200
+# What can be asked in a comment on a pull request.
+ASK = ("/heal retry <hint>", "/heal explain", "/heal stop")
 # A title is also a commit's subject, where GitHub reads mentions and `fixes #1`.
 _PLAIN = str.maketrans({"@": "＠", "#": "＃"})
 
@@ -31,6 +33,8 @@ class Shown:
     `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
     that only an unprivileged run stands behind the record; `waiting` that GitHub starts no checks
     on what this token pushes; `named` are the digests by which the change is known again.
+    `run_url` is the failing run, `commands` what can be asked where the text stands; `by_hand` says
+    that no branch has the change.
     """
 
     diff: str
@@ -41,6 +45,9 @@ class Shown:
     claimed: bool = False
     waiting: bool = False
     named: Named = field(default_factory=Named)
+    run_url: str = ""
+    commands: tuple[str, ...] = ()
+    by_hand: bool = False
 
 
 def render_claimed(record: OutcomeRecord) -> Shown:
@@ -94,13 +101,17 @@ def read_mark(body: str) -> Mark | None:
 
 
 def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str, str]:
-    """Title and body; the body never exceeds what GitHub takes.
-
-    What matters least is shortened first: diffs of attempts, suspects, the attempt table, the
-    before/after table, messages, and last of all the verified diff.
-    """
+    """Title and body, with the hidden mark where there is a patch to mark."""
     shown = shown or render_claimed(record)
-    return render_title(record, shown), _fitted(_parts(record, shown), _ORDER)
+    parts = _parts(record, shown)
+    if record.patch is not None:
+        memory = partial(pull_request_memory.dump, record, shown.named)
+        mark, summary = render_mark(record, shown.digest), parts["summary"][0]()
+        parts |= {
+            "summary": (lambda: f"{mark}\n{summary}",),
+            "memory": (memory, partial(memory, 0)),
+        }
+    return render_title(record, shown), _fitted(parts, _ORDER)
 
 
 def render_title(record: OutcomeRecord, shown: Shown) -> str:
@@ -129,73 +140,57 @@ def _taken_back(record: OutcomeRecord) -> str:
 
 
 Levels = tuple[Callable[[], str], ...]
-_ORDER = ("attempts", "suspects", "attempts", "before_after", "failing", "causes", "attempts",
-          "suggestion", "suggestion",
-          "doubts", "suspects", "before_after", "failing", "change", "change", "causes",
-          "findings", "verification", "reproduce", "memory")  # fmt: skip
-_WAITING = (
-    "Checks on this pull request wait until a maintainer approves them, because `GITHUB_TOKEN`"
-    " made it."
-)
+_ORDER = ("attempts", "suspects", "attempts", "evidence", "tests", "tests",
+          "suggestion", "suggestion", "change", "commit",
+          "certificate", "reproduce", "memory", "attempts", "suspects", "evidence")  # fmt: skip
+
+
+def render_body(record: OutcomeRecord, shown: Shown) -> str:
+    """The summary, then all the rest in folds; never more than GitHub takes.
+
+    What matters least is shortened first: diffs of attempts, suspects, the attempt table, what is
+    not proved, messages of tests.
+    """
+    return _fitted(_parts(record, shown), _ORDER)
 
 
 def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
     """Each part as it reads in full, then shorter and shorter."""
-    diff, drawn = shown.diff, partial(sections.change, shown.diff)
-    log, tests = partial(sections.attempts, record), partial(sections.still_failing, record)
+    log, tests = partial(sections.list_attempts, record), partial(sections.list_tests, record)
+    suspects = partial(sections.list_suspects, record)
+    doubts = list(outcome_summary.list_doubts(record, shown))[1:]
+    evidence = partial(sections.list_evidence, record, doubts)
 
-    found = partial(sections.findings, record, claimed=shown.claimed)
+    def summary() -> str:
+        return outcome_summary.summarize(record, shown)
 
     def gone() -> str:
         return ""
 
-    def long_diff() -> str:
-        size = f"{len(diff.splitlines())} lines; the files of this pull request show them."
-        return f"### The change\n\n{size}"
-
-    return {
-        "head": (partial(_head, record, shown),),
-        "findings": (found, partial(found, rows=3, limit=200)),
-        "causes": (partial(sections.causes, record), gone),
-        "change": (drawn, partial(drawn, limit=8_000), long_diff),
-        "before_after": (
-            partial(sections.before_after, record),
-            partial(sections.before_after, record, rows=10),
-            gone,
-        ),
-        "suggestion": (
-            partial(sections.suggestion, record),
-            partial(sections.suggestion, record, 2_000),
-            gone,
-        ),
-        "failing": (tests, partial(tests, message=0), partial(tests, rows=8, message=0)),
-        "doubts": (partial(sections.doubts, record, shown.remarks), gone),
-        "suspects": (
-            partial(sections.suspects, record),
-            partial(sections.suspects, record, rows=4),
-            gone,
-        ),
-        "attempts": (
-            log,
-            partial(log, diffs=800),
-            partial(log, diffs=0),
-            partial(log, rows=5, diffs=0),
-        ),
-        "verification": (partial(sections.verification, record, claimed=shown.claimed), gone),
-        "reproduce": (partial(sections.reproduce, record, shown.branch), gone),
-        "cost": (partial(sections.cost, record),),
-        "memory": (
-            partial(pull_request_memory.dump, record, shown.named),
-            partial(pull_request_memory.dump, record, shown.named, 0),
-        ),
+    parts: dict[str, Levels] = {
+        "summary": (summary,),
+        "tests": (tests, partial(tests, message=0), partial(tests, rows=8, message=0)),
+        "evidence": (evidence, partial(evidence, rows=3), gone),
+        "attempts": (log, partial(log, diffs=0), partial(log, rows=5, diffs=0), gone),
+        "suspects": (suspects, partial(suspects, rows=4), gone),
+        "certificate": (partial(sections.show_certificate, record), gone),
+    }
+    cost = {"cost": (partial(sections.show_cost, record),)}
+    if record.patch is None:
+        return parts | {"commit": (partial(sections.show_commit, record), gone)} | cost
+    whole = partial(sections.show_change, shown.diff if shown.by_hand else "")
+    beside = partial(sections.show_suggestion, record)
+    return parts | {
+        "suggestion": (beside, partial(beside, 2_000), gone),
+        "change": (whole, partial(sections.show_change, "")),
+        "reproduce": (partial(_reproduce, record, shown), gone),
+        **cost,
     }
 
 
-def _head(record: OutcomeRecord, shown: Shown) -> str:
-    """The hidden mark, the verdict, and why there are no checks yet."""
-    line = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
-    waits = f"\n\n{_WAITING}" if shown.waiting else ""
-    return f"{render_mark(record, shown.digest)}\n{line}{waits}"
+def _reproduce(record: OutcomeRecord, shown: Shown) -> str:
+    """How to repeat it on the branch, where there is one."""
+    return "" if shown.by_hand else sections.show_reproduction(record, shown.branch)
 
 
 def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT - 40) -> str:
@@ -204,7 +199,7 @@ def _fitted(parts: dict[str, Levels], order: Iterable[str], limit: int = LIMIT -
     texts = {name: choices[0]() for name, choices in parts.items()}
     steps = iter(order)
     while len(body := "\n\n".join(text for text in texts.values() if text)) > limit:
-        name = next(steps)
-        level[name] = min(level[name] + 1, len(parts[name]) - 1)
-        texts[name] = parts[name][level[name]]()
+        if (name := next(steps)) in parts:
+            level[name] = min(level[name] + 1, len(parts[name]) - 1)
+            texts[name] = parts[name][level[name]]()
     return body

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heal_bot.core.text import clip, code_span, fence, for_markdown, one_line
-from heal_bot.report import pull_request_body, sections
+from heal_bot.core.text import clip, code_span, for_markdown
+from heal_bot.report import outcome_summary, pull_request_body
+from heal_bot.report.markdown import prose, sentence
+from heal_bot.report.pull_request_body import ASK, Shown, render_claimed
+from heal_bot.report.status_sentences import describe_run
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
 
 _LIMIT = pull_request_body.LIMIT - 200
-_DIFF = 50_000
 _REMARK = 400
+_TAKE = ("/heal apply", *ASK)
+# What came of a result that was not taken as it is, in place of how the run ended.
+_DELIVERED = {"superseded": "Superseded", "refused": "Refused"}
 # Our own words in a comment that begins with the marker of a request.
 HELP = """
 `/heal` works on the head of this pull request. It knows:
@@ -57,19 +63,18 @@ def render_reply(
     published: str,
     reason: str,
     url: str,
-    shown: pull_request_body.Shown | None = None,
+    shown: Shown | None = None,
     *,
     claimed: bool = False,
 ) -> str:
     """The result of a request; a proposal that is `shown` comes with how to take it."""
-    said = [mark, render_result(record, published, reason, url)]
     if shown is not None:
-        said += [_take(url), fence(shown.diff, "diff", _DIFF)]
+        return _fitted(mark, f"{render_result(record, published, reason, url)} {_take(url)}",
+                       record, replace(shown, commands=_TAKE))  # fmt: skip
     if record.patch is None:
-        told = (sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
-        said += [f"\n{part}\n" for part in told if part]
-        said += [f"- {sections.failure_line(f)}" for f in record.failures[:20]]
-    return clip("\n".join(said), _LIMIT)
+        told = replace(render_claimed(record), claimed=claimed, commands=ASK)
+        return _fitted(mark, "", record, told)
+    return f"{mark}\n{render_result(record, published, reason, url)}"
 
 
 def render_answer(mark: str, text: str) -> str:
@@ -77,51 +82,40 @@ def render_answer(mark: str, text: str) -> str:
     return clip(f"{mark}\n{text}", _LIMIT)
 
 
-def render_stacked(
-    mark: str, record: OutcomeRecord, shown: pull_request_body.Shown, url: str
-) -> str:
+def render_stacked(mark: str, record: OutcomeRecord, shown: Shown, url: str) -> str:
     """The comment on the pull request that was red: the proposal and how to take it."""
-    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
-    return "\n\n".join((mark, f"{head} {_take(url)}", fence(shown.diff, "diff", _DIFF)))
+    return _fitted(mark, _take(url), record, replace(shown, commands=_TAKE))
 
 
 def render_suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
     """The comment on a red pull request where there is no more than a suggestion."""
-    told = f"{mark}\n**heal-bot: {record.status.replace('_', ' ')}.**"
-    parts = (told, sections.findings(record, claimed=claimed), sections.suggestion(record, _DIFF))
-    return clip("\n\n".join(part for part in parts if part), _LIMIT)
+    commands = () if claimed else ASK
+    told = replace(render_claimed(record), claimed=claimed, commands=commands)
+    return _fitted(mark, "", record, told)
 
 
-def not_pushed(mark: str, record: OutcomeRecord, shown: pull_request_body.Shown) -> str:
+def not_pushed(mark: str, record: OutcomeRecord, shown: Shown) -> str:
     """What changed, for a branch that holds somebody else's commits."""
-    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     told = "This branch has commits that are not heal-bot's, so nothing was pushed."
-    return "\n\n".join(
-        (mark, f"{head} {told} The change would be:", fence(shown.diff, "diff", _DIFF))
-    )
+    return _fitted(mark, told, record, replace(shown, by_hand=True))
 
 
-def render_by_hand(
-    mark: str, record: OutcomeRecord, shown: pull_request_body.Shown, base_sha: str
-) -> str:
+def render_by_hand(mark: str, record: OutcomeRecord, shown: Shown, base_sha: str) -> str:
     """A verified change that is not pushed: why, the diff, and the command that applies it."""
-    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
-    why = " ".join(for_markdown(remark, _REMARK) for remark in shown.remarks)
-    return "\n\n".join(
-        (
-            mark,
-            f"{head} {why}",
-            render_hint(base_sha, "the diff below"),
-            fence(shown.diff, "diff", _DIFF),
-        )
-    )
+    told = render_hint(base_sha, "the whole change below")
+    return _fitted(mark, told, record, replace(shown, by_hand=True))
 
 
-def render_review(mark: str, record: OutcomeRecord, shown: pull_request_body.Shown) -> str:
+def _fitted(mark: str, told: str, record: OutcomeRecord, shown: Shown) -> str:
+    """What is said of the result where it stands, then what a pull request would say of it."""
+    body = pull_request_body.render_body(record, shown)
+    return clip("\n\n".join(part for part in (f"{mark}\n{told}".strip(), body) if part), _LIMIT)
+
+
+def render_review(mark: str, record: OutcomeRecord, shown: Shown) -> str:
     """The text above a review's suggestions."""
-    head = sections.verdict(record, len(shown.functions), claimed=shown.claimed)
     names = ", ".join(code_span(name) for name in shown.functions[:10])
-    return f"{mark}\n{head}\n\nChanged: {names}."
+    return f"{mark}\n{outcome_summary.describe_fix(record, shown)}\n\nChanged: {names}."
 
 
 def render_hint(base_sha: str, source: str) -> str:
@@ -144,10 +138,7 @@ def render_result(record: OutcomeRecord, published: str, reason: str, url: str) 
         "unchanged": f"The change is proposed in {url}, without news.",
         "suggested": f"The change is suggested in {url}.",
         "branch_only": f"The branch is there; [open the pull request]({url}) by hand."
-        f" {for_markdown(reason, 500)}",
-    }.get(published, f"{for_markdown(reason, 500).rstrip('.')}.")
-    if published in {"superseded", "refused"}:
-        return f"**heal-bot: {published}.** {where}"
-    status = record.status.replace("_", " ")
-    told = for_markdown(one_line(record.reason, 500), 500)
-    return f"**heal-bot: {status}.** {where}" + (f" {told}" if told else "")
+        f" {sentence(reason, 500)}",
+    }.get(published, sentence(reason, 500))
+    how = _DELIVERED.get(published) or describe_run(record)
+    return f"**heal-bot: {prose(how)}.** {where}"

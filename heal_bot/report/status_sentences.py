@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import NOT_MEASURED
 from heal_bot.core.text import count
+from heal_bot.report.failure_status import FAILING
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
@@ -51,7 +52,8 @@ def describe_run(record: OutcomeRecord) -> str:
     match record.status:
         case "partly_healed":
             fixed = sum(failure.status == "fixed" for failure in record.failures)
-            return f"Fixes {fixed} of {count(len(record.failures), 'failing test')}"
+            left = sum(failure.status in FAILING for failure in record.failures)
+            return f"Fixes {fixed} of {count(fixed + left, 'failing test')}"
         case "not_healed":
             return _describe_unhealed(record)
         case "explained" | "not_reproduced":

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heal_bot.core.text import for_markdown
-from heal_bot.report import mermaid_diagram, pull_request_body, sections, status_comment
+from heal_bot.report import mermaid_diagram, pull_request_body, status_comment
+from heal_bot.report.markdown import fold
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -19,28 +20,18 @@ _UNPUSHED = frozenset({"summary", "dry_run", "commented", "declined"})
 def render_step(
     record: OutcomeRecord, published: str, reason: str, url: str, *, claimed: bool = False
 ) -> str:
-    """The step summary of a run: the result first, then all that a pull request would say."""
-    said = [status_comment.render_result(record, published, reason, url)]
-    if drawn := mermaid_diagram.draw_attempts(record):
-        said.append(drawn)
+    """The step summary of a run: where the result is, then all that a pull request would say."""
+    shown = replace(pull_request_body.render_claimed(record), claimed=claimed)
+    said = []
     if record.patch is not None:
+        said.append(status_comment.render_result(record, published, reason, url))
         if published in _UNPUSHED:
             said.append(
                 status_comment.render_hint(record.patch.base_sha, "patch.diff of the bundle")
             )
-        shown = replace(pull_request_body.render_claimed(record), claimed=claimed)
-        said.append(pull_request_body.pull_request(record, shown)[1])
-    else:
-        parts = (
-            sections.findings(record, claimed=claimed),
-            sections.suggestion(record),
-            sections.still_failing(record),
-            sections.suspects(record),
-            sections.attempts(record, diffs=1_000),
-            sections.doubts(record),
-            sections.cost(record),
-        )
-        said += [part for part in parts if part]
+    said.append(pull_request_body.render_body(record, shown))
+    if drawn := mermaid_diagram.draw_attempts(record):
+        said.append(fold("What was tried", drawn))
     return fit_bytes("\n\n".join(said), STEP_LIMIT)
 
 

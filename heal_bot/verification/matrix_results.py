@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heal_bot.core.model import Baseline, Environment, Failure, Leg, Reproduced
+from heal_bot.core.model import ELSEWHERE, Baseline, Environment, Failure, Leg, Reproduced
 from heal_bot.core.statuses import FailureStatus
 
-# Systems whose failures cannot be confirmed in a sandbox on Linux.
-_ELSEWHERE = {"windows": "Windows", "macos": "macOS"}
 _SHOWN = {FailureStatus.CONFIRMED: "failing too", FailureStatus.FLAKY: "failing sometimes",
           FailureStatus.ENVIRONMENT: "failing too"}  # fmt: skip
 
@@ -20,20 +18,25 @@ def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduc
     could confirm a repair where it failed.
     """
     seen = replace(found.failure, legs=failure.legs)
-    if failure.legs and all(leg.system in _ELSEWHERE for leg in failure.legs):
+    if failure.legs and all(leg.system in ELSEWHERE for leg in failure.legs):
         here = f"Linux shows it {_SHOWN.get(found.status, 'passing')}"
         reason = f"{failure.reason}; {here}, but a repair could not be confirmed there"
-        systems = tuple(sorted({_ELSEWHERE[leg.system] for leg in failure.legs}))
-        places = systems if found.status == FailureStatus.NOT_REPRODUCED else ()
+        passes = found.status == FailureStatus.NOT_REPRODUCED
+        places = _differences(failure, env) if passes else ()
         return Reproduced(replace(seen, reason=reason, failed_on=places), FailureStatus.EXPLAINED)
     pythons = {leg.python for leg in failure.legs}
     # A leg without a Python may have run the one that is here.
     if found.status == FailureStatus.NOT_REPRODUCED and pythons and not pythons & {"", _minor(env)}:
         told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
         reason = f"{seen.reason}; it was reported on {told}: python-version, where it is there"
-        places = tuple(f"Python {python}" for python in sorted(pythons))
+        places = _differences(failure, env)
         return Reproduced(replace(seen, reason=reason, failed_on=places), FailureStatus.EXPLAINED)
     return replace(found, failure=seen)
+
+
+def _differences(failure: Failure, env: Environment) -> tuple[str, ...]:
+    """The systems and Pythons of its legs that are not those here."""
+    return tuple(sorted({leg.differs(env.version) for leg in failure.legs} - {""}))
 
 
 def list_unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
@@ -41,7 +44,7 @@ def list_unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
     missing: dict[Leg, list[str]] = {}
     for failure in baseline.confirmed:
         for leg in failure.legs:
-            if leg.system not in _ELSEWHERE and leg.python not in {"", _minor(env)}:
+            if leg.system not in ELSEWHERE and leg.python not in {"", _minor(env)}:
                 missing.setdefault(leg, []).append(failure.test)
     return tuple(
         f"not confirmed on Python {leg.python} ({leg.name}), where"

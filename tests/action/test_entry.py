@@ -247,7 +247,7 @@ def test_publish_shows_of_a_bundle_beside_the_patch_nothing_that_verify_does_not
                  GITHUB_TOKEN="token-for-tests")  # fmt: skip
     assert done.returncode == 0, done.stderr
     (pull,) = github.world.pulls.values()
-    assert "**Proved:**" in pull.body
+    assert "Verified on Linux" in pull.body
     for said in ("one failing test alone vouches for it", "safe to merge", "Simplify"):
         assert said not in pull.body
 

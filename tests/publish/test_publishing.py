@@ -113,9 +113,9 @@ def test_a_suggestion_is_one_comment_where_there_is_a_pull_request_and_never_a_b
         done = scene.publish(values, pull_number=pull.number)
         assert (done.status, done.number, done.branch) == ("commented", pull.number, "")
     (comment,) = world.comments.values()
-    assert "one failing test alone vouches for it" in comment.body
+    assert "One failing test alone vouches for it." in comment.body
     assert "+    return sum(prices)" in comment.body
-    assert "**heal-bot: not healed.**" in comment.body
+    assert "**A change passes, but is not proposed as the fix.**" in comment.body
     assert world.branch(BRANCH) is None
     assert list(world.pulls) == [pull.number]
 
@@ -127,12 +127,12 @@ def test_a_suggestion_answers_a_request_once(scene: Scene) -> None:
                           head_repo=world.name, head_sha=scene.base)  # fmt: skip
     scene.publish(records.suggested(scene.base), pull_number=pull.number, reply_to=7)
     (comment,) = world.comments.values()
-    assert comment.body.count("A suggestion, no repair") == 1
+    assert comment.body.count("in cold runs, but is not proposed as the fix") == 1
 
 
 def test_a_suggestion_beside_a_patch_stands_in_its_pull_request(scene: Scene) -> None:
     assert scene.publish(records.suggested(scene.base, beside=True)).status == "created"
-    assert "A suggestion, no repair" in scene.github.world.pulls[1].body
+    assert "but is not proposed as the fix" in scene.github.world.pulls[1].body
 
 
 def test_publishing_again_without_news_writes_nothing(scene: Scene) -> None:
@@ -313,7 +313,7 @@ def test_a_doubt_that_comes_later_makes_the_open_pull_request_a_draft(scene: Sce
     assert scene.publish(doubtful(scene)).status == "updated"
     pull = scene.github.world.pulls[1]
     assert pull.draft
-    assert "total changes its signature" in pull.body
+    assert "> Total changes its signature." in pull.body
     scene.github.exchanges.clear()
     assert scene.publish(doubtful(scene)).status == "unchanged"
     assert scene.github.writes() == []
@@ -409,9 +409,8 @@ def test_a_check_says_on_whose_authority_it_speaks(
     scene.publish(values(scene.base), claimed=claimed)
     (check,) = scene.github.world.checks.values()
     said = check["output"]["summary"]
-    assert ("**Proved:**" in said) is not claimed
-    assert ("**Claimed by an unprivileged run:**" in said) is claimed
-    assert ("verified in a fresh checkout" in said) is (values is records.data and not claimed)
+    assert ("An unprivileged run claims all of this" in said) is claimed
+    assert ("Verified on Linux" in said) is (values is records.data and not claimed)
 
 
 @pytest.mark.parametrize(("when", "status"), [("before", 502), ("after", 502), ("after", 0)])
@@ -502,4 +501,4 @@ def test_what_undoes_a_commit_of_a_pull_request_is_only_ever_a_comment(scene: Sc
     done = scene.publish(values, pull_number=pull.number)
     assert (done.status, "takes commit cccccccccccc back" in done.reason) == ("commented", True)
     (comment,) = scene.github.world.comments.values()
-    assert f"**undoes {'c' * 40}.**" in comment.body
+    assert f"undoes commit `{'c' * 40}`" in comment.body

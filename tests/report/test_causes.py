@@ -18,7 +18,7 @@ def _causes(data: dict[str, Any]) -> list[tuple[int, str, tuple[str, ...]]]:
 def test_an_attempt_in_the_patch_is_a_cause_with_the_tests_it_was_first_to_fix() -> None:
     data = records.data(BASE)
     test = data["failures"][0]["test"]
-    assert _causes(data) == [(2, "AssertionError: assert 2 == 3", (test,))]
+    assert _causes(data) == [(2, "`assert 2 == 3` fails", (test,))]
     data["attempts"].append(data["attempts"][1] | {"number": 3})
     assert [number for number, _, _ in _causes(data)] == [2]
 
@@ -40,7 +40,7 @@ def test_an_attempt_tells_what_it_changed_and_what_came_of_it() -> None:
 
 def test_a_fix_that_was_not_taken_is_accounted_for() -> None:
     data = records.data(BASE)
-    assert "the likeliest was taken" not in sections.attempts(records.record(data))
+    assert "the likeliest was taken" not in sections.list_attempts(records.record(data))
     other = data["attempts"][1]["diff"].replace("sum(prices)", "sum(prices[0:])")
     data["attempts"].append(data["attempts"][1] | {"number": 3, "diff": other})
-    assert "the likeliest was taken" in sections.attempts(records.record(data))
+    assert "the likeliest was taken" in sections.list_attempts(records.record(data))

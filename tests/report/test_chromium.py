@@ -25,14 +25,15 @@ FOREIGN = (
 )
 OURS = {
     "H1", "H2", "SECTION", "P", "B", "UL", "OL", "LI", "SPAN", "DIV", "TABLE", "THEAD", "TBODY",
-    "TR", "TH", "TD", "DETAILS", "SUMMARY", "CODE", "PRE", "I",
+    "TR", "TH", "TD", "DETAILS", "SUMMARY", "CODE", "PRE", "HEADER", "H3", "BUTTON", "MARK",
 }  # fmt: skip
 
 # The diff as a screen reader tells it: what goes and what comes have a sign, not only a colour.
 CHANGE = (
-    'group "change, line by line": "diff --git a/shop/pricing.py b/shop/pricing.py'
-    ' @@ -5,7 +5,7 @@ def total(prices): \\"\\"\\"The sum of all prices.\\"\\"\\"'
-    ' - return sum(prices[1:]) + return sum(prices) def discount(price, percent):"'
+    'text: "diff --git a/shop/pricing.py b/shop/pricing.py @@ -5,7 +5,7 @@ def total(prices):'
+    ' \\"\\"\\"The sum of all prices.\\"\\"\\" - return sum(prices"',
+    'mark: "[1:]"',
+    'text: ") + return sum(prices) def discount(price, percent):"',
 )
 # What the page itself reports: broken policies are collected from the first moment on.
 WATCH = """
@@ -214,28 +215,34 @@ def test_every_part_has_a_name_and_a_role(show: Any) -> None:
     ]
     parts = [line for line in told if line.startswith(("region", "group", "table", "heading"))]
     assert parts == [
-        'heading "heal-bot" [level=1]',
+        'heading "Fixes 1 of 2 failing tests" [level=1]',
         'region "What was wrong":', 'heading "What was wrong" [level=2]',
         'region "The verified change":', 'heading "The verified change" [level=2]',
-        CHANGE,
-        'region "Tests":', 'heading "Tests" [level=2]',
-        'group "Tests, scrolls":', 'table "Tests":',
+        'group "change, line by line":',
         'region "Tests × attempts":', 'heading "Tests × attempts" [level=2]',
         'group "Tests × attempts, scrolls":', 'table "Tests × attempts":',
+        'region "Tests":', 'heading "Tests" [level=2]',
+        'group "Tests, scrolls":', 'table "Tests":',
         'region "Attempts":', 'heading "Attempts" [level=2]',
-        'group: "1. rules, boundary in total: unchanged, fixes 0 (0.2 s)"',
-        'group: "2. rules, boundary in total: fixed, in the patch, fixes 1 (0.2 s)"',
+        'group: "1. rules, boundary in total: fixes none"',
+        'group: "2. rules, boundary in total: fixes 1 of 1, in the patch"',
+        'region "What is shown":', 'heading "What is shown" [level=2]',
+        'heading "Proved" [level=3]', 'heading "Inferred" [level=3]',
+        'heading "Not shown" [level=3]', 'heading "Remarks" [level=3]',
         'region "Suspects":', 'heading "Suspects" [level=2]',
         'group "Suspects, scrolls":', 'table "Suspects":',
         'region "How it was verified":', 'heading "How it was verified" [level=2]',
+        "group: Certificate",
     ]  # fmt: skip
     for line in (
+        *CHANGE,
         "main:", 'rowheader "tests/test_pricing.py::test_total"',
         'row "tests/test_pricing.py::test_total still fails passes":', 'cell "still fails": ✗',
     ):  # fmt: skip
         assert line in told
     assert seen.page.evaluate("document.documentElement.lang") == "en"
-    assert seen.page.title() == "heal-bot: partly healed"
+    assert seen.page.title() == "heal-bot: Fixes 1 of 2 failing tests"
+    assert seen.page.get_by_role("img", name="1 of 2 failing tests fixed").is_visible()
     assert seen.page.locator("th:empty").count() == 0
 
 
@@ -262,13 +269,17 @@ def _focused(seen: Seen) -> str:
 def test_the_keyboard_reaches_and_opens_everything_in_the_order_of_the_page(show: Any) -> None:
     seen = show(records.data(BASE))
     order = []
-    for _ in range(5):
+    for _ in range(8):
         seen.page.keyboard.press("Tab")
         order.append(_focused(seen).split(".", maxsplit=1)[0])
         outline = "getComputedStyle(document.activeElement).outlineStyle"
         assert seen.page.evaluate(outline) == "solid"
-    assert order == ["Tests, scrolls", "Tests × attempts, scrolls", "1", "2", "Suspects, scrolls"]
-    seen.page.keyboard.press("Shift+Tab")
+    assert order == [
+        "Copy the patch", "Copy the apply command", "Tests × attempts, scrolls", "Tests, scrolls",
+        "1", "2", "Suspects, scrolls", "Certificate",
+    ]  # fmt: skip
+    for _ in range(2):
+        seen.page.keyboard.press("Shift+Tab")
     for key, opened in (("Enter", True), ("Space", False), ("Space", True)):
         seen.page.keyboard.press(key)
         assert seen.page.evaluate("document.activeElement.parentElement.open") is opened
@@ -306,6 +317,59 @@ def test_a_narrow_window_cuts_nothing_off(show: Any, width: int) -> None:
     assert seen.page.locator(".again:visible").count() == 0
     evidence = seen.page.get_by_role("table", name="Suspects").locator("td").last
     assert evidence.bounding_box()["width"] > 200, "beside it a row would be all height"
+
+
+def test_buttons_copy_the_patch_and_the_command_that_applies_it(show: Any) -> None:
+    values = records.data(BASE)
+    seen = show(values)
+    seen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    seen.page.get_by_role("button", name="Copy the patch").click()
+    seen.page.get_by_role("button", name="Copied").wait_for()
+    read = "navigator.clipboard.readText()"
+    assert seen.page.evaluate(read).replace("\r", "") == values["patch"]["diff"]
+    seen.page.get_by_role("button", name="Copy the apply command").click()
+    seen.page.wait_for_function("async () => (await navigator.clipboard.readText())[0] === 'h'")
+    folder = Path(seen.page.url.removeprefix("file://")).parent
+    assert seen.page.evaluate(read) == f"heal-bot apply --bundle '{folder}'"
+    assert seen.said == []
+
+
+def test_parameters_are_one_row_whose_cells_count_them(show: Any) -> None:
+    values = records.data(BASE)
+    tests = [f"tests/t.py::test_split[{n}]" for n in range(300)]
+    first = values["failures"][0] | {"message": "assert 5 == 9\n +  where 5 = clamp(99, 5, 9)"}
+    values["failures"] = [
+        first | {"test": test, "status": "fixed" if n < 293 else "still_failing"}
+        for n, test in enumerate(tests)
+    ]
+    values["attempts"][1] |= {"fixed": tests[:293], "still_failing": tests[293:]}
+    seen = show(values)
+    row = seen.page.get_by_role("table", name="Tests × attempts").get_by_role("row").last
+    assert row.inner_text().split("\t") == ["tests/t.py::test_split: 300 parameters", "", "293/300"]
+    assert seen.page.get_by_role("cell", name="293 passes, 7 still fails").is_visible()
+    rows = seen.page.get_by_role("table", name="Tests", exact=True).get_by_role("row")
+    assert rows.count() == 3
+    assert rows.nth(1).locator(".got").inner_text() == "got 5"
+    assert rows.nth(1).locator(".expected").inner_text() == "expected 9"
+
+
+def test_words_of_python_are_coloured_and_what_changed_within_a_line_is_marked(show: Any) -> None:
+    seen = show(records.data(BASE))
+    change = seen.page.get_by_role("group", name="change, line by line").first
+    assert change.locator("mark").all_inner_texts() == ["[1:]"]
+    assert "return" in change.locator(".word").all_inner_texts()
+    assert '"""The sum of all prices."""' in change.locator(".string").all_inner_texts()
+
+
+def test_without_a_patch_the_closest_attempt_is_open(show: Any) -> None:
+    values = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
+    values["failures"][0]["status"] = "still_failing"
+    seen = show(values)
+    assert seen.page.get_by_role("heading", name="No fix found").is_visible()
+    closest = seen.page.get_by_role("region", name="The closest attempt")
+    assert closest.get_by_text("fixes 1 of 1").is_visible()
+    assert closest.get_by_role("group", name="change, line by line").is_visible()
+    assert seen.page.get_by_role("button").count() == 0
 
 
 def test_paper_shows_all_of_it_in_light(show: Any) -> None:

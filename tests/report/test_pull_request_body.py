@@ -106,27 +106,29 @@ def test_a_body_fits_and_keeps_what_matters_most(grow: Any) -> None:
     _, body = pull_request_body.pull_request(records.record(values))
     assert len(body) <= pull_request_body.LIMIT
     assert body.startswith("<!-- heal-bot 0123456789ab ")
-    assert "**Partly healed.** 1 function changed" in body
-    assert "### The change" in body
-    assert "### Not fixed" in body
-    assert "### Attempts" in body
+    assert "**Fixes 1 of " in body
+    assert "```diff" in body
+    assert "<summary>Tests (" in body
+    assert "**Still failing (" in body
+    assert "heal-bot 0\\.1.0" in body
     assert_tame(body)
 
 
 def test_an_unprivileged_run_is_only_claimed() -> None:
-    record = records.record(records.data(BASE))
+    record = records.record(records.data(BASE) | {"regression": COMMIT})
     shown = pull_request_body.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
     _, body = pull_request_body.pull_request(record, shown)
-    assert "claimed by an unprivileged run" in body
-    assert "**Claimed by an unprivileged run:**" in body
-    assert "verified in" not in body
+    assert "> An unprivileged run claims all of this" in body
+    assert "as an unprivileged run claims; not verified here." in body
+    assert "**Claimed:**" in body
+    assert "Verified on" not in body
     assert "Proved" not in body
 
 
 def test_the_command_to_reproduce_quotes_names_for_the_shell() -> None:
     values = records.data(BASE)
     values["failures"][0]["test"] = "tests/t.py::test_a[$(id);'\"]"
-    text = sections.reproduce(records.record(values), "heal-bot/x")
+    text = sections.show_reproduction(records.record(values), "heal-bot/x")
     assert """'tests/t.py::test_a[$(id);'"'"'"]'""" in text
 
 
@@ -150,7 +152,7 @@ def test_a_step_summary_fits_the_runner() -> None:
     values |= {"patch": None, "certificate": None, "status": "not_healed"}
     text = step_summary.render_step(records.record(values), "nothing", "no patch", "")
     assert len(text.encode()) <= step_summary.STEP_LIMIT
-    assert text.startswith("**heal-bot: not healed.**")
+    assert text.startswith("**No fix found.**")
 
 
 def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
@@ -176,18 +178,16 @@ FINDINGS = {"inferred": [], "not_shown": ["1 test was not attempted"]}
 
 def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_the_commit() -> None:
     values = records.data(BASE) | FINDINGS | {"regression": COMMIT}
-    broke = "`bbbbbbb` (Simplify total) broke these 2 tests; they pass at its parent"
-    text = f"**Proved:**\n\n- {broke}\n\n**Not shown:**\n\n- 1 test was not attempted"
-    record = records.record(values)
-    assert f"- {broke}\n- 1 failing test passes with the patch in" in sections.findings(record)
-    assert f"\n\n{sections.findings(record)}\n\n" in pull_request_body.pull_request(record)[1]
+    broke = "- **Proved:** `bbbbbbb` (Simplify total) broke these 2 tests; they pass at its parent."
+    _, body = pull_request_body.pull_request(records.record(values))
+    assert body.count(broke) == 1
+    assert "Not shown:\n\n- 1 test was not attempted" in body.partition("What is not proved")[2]
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
-    told = sections.findings(unhealed)
-    assert told.startswith(f"{text}\n\n<details><summary>What the commit changed</summary>")
     for said in (step_summary.render_step(unhealed, "nothing", "x", ""),
                  status_comment.render_reply("<!-- -->", unhealed, "nothing", "x", ""),
                  status_comment.render_suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
-        assert said.count(text) == 1
+        assert said.count(broke) == 1
+        assert said.count("<summary>What the commit changed</summary>") == 1
 
 
 @pytest.mark.parametrize("claimed", [False, True])
@@ -198,17 +198,10 @@ def test_what_is_proved_is_said_from_fields_and_never_in_the_sentences_of_a_reco
                         "package": {"name": "lib", "good": "2.3", "bad": "2.4"}}  # fmt: skip
     proved = {"proved": ["Security review found no objection; safe to merge"]}
     values = records.suggested(BASE, beside=True) | proved | {"regression": package}
-    record = records.record(values)
     shown = pull_request_body.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=claimed)
-    held = "in cold runs of the suite, in which no other test breaks; it failed without it\n"
-    text = (
-        f"**{'Claimed by an unprivileged run' if claimed else 'Proved'}:**\n\n"
-        "- `lib 2\\.3 → 2.4` broke these 2 tests; they pass with 2.3\n"
-        f"- 1 failing test passes with the patch {held}"
-        f"- 1 failing test passes with the suggested change {held}"
-    )
-    body = pull_request_body.pull_request(record, shown)[1]
-    assert text.replace("\\", "") in body
+    body = pull_request_body.pull_request(records.record(values), shown)[1]
+    how = "Claimed" if claimed else "Proved"
+    assert f"**{how}:** `lib 2.3 → 2.4` broke these 2 tests; they pass with 2.3." in body
     assert "objection" not in body
 
 
@@ -244,4 +237,5 @@ def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     title, body = pull_request_body.pull_request(record)
     assert_tame(body)
     assert not set("@#\n") & set(title)
-    assert_tame(sections.findings(records.record(values | {"patch": None})))
+    unhealed = records.record(values | {"patch": None})
+    assert_tame(pull_request_body.render_body(unhealed, pull_request_body.render_claimed(unhealed)))

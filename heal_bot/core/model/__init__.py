@@ -11,6 +11,7 @@ from heal_bot.core.model.execution import (
     SuiteRun,
 )
 from heal_bot.core.model.failures import (
+    ELSEWHERE,
     Broken,
     Collection,
     Failure,
@@ -49,6 +50,7 @@ from heal_bot.core.model.result import (
 
 __all__ = [
     "COMMAND",
+    "ELSEWHERE",
     "NOT_MEASURED",
     "NO_ENVIRONMENT",
     "Attempt",

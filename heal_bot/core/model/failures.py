@@ -100,6 +100,10 @@ class ReportedCase:
         return self.outcome in RED
 
 
+# Systems whose failures cannot be confirmed in a sandbox on Linux.
+ELSEWHERE = {"windows": "Windows", "macos": "macOS"}
+
+
 @dataclass(frozen=True, slots=True)
 class Leg:
     """One leg of a matrix: the report's name, the Python as `3.N`, the system; '' where unknown.
@@ -110,6 +114,16 @@ class Leg:
     name: str
     python: str = ""
     system: str = ""
+
+    def differs(self, python: str) -> str:
+        """The system, or the Python, by which it differs from Linux with `python`; '' for neither.
+
+        A leg without a Python may have run that one.
+        """
+        if self.system in ELSEWHERE:
+            return ELSEWHERE[self.system]
+        minor = ".".join(python.split(".")[:2])
+        return f"Python {self.python}" if self.python not in {"", minor} else ""
 
 
 @dataclass(frozen=True, slots=True)

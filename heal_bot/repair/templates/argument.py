@@ -102,7 +102,7 @@ def drops(scope: MutationContext) -> Iterator[Mutation]:
                 cut = TextEdit(_start(scope, part), _end(scope, part), "")
             line = site.line(node)
             gone = site.source[_start(scope, part) : _end(scope, part)].decode()
-            yield Mutation((cut,), cost, line, says(gone, "", line).replace("` `", "nothing"))
+            yield Mutation((cut,), cost, line, says(gone, "", line))
 
 
 def _start(scope: MutationContext, part: ast.expr | ast.keyword) -> int:

@@ -16,6 +16,9 @@ _BRACKETED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictCo
 _SKIPPED = {"annotation", "returns", "decorator_list", "type_params", "type_comment"}
 _MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 _COMMENT = re.compile(rb"#[^\n]*")
+# What stands beside brackets that group: no name or value, which would make them those of a call.
+_OPENED = re.compile(rb"[^\w\x80-\xff)\]\"']?\(")
+_CLOSED = re.compile(rb"\)[^\w\x80-\xff\"']?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +128,24 @@ class TargetAst:
 
     def put(self, node: ast.expr, new: Text, cost: float, why: str = "") -> Mutation:
         """The change of one expression into another, as small in the text as it can be."""
-        code = new.at(self.required(node))
+        start, end, code = self.start(node), self.end(node), new.at(self.required(node))
         place = self.places[node]
         lone = isinstance(place.parent, ast.Call) and isinstance(node, ast.GeneratorExp)
-        if lone and self.end(node) == self.end(place.parent):  # type: ignore[arg-type]
+        if lone and end == self.end(place.parent):  # type: ignore[arg-type]
             code = f"({code})"
+        elif self._bracketed(start, end):
+            if code != new.code:
+                code = new.code
+            elif "\n" not in code and level(node) < self.required(node):
+                start, end = start - 1, end + 1
         if not why:
             why = says(self.segment(node), code, self.line(node))
-        return Mutation(
-            (TextEdit(self.start(node), self.end(node), code),), cost, self.line(node), why
-        )
+        return Mutation((TextEdit(start, end, code),), cost, self.line(node), why)
+
+    def _bracketed(self, start: int, end: int) -> bool:
+        """Whether brackets stand around a span that group, and are those of no call."""
+        around = self.source[max(0, start - 2) : start], self.source[end : end + 2]
+        return bool(_OPENED.fullmatch(around[0]) and _CLOSED.fullmatch(around[1]))
 
     def operator(self, left: ast.expr, right: ast.expr, old: str, new: str) -> TextEdit | None:
         """The cut that replaces the operator between two operands."""

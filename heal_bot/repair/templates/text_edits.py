@@ -142,5 +142,9 @@ def applied(source: bytes, cuts: Iterable[TextEdit]) -> bytes:
 
 
 def says(old: str, new: str, line: int) -> str:
-    """`old` becomes `new` on line n."""
+    """`old` becomes `new` on line n, or what is removed, or inserted."""
+    if not new.strip():
+        return f"`{one_line(old, 60)}` is removed on line {line}"
+    if not old.strip():
+        return f"`{one_line(new, 60)}` is inserted on line {line}"
     return f"`{one_line(old, 60)}` becomes `{one_line(new, 60)}` on line {line}"

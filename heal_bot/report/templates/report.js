@@ -32,11 +32,6 @@ function section(title, id) {
   main.append(add(node, heading));
   return node;
 }
-const GOOD = new Set(["fixed", "healed", "passed", "xfailed"]);
-const MIXED = new Set(["not measured", "improved", "partly_healed", "flaky", "order_dependent", "unconfirmed"]);
-function mood(word) { return GOOD.has(word) ? "good" : MIXED.has(word) ? "mixed" : "bad"; }
-function words(text) { return String(text).replaceAll("_", " "); }
-
 function named(node, role, name) {
   node.setAttribute("role", role);
   node.setAttribute("aria-label", name);
@@ -58,41 +53,9 @@ function table(parent, heads, rows, kind) {
   }
   parent.append(add(box, add(node, add(make("thead"), row), body)));
 }
+// On a phone each cell stands under the next, with the head of its column.
+function labelled(cell, label) { cell.dataset.label = label; return cell; }
 
-function split(diff) {
-  const grid = named(make("div", undefined, "split"), "group", "change, line by line");
-  let left = [], right = [];
-  function flush() {
-    for (let i = 0; i < Math.max(left.length, right.length); i++) {
-      grid.append(make("div", left[i] ?? "", i < left.length ? "minus" : "none"));
-      grid.append(make("div", right[i] ?? "", i < right.length ? "plus" : "none"));
-    }
-    left = []; right = [];
-  }
-  for (const line of diff.split("\n")) {
-    if (line.startsWith("--- ") || line.startsWith("+++ ")) continue;
-    if (line.startsWith("diff ") || line.startsWith("@@") || line.startsWith("\\")) {
-      flush();
-      grid.append(make("div", line, "head"));
-    } else if (line.startsWith("-")) left.push(line.slice(1));
-    else if (line.startsWith("+")) right.push(line.slice(1));
-    else if (line) {
-      flush();
-      const again = make("div", line.slice(1), "again");
-      again.setAttribute("aria-hidden", "true");
-      grid.append(make("div", line.slice(1)), again);
-    }
-  }
-  flush();
-  return grid;
-}
-function bar(share) {
-  const box = make("div", undefined, "bar");
-  const fill = make("i");
-  fill.style.setProperty("width", Math.max(1, Math.min(100, 100 * share)) + "%");
-  box.setAttribute("aria-hidden", "true");
-  return add(box, fill);
-}
 const folded = [];
 function unfold(title, fill) {
   const node = make("details");
@@ -105,37 +68,68 @@ function unfold(title, fill) {
 // Paper cannot be unfolded.
 addEventListener("beforeprint", () => { for (const [node, open] of folded) { open(); node.open = true; } });
 
+// A page from a disk may not reach the clipboard by the newer way.
+async function copy(text) {
+  try { await navigator.clipboard.writeText(text); } catch {
+    const box = make("textarea");
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+  }
+}
+function copier(title, text) {
+  const node = make("button", title);
+  node.type = "button";
+  node.addEventListener("click", async () => {
+    await copy(text);
+    node.textContent = "Copied";
+    setTimeout(() => { node.textContent = title; }, 2000);
+  });
+  return node;
+}
+// The folder of the bundle, in which this page lies.
+function folder() {
+  const path = location.protocol === "file:" ? decodeURIComponent(location.pathname.replace(/\/[^/]*$/, "")) : "";
+  return "'" + (path || ".").replaceAll("'", "'\\''") + "'";
+}
+
+function ring(fixed, total) {
+  const node = named(make("div", undefined, "ring"), "img", fixed + " of " + total + " failing tests fixed");
+  node.style.setProperty("--share", String(total ? fixed / total : 0));
+  return add(node, make("b", fixed + "/" + total));
+}
 function head() {
-  const c = outcome.certificate;
-  const verdict = add(make("p"), make("b", words(outcome.status), mood(outcome.status)), ": " + outcome.reason);
-  const fixed = outcome.failures.filter((f) => f.status === "fixed").length;
-  const cards = make("ul", undefined, "cards");
-  const cost = outcome.cost;
-  const usd = cost.usd === null ? "USD unknown" : "$" + cost.usd.toFixed(2);
-  const tokens = cost.input_tokens + cost.output_tokens;
+  const hero = make("header", undefined, "hero"), told = make("div"), cost = outcome.cost;
+  if (outcome.total) hero.append(ring(outcome.fixed, outcome.total));
+  add(told, make("h1", outcome.headline, outcome.mood), prose("p", outcome.reason));
+  add(told, make("p", "heal-bot " + outcome.heal_bot + " on commit " + outcome.base_sha.slice(0, 12), "soft"));
+  if (outcome.diff) add(told, add(make("p", undefined, "buttons"),
+    copier("Copy the patch", outcome.diff), copier("Copy the apply command", "heal-bot apply --bundle " + folder())));
+  const cards = make("ul", undefined, "cards"), tokens = cost.input_tokens + cost.output_tokens;
+  const usd = cost.usd === null ? "USD unknown" : "$" + cost.usd.toFixed(2), s = outcome.certificate?.full_suite;
+  const was = outcome.certificate?.suite_before;
   for (const [value, label] of [
-    [fixed + " of " + outcome.failures.length, "failing tests fixed"],
-    [outcome.tried.toLocaleString("en"), "candidates tried"], [outcome.attempts.length, "attempts"],
+    ...(s ? [[s.passed + " passed", s.failed + " failed" + (was ? ", was " + was.failed : "") + "; suite after the change"]] : []),
+    [outcome.tried.toLocaleString("en"), "candidates tried, " + outcome.attempts.length + " recorded"],
     [cost.seconds.toFixed(1) + " s", "run"],
     [usd, tokens ? "models, " + tokens.toLocaleString("en") + " tokens" : "models"],
   ]) cards.append(add(make("li"), make("b", value), make("span", label, "soft")));
-  const commit = make("p", "commit " + outcome.base_sha.slice(0, 12) + ", heal-bot " + outcome.heal_bot + ", ended: " + outcome.stopped, "soft");
-  add(main, make("h1", "heal-bot"));
-  if (c && c.undoes) main.append(make("p", "undoes " + c.undoes, "bad"));
-  add(main, verdict, commit, cards);
-  for (const note of outcome.notes) main.append(make("p", note, "soft"));
+  add(main, add(hero, told), cards);
 }
-function findings() {
-  if (!outcome.findings.length) return;
-  const node = section("What is shown", "findings");
-  for (const [how, said] of outcome.findings) add(node, make("h3", how), add(make("ul"), ...said.map((one) => prose("li", one))));
+function doubts() {
+  if (!outcome.doubts.length) return;
+  const node = section("Doubts", "doubts");
+  node.className = "alert";
+  node.append(add(make("ul"), ...outcome.doubts.map((doubt) => prose("li", doubt))));
 }
 function causes() {
   if (!outcome.causes.length) return;
   section("What was wrong", "causes").append(add(make("ul"), ...outcome.causes.map((c) => {
     const more = c.more ? " and " + c.more + " more" : "";
     return add(make("li"), make("code", c.function), " made ", make("code", c.test), more + " fail",
-      c.said ? " (" + c.said + ")" : "", c.repair ? prose("span", "; repair: " + c.repair) : "");
+      c.said ? add(prose("span", ": " + c.said)) : "", c.repair ? prose("span", "; repair: " + c.repair) : "");
   })));
 }
 function change() {
@@ -144,19 +138,21 @@ function change() {
 function suggestion() {
   const s = outcome.suggestion;
   if (!s) return;
-  const node = section("A suggestion, no repair", "suggestion");
-  add(node, make("p", "Why attempt " + s.attempt + " is not called the repair:"),
-    add(make("ul"), ...s.why.map((reason) => make("li", reason))), split(s.diff));
+  const node = section("A change that passes, but is not proposed as the fix", "suggestion");
+  add(node, add(make("ul"), ...s.why.map((reason) => prose("li", reason))), split(s.diff));
 }
-function doubts() {
-  const told = outcome.certificate ? outcome.certificate.doubts : [];
-  if (told.length) section("Doubts", "doubts").append(add(make("ul"), ...told.map((doubt) => make("li", doubt))));
+function closest() {
+  const a = outcome.attempts.find((attempt) => attempt.number === outcome.closest);
+  if (!a) return;
+  const node = section("The closest attempt", "closest");
+  add(node, prose("p", a.number + ". " + a.result + (a.rationale ? ": " + a.rationale : "")));
+  if (a.detail) node.append(prose("p", a.detail, "soft"));
+  if (a.diff) node.append(split(a.diff));
 }
-function tests() {
-  const node = section("Tests", "tests");
-  table(node, ["test", "status", "message", "reason"], outcome.failures.map((f) => [
-    row(outcome.tests[f.test]), make("td", words(f.status), mood(f.status)), make("td", f.message.slice(0, 300), "code"), f.reason,
-  ]), "tests");
+function findings() {
+  if (!outcome.findings.length) return;
+  const node = section("What is shown", "findings");
+  for (const [how, said] of outcome.findings) add(node, make("h3", how), add(make("ul"), ...said.map((one) => prose("li", one))));
 }
 function row(test) {
   const head = make("th", test, "code");
@@ -168,35 +164,56 @@ function cell(sign, word, kind) {
   if (word) { node.title = word; node.setAttribute("aria-label", word); }
   return node;
 }
+// What an attempt did to one test, or to how many of the parameters of a function.
+function result(places, [fixed, left, broken]) {
+  const counts = [fixed, left, broken].map((set) => places.filter((place) => set.has(place)).length);
+  const words = ["passes", "still fails", "newly fails"], signs = ["✓", "✗", "!"], kinds = ["good", "bad", "bad"];
+  const some = counts.findIndex((count) => count > 0), many = places.length > 1;
+  if (some < 0) return cell("", "", "");
+  if (!many) { const at = counts[2] ? 2 : some; return cell(signs[at], words[at], kinds[at]); }
+  const said = counts.map((count, at) => count + " " + words[at]).filter((_, at) => counts[at]).join(", ");
+  const whole = counts.filter((count) => count).length === 1;
+  return cell(counts[0] + "/" + counts.reduce((sum, count) => sum + count), said, whole ? kinds[some] : "mixed");
+}
 function matrix() {
   if (!outcome.attempts.length) return;
   const node = section("Tests × attempts", "matrix");
-  node.append(make("p", "✓ passes after the attempt, ✗ still fails, ! newly fails", "soft"));
+  node.append(make("p", "✓ passes after the attempt, ✗ still fails, ! newly fails; of parameters how many pass", "soft"));
   const results = outcome.attempts.map((a) => [new Set(a.fixed), new Set(a.still_failing), new Set(a.newly_failing)]);
-  const rows = outcome.tests.map((test, place) => [row(test), ...results.map(([fixed, left, broken]) =>
-    fixed.has(place) ? cell("✓", "passes", "good") : broken.has(place) ? cell("!", "newly fails", "bad")
-      : left.has(place) ? cell("✗", "still fails", "bad") : cell("", "", ""))]);
+  const rows = outcome.groups.map((g) => [row(g.said), ...results.map((sets) => result(g.tests, sets))]);
   table(node, ["test", ...outcome.attempts.map((a) => a.number)], rows, "matrix");
+}
+function values(failure) {
+  const box = make("td", undefined, "code");
+  if (!failure.values) return add(box, failure.message.slice(0, 300));
+  const [call, got, expected] = failure.values;
+  if (call) box.append(make("div", call));
+  return add(box, make("div", (call ? "got " : "left ") + got, "got"), make("div", (call ? "expected " : "right ") + expected, "expected"));
+}
+function tests() {
+  const node = section("Tests", "tests");
+  table(node, ["test", "status", "message", "reason"], outcome.failures.map((f) => [
+    row(f.said), labelled(make("td", f.status, f.mood), "status"), labelled(values(f), "message"), labelled(prose("td", f.reason), "reason"),
+  ]), "tests stacked");
 }
 function attempts() {
   if (!outcome.attempts.length) return;
   const node = section("Attempts", "attempts");
   const list = make("ol", undefined, "timeline");
   const held = new Set(outcome.causes.map((c) => c.attempt));
-  const longest = Math.max(0.1, ...outcome.attempts.map((a) => a.seconds));
   for (const a of outcome.attempts) {
-    const price = a.usd ? ", $" + a.usd.toFixed(4) : "";
     const where = a.functions.map((name) => name.split("::").pop()).join(", ");
-    const title = a.number + ". " + a.proposer + ", " + a.family + (where ? " in " + where : "") + ": " + words(a.verdict) + (held.has(a.number) ? ", in the patch" : "") + ", fixes " + a.fixes + " (" + a.seconds.toFixed(1) + " s" + price + ")";
+    const title = a.number + ". " + a.proposer + ", " + a.family + (where ? " in " + where : "") + ": " + a.result + (held.has(a.number) ? ", in the patch" : "");
     const item = unfold(title, (box) => {
       if (a.functions.length) box.append(add(make("p"), make("code", a.functions.join(", "))));
       if (a.rationale) box.append(prose("p", a.rationale));
       if (a.detail) box.append(prose("p", a.detail, "soft"));
+      box.append(make("p", a.seconds.toFixed(1) + " s" + (a.usd ? ", $" + a.usd.toFixed(4) : ""), "soft"));
       if (a.diff) box.append(split(a.diff));
       for (const [test, message] of a.messages) box.append(make("p", test, "soft"), make("pre", message));
     });
-    item.firstChild.className = mood(a.verdict);
-    list.append(add(make("li"), bar(a.seconds / longest), item));
+    item.firstChild.className = a.mood;
+    list.append(add(make("li"), item));
   }
   node.append(list);
 }
@@ -205,24 +222,27 @@ function suspects() {
   const rows = outcome.suspects.map((s) => {
     const first = s.cause !== cause;
     cause = s.cause;
-    return [first ? s.cause + " (" + s.tests + (s.tests === 1 ? " test)" : " tests)") : "", make("td", s.where, "code"),
-      make("td", s.what + (s.changed ? " (changed)" : ""), s.changed ? "code good" : "code"),
-      add(make("td", s.score.toFixed(2)), bar(s.score / 1.8)), s.evidence];
+    return [make("td", first ? s.cause + " (" + s.tests + (s.tests === 1 ? " test)" : " tests)") : ""),
+      labelled(make("td", s.where, "code"), "where"),
+      labelled(make("td", s.what + (s.changed ? " (changed)" : ""), s.changed ? "code good" : "code"), "what"),
+      labelled(make("td", s.evidence), "evidence")];
   });
-  if (rows.length) table(section("Suspects", "suspects"), ["cause", "where", "what", "score", "evidence"], rows);
+  if (rows.length) table(section("Suspects", "suspects"), ["cause", "where", "what", "evidence"], rows, "stacked");
 }
 function certificate() {
   const c = outcome.certificate;
   if (!c) return;
-  const node = section("How it was verified", "verified");
   const s = c.full_suite;
   const lines = [
     "suite after the change: " + s.passed + " passed, " + s.failed + " failed, " + s.skipped + " skipped",
     "tests and configuration " + (c.tests_unchanged ? "unchanged" : "CHANGED") + " (hash " + c.tests_hash.slice(0, 16) + ")",
-    "Python " + c.environment.python + ", isolation " + c.isolation.mode + ": " + c.isolation.layers.join(", "),
+    "Linux, Python " + c.environment.python + ", isolation " + c.isolation.mode + ": " + c.isolation.layers.join(", "),
+    ...(c.not_run.length ? ["not run: " + c.not_run.join(", ")] : []),
     ...Object.entries(c.methods).map(([name, method]) => name + ": " + method),
     ...outcome.checks,
   ];
-  node.append(add(make("ul"), ...lines.map((line) => make("li", line))));
+  section("How it was verified", "verified").append(unfold("Certificate", (box) => {
+    box.append(add(make("ul"), ...lines.map((line) => make("li", line))));
+  }));
 }
-for (const part of [head, findings, causes, change, suggestion, doubts, tests, matrix, attempts, suspects, certificate]) part();
+for (const part of [head, doubts, causes, change, suggestion, closest, matrix, tests, attempts, findings, suspects, certificate]) part();
