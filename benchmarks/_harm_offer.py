@@ -103,8 +103,8 @@ CASES: tuple[Case, ...] = (
             "def test_total():\n    assert m.total([3, 4]) == 7\n",
         ),
         "not_healed",
-        says=("not proposed as the fix", "ne failing test alone vouches for it"),
-        never=("**Healed",),
+        says=("not proposed as the fix", "failing test alone vouches for it"),
+        never=("**Fixes",),
         fault=_suggested("one failing test alone"),
     ),
     Case(
@@ -157,7 +157,7 @@ CASES: tuple[Case, ...] = (
         _project(_MEAN, _MEAN_TEST),
         "not_healed",
         says=("not proposed as the fix",),
-        never=("**Healed",),
+        never=("**Fixes",),
         fault=_suggested("one failing test alone"),
     ),
     Case(
@@ -173,7 +173,7 @@ CASES: tuple[Case, ...] = (
         _project(_MEAN, _MEAN_TEST),
         "not_healed",
         answer=_answering("", agrees=False, check=_MEAN_CHECK),
-        never=("**Healed",),
+        never=("**Fixes",),
         fault=_nothing,
     ),
     Case(
@@ -215,7 +215,7 @@ CASES: tuple[Case, ...] = (
         "not_healed",
         answer=_answering(_LOOKED_UP),
         inputs={"proposers": "openai", "max-attempts": "2"},
-        never=("**Healed",),
+        never=("**Fixes",),
         fault=_nothing,
     ),
     Case(
