@@ -68,7 +68,7 @@ def test_a_key_in_pieces_is_in_no_file_of_the_bundle(split: str) -> None:
         html.render_page(record),
         pull_request_body.pull_request(record)[1],
     ):
-        assert "said ***" in text
+        assert "said ***" in text.replace("\\", "")
         assert not re.search(r"A\W*(?:U[\W\d]+)?b|s\W*(?:U[\W\d]+)?3\W", text)
 
 
