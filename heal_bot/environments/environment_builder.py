@@ -28,7 +28,8 @@ from heal_bot.environments.target_interpreter import Interpreter, find, read_con
 from heal_bot.environments.uv_input import Package
 from heal_bot.environments.venv_layout import build_environment
 from heal_bot.environments.wheels import Wheels, select_versions
-from heal_bot.ports import Builder, Tree
+from heal_bot.ports import Tree
+from heal_bot.ports.packages import Builder
 
 _FREEZE_CAP = 1 << 20
 _REMARKS = 5
@@ -150,8 +151,9 @@ def _wheels(
     store: EnvironmentCache,
     scratch: Path,
 ) -> Wheels:
-    index = PackageIndex.at(scratch / "index", ".".join(python.version.split(".")[:2]), access)
-    return Wheels(index, builder, lambda run, tools: _tools(python, tools, source, store))
+    index = PackageIndex.at(python, source, store, access, builder)
+    tools = scratch / "index"
+    return Wheels(index, builder, lambda run, tools: _tools(python, tools, source, store), tools)
 
 
 def date_index(access: Access, started: float) -> Access:

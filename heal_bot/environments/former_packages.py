@@ -29,7 +29,7 @@ from heal_bot.environments.requirements import applies, name_of
 from heal_bot.environments.target_interpreter import Interpreter, find
 from heal_bot.environments.uv_input import Locked
 from heal_bot.environments.venv_layout import build_environment
-from heal_bot.environments.wheels import LAST, Wheels
+from heal_bot.environments.wheels import RUNS_TESTS, Wheels
 
 _CAP = 16 << 20
 _INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-[\w.!+]+\.dist-info\Z")
@@ -47,7 +47,7 @@ def find_bumps(
     python = find(Path(env.prefix))
     today = locked_versions.read_folders(python.packages)
     lists = _infos(python.packages)
-    first, last = set(declared), LAST.match
+    first, last = set(declared), RUNS_TESTS.match
     changed = [
         each
         for each in sorted(
@@ -82,7 +82,7 @@ def replace_packages(
     No other package's file is replaced: what runs the tests stays what it is, or comes first.
     """
     python = find(Path(env.prefix))
-    ordered = sorted(bumps, key=lambda bump: (not LAST.match(bump.name), bump.name))
+    ordered = sorted(bumps, key=lambda bump: (not RUNS_TESTS.match(bump.name), bump.name))
     sites = [_site(scratch, bump) for bump in ordered]
     infos = _infos(python.packages)
     gone = frozenset(

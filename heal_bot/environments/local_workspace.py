@@ -17,7 +17,8 @@ from heal_bot.core.model import Bump, ChangedFile, Commit, Environment, PatchedF
 from heal_bot.environments.environment_request import Wanted
 from heal_bot.environments.provision import provision, seal_of
 from heal_bot.environments.target_interpreter import MAKE_ONE, choose
-from heal_bot.ports import Builder, Tree
+from heal_bot.ports import Tree
+from heal_bot.ports.packages import Builder
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class LocalWorkspace:
             from heal_bot.environments.pytest_overlay import lay_pytest
 
             python, added = lay_pytest(
-                run, python, hints, self.wanted.access, self.cache, self.scratch
+                run, python, source, hints, self.wanted.access, self.builder, self.cache
             )
         return replace(provision(run, python, source, project, self.cache), added=added)
 

@@ -1,48 +1,43 @@
 """The package index through uv: versions resolved and wheels unpacked, no package's code run.
 
-uv runs outside of the sandbox because it needs the network, so it gets only what cannot start
-foreign code: our own interpreter, no configuration of the repository, wheels alone.
+uv reads what strangers wrote, so it is treated as they are: it runs in a sandbox slot with an empty
+home and its input alone, the index is all that it reaches, and what it leaves is copied.
 """
 
 from __future__ import annotations
 
-import base64
+import functools
 import hashlib
 import re
-import ssl
 import sys
 import tomllib
-import urllib.error
-import urllib.request
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
+from heal_bot.checkout import safe_open
+from heal_bot.checkout.verified_copy import Manifest, copy
 from heal_bot.core import process
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
-from heal_bot.core.text import one_line, redact
+from heal_bot.core.text import Secret, one_line, redact
+from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access
-from heal_bot.environments.target_interpreter import MAKE_ONE
-from heal_bot.environments.uv_input import (
-    Locked,
-    Package,
-    parse_resolution,
-    write,
-    write_configuration,
-)
+from heal_bot.environments.provision import place_interpreter, place_program
+from heal_bot.environments.target_interpreter import MAKE_ONE, Interpreter
+from heal_bot.environments.uv_input import Locked, Package, parse_resolution, written
+from heal_bot.ports.packages import Builder, IndexAnswer, IndexRefusal, IndexTask
 
 _SECONDS = 600.0
-# A resolution of a few hundred packages takes 0.2 GiB.
-_MEMORY = 2 << 30
 _SDIST_CAP = 128 << 20
-_LOCKED_OUT = re.compile(r"index URL \((\S+)\) could not be queried .*\((40\d [\w ]+)\)")
-_UNREACHED = re.compile(r"Failed to fetch: `?(\S+?)`?\n")
+_LOCK_CAP = 32 << 20
+_PYPROJECT_CAP = 1 << 20
 _NO_WHEEL = re.compile(r"[Ww]heels are required for `([A-Za-z0-9][\w.-]*)`")
+_DEFAULT = re.compile(r"--index-url (https://[\w.-]+/[\w./-]*)\s*")
 _UV = ("/usr/local/bin/uv", "/usr/bin/uv")
-_PORTS = {"https": 443, "http": 80}
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -60,37 +55,37 @@ class NoWheelError(ProvisionError):
 
 @dataclass(frozen=True, slots=True)
 class PackageIndex:
-    """One index and where uv may write; `python` is the target's version, as in 3.12."""
+    """One index; `python` is the target's version, as in 3.12, `program` its interpreter.
+
+    `uv` and all that is below `roots` can be read in the sandbox; `built` is where wheels lie that
+    count beside those of the index.
+    """
 
     uv: Path
-    folder: Path
     python: str
+    program: Path
+    roots: tuple[Path, ...]
     access: Access
+    builder: Builder
 
     @classmethod
-    def at(cls, folder: Path, python: str, access: Access) -> PackageIndex:
+    def at(
+        cls, python: Interpreter, source: Path, store: EnvironmentCache, access: Access,
+        builder: Builder,
+    ) -> PackageIndex:  # fmt: skip
         """Find uv; ProvisionError without it, or for an index that is not reached safely."""
         places = (Path(sys.prefix, "bin/uv"), Path(sys.base_prefix, "bin/uv"), *map(Path, _UV))
-        uv = next((place for place in places if place.is_file()), None)
-        if uv is None:
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
             raise ProvisionError(
                 "uv is not installed, so no environment can be made: install it beside heal-bot, "
                 f"{MAKE_ONE}"
             )
-        if access.url:
-            parts = urlsplit(access.url.reveal())
-            if not parts.scheme or not parts.hostname:
-                raise ProvisionError(
-                    "index-url is no address: write it as https://host/simple, with user:password@ "
-                    "before the host where one is needed"
-                )
-            if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-                raise ProvisionError(
-                    f"the index {parts.scheme}://{parts.hostname} is not reached by https: "
-                    "credentials and packages would travel in the open"
-                )
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return cls(uv, folder, python, access)
+        _check(access.url)
+        base, program = place_interpreter(python, source, store)
+        uv = place_program(found, store)
+        short = ".".join(python.version.split(".")[:2])
+        return cls(uv, short, program, (base, uv), access, builder)
 
     def resolve(
         self,
@@ -98,140 +93,193 @@ class PackageIndex:
         packages: Iterable[Package],
         bounds: Iterable[Package] = (),
         *,
-        built: Path | None = None,
+        built: Mapping[str, bytes] = {},
         deps: bool = True,
     ) -> tuple[Locked, ...]:
         """Exact versions with hashes; wheels in `built` count too.
 
         NoWheelError for a package that would have to be built, ProvisionError otherwise.
         """
-        wanted = write(self.folder / "wanted.txt", packages)
-        bounded = write(self.folder / "bounds.txt", bounds)
         argv = [
-            "pip", "compile", "--no-build", "--generate-hashes", "--no-annotate", "--no-header",
-            "--python-version", self.python, "--constraints", str(bounded), str(wanted),
+            "compile", "--no-build", "--generate-hashes", "--no-annotate", "--no-header",
+            "--python-version", self.python, "--constraints", "bounds.txt", "wanted.txt",
+            "--output-file", "lock.txt", *([] if deps else ["--no-deps"]),
         ]  # fmt: skip
-        argv += ["--find-links", str(built)] if built else []
-        argv += [] if deps else ["--no-deps"]
-        return parse_resolution(self._run(run, argv).decode())
+        laid = {"wanted.txt": written(packages), "bounds.txt": written(bounds), **built}
+        with self._run(run, argv, laid, links=bool(built)) as answer:
+            return parse_resolution(_left(answer, "lock.txt", _LOCK_CAP).decode())
 
     def unpack(
-        self, run: Run, lock: Sequence[Locked], target: Path, *, built: Path | None = None
+        self, run: Run, lock: Sequence[Locked], target: Path, *, built: Mapping[str, bytes] = {}
     ) -> None:
         """Unpack the wheels of a resolution into the folder `target`, each checked by hash."""
         argv = [
-            "pip", "install", "--no-deps", "--only-binary", ":all:", "--require-hashes",
-            "--link-mode", "copy", "--python-version", self.python, "--target", str(target),
-            "--requirement", str(write(self.folder / "lock.txt", lock)),
+            "install", "--no-deps", "--only-binary", ":all:", "--require-hashes",
+            "--link-mode", "hardlink", "--python-version", self.python, "--target", "site",
+            "--requirement", "lock.txt",
         ]  # fmt: skip
-        argv += ["--find-links", str(built)] if built else []
-        self._run(run, argv)
+        with self._run(run, argv, {"lock.txt": written(lock), **built}, links=bool(built)) as left:
+            taken = Manifest()
+            try:
+                copy(left.folder / "site", target, taken, lambda _: False)
+            except (OSError, RecursionError) as error:
+                raise ProvisionError(
+                    f"the packages cannot be taken over: {one_line(str(error), 200)}"
+                ) from error
+            if taken.skipped:
+                raise ProvisionError(f"{one_line(taken.skipped[0], 100)} of a wheel is no file")
 
-    def sdist(self, run: Run, package: Package) -> tuple[str, bytes]:
-        """File name and bytes of the source archive that fits, checked by hash."""
-        wanted = write(self.folder / "sdist.txt", [package])
-        text = self._run(
-            run,
-            ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header",
-             "--python-version", self.python, str(wanted)],
-        )  # fmt: skip
-        packages = tomllib.loads(text.decode()).get("packages") or [{}]
+    def sdist(self, run: Run, package: Package) -> tuple[str, bytes, Mapping[str, Any]]:
+        """File name and bytes of the source archive that fits, checked by hash; its pyproject."""
+        argv = [
+            "compile", "--no-deps", "--format", "pylock.toml", "--no-header",
+            "--python-version", self.python, "wanted.txt", "--output-file", "pylock.toml",
+        ]  # fmt: skip
+        with self._run(run, argv, {"wanted.txt": written([package])}) as answer:
+            text = _left(answer, "pylock.toml", _LOCK_CAP).decode()
+        packages = tomllib.loads(text).get("packages") or [{}]
         entry: dict[str, Any] = packages[0].get("sdist") or {}
         url, digest = str(entry.get("url", "")), str(entry.get("hashes", {}).get("sha256", ""))
         if not url or not digest:
             raise ProvisionError(f"{package} has neither a wheel nor a source archive")
-        data = self._download(url)
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise ProvisionError(f"the archive of {package} is not what the index says")
-        return urlsplit(url).path.rpartition("/")[2], data
+        page = f"{self._asked()}/{package.name}/"
+        argv = [str(self.program), "-I", "_heal_sdist.py", page, url]
+        with self._ask(run, argv, {}, script="_heal_sdist.py") as answer:
+            data = _left(answer, "archive.tar.gz", _SDIST_CAP)
+            if hashlib.sha256(data).hexdigest() != digest:
+                raise ProvisionError(f"the archive of {package} is not what the index says")
+            if not answer.ok:
+                raise ProvisionError(f"its archive cannot be read: {_last(answer.output)}")
+            try:
+                told = safe_open.read(answer.folder, "pyproject.toml", _PYPROJECT_CAP)
+                table = tomllib.loads(told.decode(errors="replace"))
+            except FileNotFoundError:
+                table = {}
+            except (OSError, ValueError, RecursionError) as error:
+                raise ProvisionError(
+                    f"its pyproject.toml cannot be read: {one_line(str(error), 100)}"
+                ) from error
+        return urlsplit(url).path.rpartition("/")[2], data, table
 
-    def _download(self, url: str) -> bytes:
-        ours = urlsplit(self.access.url.reveal()) if self.access.url else None
-        there = urlsplit(url)
-        if there.scheme != "https" and (ours is None or there.netloc != ours.netloc.split("@")[-1]):
-            raise ProvisionError(f"{one_line(url)} is not reached by https")
-        trust = ssl.create_default_context(cafile=self.access.ca_file or None)
-        opener = urllib.request.build_opener(
-            urllib.request.HTTPSHandler(context=trust),
-            urllib.request.ProxyHandler({"https": self.access.proxy} if self.access.proxy else {}),
-        )
-        request = urllib.request.Request(url)  # noqa: S310 - https, or our own index: see above
-        if (
-            ours is not None
-            and (ours.username or ours.password)
-            and _origin(ours) == _origin(there)
-        ):
-            # Unredirected: where the index sends us on to is another origin.
-            request.add_unredirected_header("Authorization", _basic(ours))
-        try:
-            with opener.open(request, timeout=60) as answer:
-                data: bytes = answer.read(_SDIST_CAP + 1)
-        except (urllib.error.URLError, TimeoutError, OSError) as error:
-            raise ProvisionError(f"{one_line(url)} cannot be read: {error}") from error
-        if len(data) > _SDIST_CAP:
-            raise ProvisionError(f"{one_line(url)} has more than {_SDIST_CAP >> 20} MiB")
-        return data
+    @contextmanager
+    def _run(
+        self, run: Run, argv: Sequence[str], laid: Mapping[str, bytes], *, links: bool = False
+    ) -> Iterator[IndexAnswer]:
+        """Run `uv pip`; the errors of this module where it fails."""
+        whole = [
+            str(self.uv), "pip", *argv, "--no-config", "--quiet", "--no-python-downloads",
+            "--python", str(self.program), "--cache-dir", "cache",
+            "--default-index", self._asked(), *(["--find-links", "."] if links else []),
+        ]  # fmt: skip
+        with self._ask(run, whole, laid) as answer:
+            if not answer.ok:
+                self._explain(answer)
+            yield answer
 
-    def _run(self, run: Run, argv: Sequence[str]) -> bytes:
-        done = process.run(
-            [str(self.uv), *argv, "--config-file", "/dev/stdin", "--quiet",
-             "--no-python-downloads", "--python", sys.executable],
-            env=self._environment(),
-            cwd=self.folder,
-            seconds=max(1.0, min(_SECONDS, run.left())),
-            stdin=write_configuration(self.access) or b"\n",
-            memory=_MEMORY,
+    @contextmanager
+    def _ask(
+        self, run: Run, argv: Sequence[str], laid: Mapping[str, bytes], *, script: str = ""
+    ) -> Iterator[IndexAnswer]:
+        env = {"UV_EXCLUDE_NEWER": self.access.until} if self.access.until else {}
+        task = IndexTask(
+            tuple(argv), self._url(), env, laid, script, self.roots, self.access.ca_file,
+            self.access.proxy, _SECONDS,
         )  # fmt: skip
-        if done.ok:
-            return done.stdout
-        if done.full:
+        with self.builder.ask_index(run, task) as answer:
+            yield answer
+
+    def _explain(self, answer: IndexAnswer) -> None:
+        """Raise what became of a failed uv."""
+        if b"No space left on device" in answer.output:
             raise ProvisionError(
                 "the disk filled while packages were fetched: free space, or name other folders "
                 "with TMPDIR and HEAL_BOT_CACHE"
             )
-        said = redact(
-            done.stderr.decode(errors="replace"), (self.access.url,) if self.access.url else ()
-        )
+        said = redact(answer.output.decode(errors="replace"), (self._url(),))
         if match := _NO_WHEEL.search(said):
             raise NoWheelError(match[1], f"{match[1]} has no wheel for Python {self.python}")
-        _refuse_closed(said)
-        raise ResolveError(_reason(done.ended, said))
+        if answer.refusals:
+            raise ProvisionError(_refused(answer.refusals[-1]))
+        raise ResolveError(_reason(answer.ended, said))
 
-    def _environment(self) -> dict[str, str]:
-        """No secret: uv expands variables in what packages say of themselves."""
-        known = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(self.folder),
-            "UV_CACHE_DIR": str(self.folder / "cache"),
-            "UV_SYSTEM_CERTS": "1",
-            "SSL_CERT_FILE": self.access.ca_file,
-            "UV_EXCLUDE_NEWER": self.access.until,
-        }
-        return {name: value for name, value in known.items() if value}
+    def _url(self) -> Secret:
+        return self.access.url or Secret(_default_index(self.uv))
+
+    def _asked(self) -> str:
+        """The index as uv asks its gateway: in the clear and without credentials."""
+        parts = urlsplit(self._url().reveal())
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit(("http", host, parts.path.rstrip("/"), "", ""))
 
 
-def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
-    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
-
-
-def _basic(parts: SplitResult) -> str:
-    given = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-    return f"Basic {base64.b64encode(given.encode()).decode()}"
-
-
-def _refuse_closed(said: str) -> None:
-    """ProvisionError where the index did not answer, or did not let us in."""
-    if match := _LOCKED_OUT.search(said):
+@functools.cache
+def _default_index(uv: Path) -> str:
+    """The index that uv asks where none is named."""
+    asked = ("pip", "compile", "--emit-index-url", "--offline", "--no-config", "--no-cache")
+    more = ("--quiet", "--no-header", "--no-python-downloads", "--python", sys.executable)
+    done = process.run([str(uv), *asked, *more, "/dev/null"], env={"HOME": "/nonexistent"})
+    found = _DEFAULT.fullmatch(done.stdout.decode(errors="replace"))
+    if not done.ok or found is None:
         raise ProvisionError(
-            f"the index {one_line(match[1])} does not let us in ({match[2]}): check user and "
-            "password in index-url"
+            f"uv does not say what it asks for packages ({done.complaint()}): name an index-url"
         )
-    if match := _UNREACHED.search(said):
-        cause = said.strip().rpartition("cause: ")[2]
+    return found[1]
+
+
+def _check(url: Secret) -> None:
+    """ProvisionError for an index that is no address or is not reached safely."""
+    if not url:
+        return
+    parts = urlsplit(url.reveal())
+    if not parts.scheme or not parts.hostname:
         raise ProvisionError(
-            f"the index does not answer ({one_line(match[1])}: {one_line(cause, 200)}): try again, "
-            "or check index-url and the certificates that SSL_CERT_FILE names"
+            "index-url is no address: write it as https://host/simple, with user:password@ "
+            "before the host where one is needed"
         )
+    if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+        raise ProvisionError(
+            f"the index {parts.scheme}://{parts.hostname} is not reached by https: "
+            "credentials and packages would travel in the open"
+        )
+
+
+def _left(answer: IndexAnswer, name: str, cap: int) -> bytes:
+    """A file that a task left; ProvisionError where it is none."""
+    try:
+        return safe_open.read(answer.folder, name, cap)
+    except OSError as error:
+        if answer.refusals:
+            raise ProvisionError(_refused(answer.refusals[-1])) from error
+        raise ProvisionError(
+            f"{name} was not left as a file by what asks the index ({error.strerror}): "
+            f"{_last(answer.output)}"
+        ) from error
+
+
+def _last(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines()]
+    return one_line(next((line for line in reversed(lines) if line), "no message"), 200)
+
+
+def _refused(refusal: IndexRefusal) -> str:
+    """What a refused request means, and what to do."""
+    url, said = one_line(refusal.url), one_line(refusal.said)
+    match refusal.why:
+        case "closed":
+            return (
+                f"the index {url} does not let us in ({said}): check user and password in index-url"
+            )
+        case "foreign":
+            return (
+                f"{url} is none of the index's addresses and was not asked ({said}): leave out "
+                "what needs it, or name the host in build-hosts where the index sends us there"
+            )
+        case "not_a_page":
+            return f"{url} is no page of a package index ({said}): check index-url"
+    return (
+        f"the index does not answer ({url}: {said}): try again, or check index-url and the "
+        "certificates that SSL_CERT_FILE names"
+    )
 
 
 def _reason(ended: str, said: str) -> str:

@@ -91,6 +91,22 @@ def place_interpreter(
     return base, base / "bin" / f"python{python.short}"
 
 
+def place_program(program: Path, store: EnvironmentCache) -> Path:
+    """A program of ours where the sandbox can read it: in place, or a copy."""
+    if os.geteuid() != 0 or readable_by_others(program):
+        return program
+    status = program.stat()
+    name = f"program-{key_of(str(program), str(status.st_size), str(status.st_mtime_ns))}"
+
+    def build(work: Path, _: Path) -> dict[str, Any]:
+        (work / program.name).write_bytes(program.read_bytes())
+        (work / program.name).chmod(0o755)
+        return {}
+
+    store.get(name, build)
+    return store.folder / name / program.name
+
+
 def must_copy(python: Interpreter, source: Path) -> bool:
     """Whether the interpreter cannot be used where it is.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heal_bot.checkout.verified_copy import Manifest, copy
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import RunHints
@@ -18,13 +16,14 @@ from heal_bot.environments.package_index import PackageIndex
 from heal_bot.environments.provision import key_of
 from heal_bot.environments.target_interpreter import Interpreter
 from heal_bot.environments.uv_input import Package
-from heal_bot.environments.venv_layout import leave_package
 from heal_bot.environments.wheels import select_versions
+from heal_bot.ports.packages import Builder
 
 
 def lay_pytest(
-    run: Run, python: Interpreter, hints: RunHints, access: Access, cache: Path, scratch: Path
-) -> tuple[Interpreter, tuple[str, ...]]:
+    run: Run, python: Interpreter, source: Path, hints: RunHints, access: Access, builder: Builder,
+    cache: Path,
+) -> tuple[Interpreter, tuple[str, ...]]:  # fmt: skip
     """The interpreter with pytest in one folder of packages more, and what was asked for there.
 
     The folder comes after the environment's own ones and holds nothing that these have; plugins
@@ -34,10 +33,10 @@ def lay_pytest(
     if "pytest" in there:  # from a folder of the machine
         return python, ()
     wanted = [n for n in ("pytest", *pytest_plugins.find_reported(hints.plugins)) if n not in there]
-    short = ".".join(python.version.split(".")[:2])
+    store = EnvironmentCache.at(cache)
     try:
         # What is installed may be newer than the report, and every version of it is a bound.
-        index = PackageIndex.at(scratch / "index", short, access)
+        index = PackageIndex.at(python, source, store, access, builder)
         bounds = [Package.exactly(name, version) for name, version in there.items() if version]
         whole = index.resolve(run, [Package(name) for name in wanted], bounds)
     except ProvisionError as error:
@@ -47,16 +46,13 @@ def lay_pytest(
             "another environment"
         ) from error
     lock = [each for each in whole if each.package.name not in there]
-    store, name = EnvironmentCache.at(cache), f"beside-{python.version}-{key_of(*map(str, lock))}"
+    name = f"beside-{python.version}-{key_of(*map(str, lock))}"
 
     def unpack(work: Path, final: Path) -> dict[str, Any]:
-        fetched, manifest = scratch / "beside", Manifest()
-        shutil.rmtree(fetched, ignore_errors=True)
-        index.unpack(run, lock, fetched)
-        copy(fetched, work / "site-packages", manifest, lambda p: p == "bin/" or leave_package(p))
-        if (fetched / "bin").is_dir():
-            copy(fetched / "bin", work / "bin", manifest, leave_package, label="bin/")
-        return {"manifest": manifest.hash()}
+        index.unpack(run, lock, work / "site-packages")
+        if (work / "site-packages/bin").is_dir():
+            (work / "site-packages/bin").rename(work / "bin")
+        return {}
 
     store.get(name, unpack)
     message = f"{python.given} has no pytest: {', '.join(wanted)} of the index are laid beside it"

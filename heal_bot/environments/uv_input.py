@@ -1,4 +1,4 @@
-"""All that uv reads: package names with versions and hashes, and where its index is; nothing else.
+"""All that uv reads: package names with versions and hashes, nothing else.
 
 What a file holds for uv may open files, fetch addresses and expand variables. No line is written
 but that of a `Package` or a `Locked` one, which cannot spell any of it.
@@ -6,11 +6,9 @@ but that of a `Package` or a `Locked` one, which cannot spell any of it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -18,7 +16,6 @@ from packaging.version import Version
 
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.text import one_line
-from heal_bot.environments.environment_request import Access
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _BOUND = re.compile(r"(?:===?|!=|~=|<=|>=|<|>)[A-Za-z0-9.+!_-]{1,200}(?:\.\*)?")
@@ -94,15 +91,6 @@ def parse_resolution(answer: str) -> tuple[Locked, ...]:
     return tuple(found)
 
 
-def write(path: Path, packages: Iterable[Package] | Sequence[Locked]) -> Path:
+def written(packages: Iterable[Package] | Sequence[Locked]) -> bytes:
     """A requirements file for uv."""
-    path.write_text("".join(f"{package}\n" for package in packages), "ascii")
-    return path
-
-
-def write_configuration(access: Access) -> bytes:
-    """uv's configuration, given by a pipe: what may hold a password is in no environment."""
-    text = f"https-proxy = {json.dumps(access.proxy)}\n" if access.proxy else ""
-    if access.url:
-        text += f"[[index]]\nurl = {json.dumps(access.url.reveal())}\ndefault = true\n"
-    return text.encode()
+    return "".join(f"{package}\n" for package in packages).encode("ascii")

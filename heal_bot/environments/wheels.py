@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tarfile
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,16 +19,15 @@ from heal_bot.environments.interpreters import IN_THE_JOB
 from heal_bot.environments.package_index import NoWheelError, PackageIndex, ResolveError
 from heal_bot.environments.requirements import Lines, applies
 from heal_bot.environments.uv_input import Locked, Package
-from heal_bot.ports import Builder
+from heal_bot.ports.packages import Builder
 
 _MOST_BUILDS = 20
-_PYPROJECT_CAP = 1 << 20
 # Without a build-system table setup.py is run; old ones import what setuptools 81 dropped.
 _LEGACY = ("setuptools.build_meta:__legacy__", ("setuptools<81", "wheel"))
 _BACKEND = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?\Z")
 _BACKEND_PATH = re.compile(r"[\w./-]{1,200}\Z")
-# What stands for pytest itself; it comes last, so that no other wheel's file replaces one of it.
-LAST = re.compile(
+# What stands for pytest itself: no other wheel's file replaces one of it.
+RUNS_TESTS = re.compile(
     r"(?:pytest(?:-[\w-]+)?|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli)\Z"
 )
 
@@ -40,18 +36,16 @@ LAST = re.compile(
 class Wheels:
     """Resolves and builds; `environment` makes an Environment of a folder of packages.
 
-    `built` names what was built here, for the certificate and the notes.
+    `built` names what was built here, for the certificate and the notes, and `own` holds these
+    wheels by file name; they are looked into like an index. `folder` is for what is fetched.
     """
 
     index: PackageIndex
     builder: Builder
     environment: Callable[[Run, Path], Environment]
+    folder: Path
     built: list[str] = field(default_factory=list)
-
-    @property
-    def folder(self) -> Path:
-        """Where built wheels lie; looked into like an index."""
-        return self.index.folder / "built"
+    own: dict[str, bytes] = field(default_factory=dict)
 
     def lock(
         self, run: Run, packages: Sequence[Package], bounds: Sequence[Package],
@@ -64,7 +58,6 @@ class Wheels:
         requires, takes the place of other bounds of the same packages: jobs install requirements
         files first and then the project, and the later one counts.
         """
-        self.folder.mkdir(mode=0o755, exist_ok=True)
         try:
             return self._resolve(run, packages, bounds, deps=True)
         except ResolveError as error:
@@ -86,9 +79,8 @@ class Wheels:
         self, run: Run, packages: Sequence[Package], bounds: Sequence[Package], *, deps: bool
     ) -> tuple[Locked, ...]:
         for _ in range(_MOST_BUILDS):
-            built = self.folder if self.built else None
             try:
-                return self.index.resolve(run, packages, bounds, built=built, deps=deps)
+                return self.index.resolve(run, packages, bounds, built=self.own, deps=deps)
             except NoWheelError as error:
                 if any(name.partition(" ")[0] == error.name for name in self.built):
                     raise ProvisionError(
@@ -100,15 +92,15 @@ class Wheels:
     def unpack(self, run: Run, lock: Sequence[Locked], folder: Path) -> Path:
         """Unpack everything below a folder, scripts beside the packages; where these are.
 
-        pytest and its plugins come last and only from the index.
+        pytest and its plugins come first and only from the index: what is there stays.
         """
         target = folder / "site-packages"
-        last = [each for each in lock if LAST.match(each.package.name)]
-        first = [each for each in lock if not LAST.match(each.package.name)]
-        if first:
-            self.index.unpack(run, first, target, built=self.folder if self.built else None)
-        if last:
-            self.index.unpack(run, last, target)
+        ours = [each for each in lock if RUNS_TESTS.match(each.package.name)]
+        others = [each for each in lock if not RUNS_TESTS.match(each.package.name)]
+        if ours:
+            self.index.unpack(run, ours, target)
+        if others:
+            self.index.unpack(run, others, target, built=self.own)
         scripts = target / "bin"
         scripts.rename(folder / "bin") if scripts.is_dir() else (folder / "bin").mkdir()
         return target
@@ -117,10 +109,10 @@ class Wheels:
         """Build one source archive; its backend comes from the index, as wheels."""
         name = package.name
         try:
-            if LAST.match(name):
+            if RUNS_TESTS.match(name):
                 raise ProvisionError("what runs the tests is taken as a wheel alone")
-            file, data = self.index.sdist(run, package)
-            backend, requires, path = _build_system(file, data)
+            file, data, pyproject = self.index.sdist(run, package)
+            backend, requires, path = _build_system(file, pyproject)
             wheel, content = self._run_backend(run, data, backend, requires, path)
             _check(wheel, name)
         except ProvisionError as error:
@@ -128,13 +120,14 @@ class Wheels:
                 f"{package} has no wheel for Python {self.index.python} and cannot be built "
                 f"here ({one_line(str(error), 220)}): {IN_THE_JOB}"
             ) from error
-        (self.folder / wheel).write_bytes(content)
+        self.own[wheel] = content
         self.built.append(f"{name} {wheel.split('-')[1]}")
 
     def _run_backend(
         self, run: Run, sdist: bytes, backend: str, requires: Sequence[str], path: Sequence[str]
     ) -> tuple[str, bytes]:
-        tools = Path(tempfile.mkdtemp(prefix="tools-", dir=self.index.folder))
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tools = Path(tempfile.mkdtemp(prefix="tools-", dir=self.folder))
         lines = Lines()
         for line in requires:
             lines.add(line, "its build")
@@ -154,21 +147,13 @@ def _bounded(name: str, packages: Sequence[Package]) -> Package:
     return Package(wanted, (), tuple(dict.fromkeys(bounds)))
 
 
-def _build_system(file: str, data: bytes) -> tuple[str, Sequence[str], Sequence[str]]:
+def _build_system(
+    file: str, pyproject: Mapping[str, Any]
+) -> tuple[str, Sequence[str], Sequence[str]]:
     """Backend, what it requires, and its path, as the archive's pyproject.toml says."""
     if not file.endswith((".tar.gz", ".tgz")):
         raise ProvisionError(f"{one_line(file, 80)} is no tar.gz")
-    table: Mapping[str, Any] = {}
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r|gz") as tar:
-            for member in tar:
-                if member.name.count("/") == 1 and member.name.endswith("/pyproject.toml"):
-                    stream = tar.extractfile(member) if member.size <= _PYPROJECT_CAP else None
-                    text = stream.read().decode(errors="replace") if stream else ""
-                    table = tomllib.loads(text).get("build-system") or {}
-                    break
-    except (tarfile.TarError, OSError, EOFError, ValueError, RecursionError) as error:
-        raise ProvisionError(f"its archive cannot be read: {one_line(str(error), 100)}") from error
+    table = pyproject.get("build-system") or {}
     if not isinstance(table, Mapping) or not isinstance(table.get("build-backend"), str):
         return _LEGACY[0], _LEGACY[1], ()
     backend, path = table["build-backend"], table.get("backend-path") or ()

@@ -121,22 +121,6 @@ class Workspace(Protocol):
         """Whether a file of the environment is another than when it was laid out."""
 
 
-class Builder(Protocol):
-    """Builds a wheel where the code that builds it can reach nothing else."""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The hosts that it can reach by https all the same; none unless a person named them."""
-
-    def build(
-        self, run: Run, env: Environment, sdist: bytes, backend: str, backend_path: Sequence[str]
-    ) -> tuple[str, bytes]:
-        """File name and bytes of the wheel that a source archive (tar.gz) becomes.
-
-        `env` holds the build backend. ProvisionError with its last words when it fails.
-        """
-
-
 class Session(AbstractContextManager["Session"], Protocol):
     """A warm judge for one cluster; leave it as a context manager."""
 

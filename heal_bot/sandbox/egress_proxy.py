@@ -1,4 +1,4 @@
-"""The one way to the network of a `setup` job: a proxy that opens tunnels to named public hosts.
+"""The one way to the network of a `setup` job: a proxy, which opens tunnels to named public hosts.
 
 No job ever has a socket of its own making: its calls of `socket` come here, and the answer is a
 connection to this proxy, whatever it would have been connected to. Runs as a process of its own.
@@ -23,9 +23,11 @@ from dataclasses import dataclass
 from heal_bot.sandbox import child_setup
 
 # What programs need to find a proxy; any address will do, since none is ever connected to.
-VARIABLES = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+_ANY = "http://127.0.0.1:9"
+TUNNEL = {"HTTPS_PROXY": _ANY, "https_proxy": _ANY}
+IN_THE_CLEAR = {"HTTP_PROXY": _ANY, "http_proxy": _ANY, **TUNNEL}
 _PORT = 443
-_CONNECTIONS = 32
+_CONNECTIONS, MANY = 32, 64
 _BYTES = 1 << 30
 _HEAD = 8192
 _WAIT, _IDLE = 20.0, 60.0
@@ -82,6 +84,10 @@ class Gate:
             return f"502 {error.strerror or error}"
 
 
+# What a proxy does with one connection, until its end.
+Serve = Callable[[socket.socket], None]
+
+
 def serve_tunnel(gate: Gate, client: socket.socket) -> None:
     """One connection: a request, then bytes both ways until an end, a pause or the cap."""
     with client:
@@ -117,36 +123,43 @@ def _relay(one: socket.socket, other: socket.socket) -> None:
             peers[source].sendall(data)
 
 
-def fork_proxy(gate: Gate, uid: int | None) -> tuple[int, socket.socket]:
-    """Fork the proxy of a gate; its pid, and the socket by which the job's child reaches it.
+def fork_proxy(
+    load: Callable[[], Serve], uid: int | None, config: int = -1, connections: int = _CONNECTIONS
+) -> tuple[int, socket.socket]:
+    """Fork a proxy; its pid, and the socket by which the job's child reaches it.
 
-    As root it takes a uid of its own. It ends with the supervisor, or when the job is over.
+    `load` is called in it, while it can still read our own library, and returns what serves a
+    connection; `config` is a descriptor that it keeps. As root it takes a uid of its own. It ends
+    with the supervisor, or when the job is over.
     """
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
         try:
-            kept = ours.fileno()
-            os.closerange(3, kept)
-            os.closerange(kept + 1, _LAST_FD)
+            first = 3
+            for kept in sorted({ours.fileno(), config} - {-1}):
+                os.closerange(first, kept)
+                first = kept + 1
+            os.closerange(first, _LAST_FD)
             child_setup.end_with_parent()
+            serve = load()
             if uid is not None:
                 child_setup.drop_to_uid(uid + _UID_OFFSET)
                 child_setup.end_with_parent()
             ours.settimeout(_WAIT)
             _, fds, _, _ = socket.recv_fds(ours, 1, 1)
             if fds:
-                _answer(fds[0], gate)
+                _answer(fds[0], serve, connections)
         finally:
             os._exit(0)
     ours.close()
     return pid, theirs
 
 
-def _answer(calls: int, gate: Gate) -> None:
+def _answer(calls: int, serve: Serve, connections: int) -> None:
     """Give every call of `socket` a connection to us, until nobody is left who could call."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=_CONNECTIONS)
-    free = threading.BoundedSemaphore(_CONNECTIONS)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=connections)
+    free = threading.BoundedSemaphore(connections)
     poll = select.poll()
     poll.register(calls, select.POLLIN)
     while True:
@@ -154,11 +167,11 @@ def _answer(calls: int, gate: Gate) -> None:
             if what & (select.POLLHUP | select.POLLERR):
                 return
             with contextlib.suppress(FileNotFoundError, InterruptedError):
-                _one_call(calls, gate, listener, free)
+                _one_call(calls, serve, listener, free)
 
 
 def _one_call(
-    calls: int, gate: Gate, listener: socket.socket, free: threading.BoundedSemaphore
+    calls: int, serve: Serve, listener: socket.socket, free: threading.BoundedSemaphore
 ) -> None:
     buffer = bytearray(_CALL.size)
     fcntl.ioctl(calls, _RECEIVE, buffer)
@@ -175,7 +188,7 @@ def _one_call(
 
     def run() -> None:
         try:
-            serve_tunnel(gate, served)
+            serve(served)
         finally:
             free.release()
 

@@ -46,6 +46,8 @@ class Job:
     `read` are roots it may read and execute beyond the system's own. `channels` are descriptors
     of the caller that the program gets as 3, 4, …; the caller closes its own copies. `hosts` are
     the names a `setup` job may reach by TLS through the supervisor's proxy; none by default.
+    `index` is a socket of the caller by which the job's own gateway is told of an index
+    (`index_gateway`) and tells what it refused: then the gateway is all that a `setup` job reaches.
     With `terminals` it may open pseudo-terminals, where it has a uid of its own to own them.
     """
 
@@ -57,7 +59,13 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     profile: Profile = "test"
     hosts: tuple[str, ...] = ()
+    index: int = -1
     terminals: bool = False
+
+    @property
+    def proxied(self) -> bool:
+        """Whether it has sockets, each of which leads to a proxy."""
+        return bool(self.hosts) or self.index >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +98,29 @@ def job_to_wire(job: Job) -> dict[str, Any]:
         "limits": dataclasses.asdict(job.limits),
         "profile": job.profile,
         "hosts": list(job.hosts),
+        "index": job.index >= 0,
         "terminals": job.terminals,
     }
 
 
-def job_from_wire(data: Mapping[str, Any], channels: tuple[int, ...]) -> Job:
+def job_from_wire(data: Mapping[str, Any], fds: tuple[int, ...]) -> Job:
     """The job as the supervisor sees it; ValueError for an unknown profile."""
     if data["profile"] not in PROFILES:
         raise ValueError(f"unknown sandbox profile {data['profile']!r}; one of {PROFILES}")
-    if data["hosts"] and data["profile"] != "setup":
+    if (data["hosts"] or data["index"]) and data["profile"] != "setup":
         raise ValueError(f"a {data['profile']} job has no network; only `setup` may name hosts")
+    if data["hosts"] and data["index"]:
+        raise ValueError("a job reaches hosts or an index, not both")
     return Job(
         argv=tuple(data["argv"]),
         env=data["env"],
         cwd=Path(data["cwd"]),
         read=tuple(Path(path) for path in data["read"]),
-        channels=channels,
+        channels=fds[:-1] if data["index"] else fds,
         limits=Limits(**data["limits"]),
         profile=data["profile"],
         hosts=tuple(data["hosts"]),
+        index=fds[-1] if data["index"] else -1,
         terminals=data["terminals"] is True,
     )
 

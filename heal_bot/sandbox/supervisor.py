@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import gc
 import os
 import resource
@@ -138,7 +139,7 @@ class Supervisor:
     def _start(self, message: dict[str, Any], fds: tuple[int, ...]) -> None:
         try:
             job = job_from_wire(message["job"], fds)
-            if refusal := self._refusal(message["slot"], job.profile, job.hosts):
+            if refusal := self._refusal(message["slot"], job):
                 self._tell(message["id"], JobResult("sandbox_error", -1, refusal))
                 return
             case = self._launch(message["id"], message["slot"], Path(message["root"]), job)
@@ -154,14 +155,14 @@ class Supervisor:
             for fd in fds:
                 os.close(fd)
 
-    def _refusal(self, slot: int, profile: Profile, hosts: tuple[str, ...]) -> str:
+    def _refusal(self, slot: int, job: Job) -> str:
         if slot in self._spoiled:
             return f"slot {slot} holds processes that could not be killed"
         if any(case.slot == slot for case in self._cases.values()):
             return f"slot {slot} already runs a job"
-        if hosts and self._layers.seccomp_reason:
+        if job.proxied and self._layers.seccomp_reason:
             return "without seccomp a job's network cannot be held to its hosts"
-        if profile == "loopback" and (refusal := self._layers.no_loopback(self._mode)):
+        if job.profile == "loopback" and (refusal := self._layers.no_loopback(self._mode)):
             return refusal
         return self._layers.refusal() if self._mode == "strict" else ""
 
@@ -170,15 +171,14 @@ class Supervisor:
         roots = tuple(root / part for part in SCRATCH_PARTS)
         served = job.profile == "loopback"
         own = served and self._layers.namespace
-        bpf = self._filter(job.profile, proxied=bool(job.hosts))
+        bpf = self._filter(job.profile, proxied=job.proxied)
         helper, door = 0, None
         # The parent's ends of what the job takes along are closed whatever happens here.
         with contextlib.ExitStack() as passed:
-            if job.hosts:
-                gate = egress_proxy.Gate(frozenset(host.lower() for host in job.hosts))
-                helper, door = egress_proxy.fork_proxy(gate, uid)
+            if job.proxied:
+                helper, door, named = _fork_proxy(job, uid)
                 passed.callback(door.close)
-                job = dataclasses.replace(job, env={**job.env, **egress_proxy.VARIABLES})
+                job = dataclasses.replace(job, env={**job.env, **named})
             rules = None
             if self._layers.landlock:
                 # Without a uid of its own it could open the terminals of its user as well.
@@ -268,6 +268,23 @@ class Supervisor:
     def _tell(self, number: int, ended: JobResult, *, clean: bool = True) -> None:
         result = ended_to_wire(ended)
         self._wire.queue({"op": "ended", "id": number, "clean": clean, "ended": result})
+
+
+def _fork_proxy(job: Job, uid: int | None) -> tuple[int, socket.socket, dict[str, str]]:
+    """The proxy that a job has; its pid, its door, and the variables that tell of it."""
+    if job.index < 0:
+        gate = egress_proxy.Gate(frozenset(host.lower() for host in job.hosts))
+        serve = functools.partial(egress_proxy.serve_tunnel, gate)
+        return *egress_proxy.fork_proxy(lambda: serve, uid), egress_proxy.TUNNEL
+
+    def load() -> egress_proxy.Serve:
+        # Loaded in the proxy alone: the supervisor stays small.
+        from heal_bot.sandbox.index_gateway import open_gateway
+
+        return open_gateway(socket.socket(fileno=job.index)).serve
+
+    many = egress_proxy.MANY
+    return *egress_proxy.fork_proxy(load, uid, job.index, many), egress_proxy.IN_THE_CLEAR
 
 
 def main(argv: list[str]) -> int:

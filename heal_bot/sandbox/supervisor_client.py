@@ -159,7 +159,8 @@ class SupervisorLink:
             self._running[self._next] = running
             message = {"op": "start", "id": self._next, "slot": index, "root": str(slot.root)}
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                self._wire.send({**message, "job": job_to_wire(job)}, job.channels)
+                fds = job.channels if job.index < 0 else (*job.channels, job.index)
+                self._wire.send({**message, "job": job_to_wire(job)}, fds)
         return running
 
     def stop(self) -> None:

@@ -75,6 +75,11 @@ def make_environment(slot: Slot, env: Environment, passes: Mapping[str, str]) ->
     return child_env(slot, extra)
 
 
+def read_script(name: str) -> dict[str, bytes]:
+    """A script of the agent by its name, alone; nothing for no name."""
+    return {name: (_AGENT / name).read_bytes()} if name else {}
+
+
 @contextlib.contextmanager
 def driver_files(parent: Path, more: Mapping[str, bytes] = {}) -> Iterator[Path]:
     """A folder with the driver that every uid can read: our package may lie in a closed home.

@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
 from heal_bot.core.text import one_line
+from heal_bot.ports.packages import IndexAnswer, IndexTask
 from heal_bot.sandbox.job_spec import Job, JobResult, Limits
 from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun import scratch_dirs
+from heal_bot.testrun.index_client import ask_index
 
 _SECONDS = 300.0
 _WHEEL_CAP = 256 << 20
 
 
 class SandboxBuilder:
-    """Builds one archive after the other; what comes out was written by the enemy.
+    """Fetches, and builds one archive after the other; what comes out was written by the enemy.
 
-    A build reaches `hosts` through the sandbox's proxy, and nothing else.
+    A build reaches `hosts` through the sandbox's proxy, and nothing else; an index may send what
+    asks it on to them.
     """
 
     def __init__(self, sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> None:
@@ -60,6 +64,10 @@ class SandboxBuilder:
             if ended.how != "exited" or ended.code != 0:
                 raise ProvisionError(_complaint(ended))
             return _wheel(out)
+
+    def ask_index(self, run: Run, task: IndexTask) -> AbstractContextManager[IndexAnswer]:
+        """Run a package tool to its end, with the index as all that it reaches."""
+        return ask_index(run, self._sandbox, self.hosts, task)
 
 
 def _wheel(out: Path) -> tuple[str, bytes]:

@@ -15,7 +15,6 @@ from heal_bot.core.model import RunHints
 from heal_bot.core.text import Secret
 from heal_bot.environments import locked_versions, pytest_plugins, uv_input
 from heal_bot.environments.environment_request import Access
-from heal_bot.environments.package_index import PackageIndex
 from heal_bot.environments.requirements import Lines
 from heal_bot.environments.uv_input import Locked, Package
 from tests.environments.test_environment_builder import PROJECT, said
@@ -122,19 +121,6 @@ def test_a_plugin_of_a_report_has_a_name_that_an_index_knows(name: str) -> None:
     assert pytest_plugins.find_reported([name]) == ()
 
 
-def test_uv_has_no_secret_in_its_environment(run, tmp_path) -> None:
-    (tmp_path / "uv").write_text("#!/bin/sh\nenv; cat; ulimit -d\n")
-    (tmp_path / "uv").chmod(0o755)
-    access = Access(Secret(f"https://{SECRET}@host/simple"), "", "http://me:proxy-word@proxy:3128")
-    index = PackageIndex(tmp_path / "uv", tmp_path, "3.12", access)
-    environment, given = index._run(run, ["pip"]).decode().split("https-proxy")
-    assert "pass-0123456789" in given
-    assert "proxy-word" in given
-    assert "pass" not in environment
-    assert "word" not in environment
-    assert given.split()[-1] == str((2 << 30) // 1024)
-
-
 @pytest.fixture
 def trap(tmp_path):
     index = Warehouse(tmp_path / "trap")
@@ -143,16 +129,16 @@ def trap(tmp_path):
 
 
 @pytest.mark.long
-def test_what_a_package_says_of_itself_expands_no_variable(run, tmp_path, warehouse, trap) -> None:
+def test_what_a_package_says_of_itself_expands_no_variable(assembled, tmp_path, trap) -> None:
     own = Warehouse(tmp_path / "own", SECRET)
+    own.wheel("pytest", "8.0")
     try:
         for name in ("UV_DEFAULT_INDEX", "HTTPS_PROXY", "HOME"):
             own.wheel(
                 "dep", requires=[f"evil @ {trap.plain}/x/${{{name}}}/evil-1.0-py3-none-any.whl"]
             )
-            index = PackageIndex.at(tmp_path / name, "3.12", Access(Secret(own.url)))
             with pytest.raises(ProvisionError) as caught:
-                index.resolve(run, [Package("dep")])
+                assembled({"requirements.txt": "dep\n"}, access=Access(Secret(own.url)))
             assert "pass-0123456789" not in str(caught.value)
     finally:
         own.close()

@@ -42,8 +42,10 @@ class _Pages(http.server.SimpleHTTPRequestHandler):
         ".json": "application/vnd.pypi.simple.v1+json",
     }
 
-    def __init__(self, *arguments: Any, wanted: str, asked: list[Asked], **folder: Any) -> None:
-        self._wanted, self._asked = wanted, asked
+    def __init__(
+        self, *arguments: Any, wanted: str, asked: list[Asked], moved: dict[str, str], **folder: Any
+    ) -> None:
+        self._wanted, self._asked, self._moved = wanted, asked, moved
         super().__init__(*arguments, **folder)
 
     def log_message(self, *arguments: object) -> None:
@@ -52,6 +54,12 @@ class _Pages(http.server.SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         given = self.headers.get("Authorization", "")
         self._asked.append((self.path, given))
+        if (goal := self._moved.get(self.path)) is not None:
+            self.send_response(302)
+            self.send_header("Location", goal)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if Path(self.translate_path(self.path), "index.json").is_file():
             self.path += "index.json"
         if given == self._wanted or not self._wanted:
@@ -67,7 +75,8 @@ class Warehouse:
     """Serves `folder` as simple pages; `url` is the index, `asked` path and authorization.
 
     With `secret` (user:password) it answers nobody else; with a certificate it speaks https.
-    `elsewhere` is an index that the links of this one lead to. Of a package with a wheel that was
+    `elsewhere` is an index that the links of this one lead to, `moved` says which paths are sent on
+    to where. Of a package with a wheel that was
     `uploaded` at a time it tells these wheels, and when.
     """
 
@@ -82,9 +91,12 @@ class Warehouse:
         self._folder.mkdir(parents=True)
         self._elsewhere = elsewhere
         self.asked: list[Asked] = []
+        self.moved: dict[str, str] = {}
         self._times: dict[str, str] = {}
         wanted = f"Basic {base64.b64encode(secret.encode()).decode()}" if secret else ""
-        handler = functools.partial(_Pages, directory=str(folder), wanted=wanted, asked=self.asked)
+        handler = functools.partial(
+            _Pages, directory=str(folder), wanted=wanted, asked=self.asked, moved=self.moved
+        )
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         if certificate is not None:
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -138,6 +150,11 @@ class Warehouse:
                 member.size = len(data)
                 tar.addfile(member, io.BytesIO(data))
         self._put(name, f"{name}-{version}.tar.gz", raw.getvalue())
+
+    def page(self, name: str, text: str, file: str = "index.html") -> None:
+        """The page of a package as a test wrote it."""
+        (self._folder / name).mkdir(exist_ok=True)
+        (self._folder / name / file).write_bytes(text.encode("latin-1"))
 
     def _put(self, name: str, file: str, data: bytes) -> None:
         base = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import socket
@@ -126,7 +127,8 @@ def test_an_allowed_host_is_reached_and_no_other_of_its_addresses() -> None:
         thread.start()
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            helper, door = egress_proxy.fork_proxy(gate, world.LONE_UID)
+            serve = functools.partial(egress_proxy.serve_tunnel, gate)
+            helper, door = egress_proxy.fork_proxy(lambda: serve, world.LONE_UID)
             child = os.fork()
             if child == 0:
                 try:
