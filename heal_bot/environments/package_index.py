@@ -121,6 +121,9 @@ class PackageIndex:
         with self._run(run, argv, {"lock.txt": written(lock), **built}, links=bool(built)) as left:
             taken = Manifest()
             try:
+                # Nothing runs any more that could change what it is.
+                if (left.folder / "site").is_symlink():
+                    raise NotADirectoryError(20, "they are a link", "site")
                 copy(left.folder / "site", target, taken, lambda _: False)
             except (OSError, RecursionError) as error:
                 raise ProvisionError(

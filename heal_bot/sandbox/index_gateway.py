@@ -114,6 +114,8 @@ class IndexGateway:
     def _is_page(self, asked: SplitResult) -> bool | None:
         """Whether it is a page of the index; None for what neither it nor its pages name."""
         place = place_of(asked)
+        if "@" in asked.netloc:
+            return None
         if place[0] != self._index.hostname and _is_inner(place[0]):
             return None
         if place in self._named:

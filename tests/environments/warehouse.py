@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -13,7 +14,7 @@ import subprocess
 import tarfile
 import threading
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -151,6 +152,14 @@ class Warehouse:
                 tar.addfile(member, io.BytesIO(data))
         self._put(name, f"{name}-{version}.tar.gz", raw.getvalue())
 
+    @contextlib.contextmanager
+    def holding(self, name: str, file: str, data: bytes) -> Iterator[None]:
+        """A file of any content, for a while."""
+        self._put(name, file, data)
+        yield
+        (self._folder / name / file).unlink()
+        self._list(name, self._folder / name, "")
+
     def page(self, name: str, text: str, file: str = "index.html") -> None:
         """The page of a package as a test wrote it."""
         (self._folder / name).mkdir(exist_ok=True)
@@ -164,6 +173,10 @@ class Warehouse:
         folder = self._folder / name.replace("_", "-")
         folder.mkdir(exist_ok=True)
         (folder / file).write_bytes(data)
+        self._list(name, folder, base)
+
+    def _list(self, name: str, folder: Path, base: str) -> None:
+        """Write the page of a package as its folder stands."""
         if any(path.name in self._times for path in folder.iterdir()):
             (folder / "index.json").write_text(json.dumps(self._told(name, folder)))
         links = "".join(
