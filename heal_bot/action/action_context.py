@@ -24,6 +24,7 @@ from heal_bot.ports.code_host import try_aside
 from heal_bot.publish.delivery_options import Options, Published
 from heal_bot.report import console, status_comment, step_summary
 from heal_bot.report.failure_status import FAILING
+from heal_bot.report.status_sentences import describe_run
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -232,7 +233,8 @@ class ActionContext:
         level = "warning" if broken or told in {"superseded", "refused"} else "notice"
         why = broken or told == "explained"
         reason = record.reason if why else f"{done.url} {done.reason}".strip()
-        said = f"{told}, {done.status}: {reason}"
+        ended = describe_run(record) if told == record.status else told.capitalize()
+        said = f"{ended}: {reason}"
         click.echo(actions_runner.annotation(level, "heal-bot", said))
 
 

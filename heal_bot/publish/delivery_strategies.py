@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import quote
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError
@@ -202,8 +201,7 @@ def _comment(
     if request.pull_number is None:
         return Published("summary", reason)
     mark = f"<!-- heal-bot diff {record.fingerprint} -->"
-    shown = replace(change.shown, remarks=(*change.shown.remarks, reason))
-    text = status_comment.render_by_hand(mark, record, shown, change.base.sha)
+    text = status_comment.render_by_hand(mark, record, change.shown, change.base.sha, reason)
     try:
         url = forge.talk.comment(run, request.pull_number, mark, text)
     except ForgeError as error:

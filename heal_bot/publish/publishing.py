@@ -25,6 +25,7 @@ from heal_bot.publish.prior_decision import (
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Superseded, recompute
 from heal_bot.publish.run_memory import remember_run
 from heal_bot.report import pull_request_body, pull_request_memory, status_comment, step_summary
+from heal_bot.report.status_sentences import describe_failure, describe_run
 from heal_bot.source.allowed_paths import explain_outside
 
 _PROPOSED = frozenset({"created", "updated"})
@@ -240,7 +241,7 @@ def _check(
     """A check run on the commit that was healed: never a second red one beside the tests' own."""
     if not request.base_sha or request.head_repo.lower() not in {"", forge.repo.lower()}:
         return
-    title = f"{record.status.replace('_', ' ')}: {one_line(done.reason, 150)}"
+    title = f"{describe_run(record)}: {one_line(done.reason, 150)}"
     conclusion = "success" if record.status == "healed" else "neutral"
     text = step_summary.render_step(record, done.status, done.reason, done.url, claimed=claimed)
     found = Check(
@@ -259,7 +260,7 @@ def suspected_lines(record: OutcomeRecord) -> tuple[Annotation, ...]:
     for failure in record.failures:
         for suspect in failure.suspects[:1]:
             fixed = failure.status == "fixed"
-            told = "is repaired by the proposal" if fixed else failure.status.replace("_", " ")
+            told = "is repaired by the proposal" if fixed else describe_failure(failure)
             message = printable(f"{one_line(failure.test, 300)} {told}")
             level = "notice" if fixed else "warning"
             place = (suspect.path, max(1, suspect.first_line), message)

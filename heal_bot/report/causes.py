@@ -52,12 +52,21 @@ def _is_part(attempt: AttemptRecord, diff: str) -> bool:
     return changed <= set(diff.splitlines())
 
 
+def _rank(attempt: AttemptRecord) -> tuple[int, int, int]:
+    """The least where an attempt fixes most, breaks least and changes least."""
+    return -len(attempt.fixed), len(attempt.newly_failing), len(attempt.diff)
+
+
 def find_closest(record: OutcomeRecord, failure: FailureRecord) -> AttemptRecord | None:
     """The attempt that came closest to fixing a test that is not fixed; None where none did."""
-    if failure.status == "fixed" or failure.best_attempt is None:
+    if failure.status == "fixed":
         return None
-    known = (a for a in record.attempts if a.number == failure.best_attempt)
-    return next((attempt for attempt in known if attempt.fixed), None)
+    judged = [a for a in record.attempts if a.fixed and a.diff and _judged(a, failure.test)]
+    return min(judged, key=lambda a: (failure.test not in a.fixed, *_rank(a)), default=None)
+
+
+def _judged(attempt: AttemptRecord, test: str) -> bool:
+    return test in attempt.fixed or test in attempt.still_failing
 
 
 def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
@@ -68,9 +77,7 @@ def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
         number = record.suggestion.attempt
         return next((a for a in record.attempts if a.number == number), None)
     fixing = [attempt for attempt in record.attempts if attempt.fixed and attempt.diff]
-    return min(
-        fixing, key=lambda a: (-len(a.fixed), len(a.newly_failing), len(a.diff)), default=None
-    )
+    return min(fixing, key=_rank, default=None)
 
 
 def describe_closest(attempt: AttemptRecord) -> str:

@@ -186,7 +186,9 @@ def _why(failure: FailureRecord, record: OutcomeRecord) -> str:
     if suspects:
         told += f" Suspected, not proved: {code_span(suspects[0].qualname, _NAME)}."
     if (closest := find_closest(record, failure)) is not None:
-        return f"{told} Closest: {prose(describe_closest(closest), 300)}."
+        found = record.suggestion
+        how = "Suggested below" if found and found.attempt == closest.number else "Closest"
+        return f"{told} {how}: {prose(describe_closest(closest), 300)}."
     if failure.reason and failure.reason not in record.reason:
         told += f" {sentence(failure.reason)}"
     return told

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 _LIMIT = pull_request_body.LIMIT - 200
 _REMARK = 400
 _TAKE = ("/heal apply", *ASK)
-# What came of a result that was not taken as it is, in place of how the run ended.
-_DELIVERED = {"superseded": "Superseded", "refused": "Refused"}
 # Our own words in a comment that begins with the marker of a request.
 HELP = """
 `/heal` works on the head of this pull request. It knows:
@@ -100,9 +98,12 @@ def not_pushed(mark: str, record: OutcomeRecord, shown: Shown) -> str:
     return _fitted(mark, told, record, replace(shown, by_hand=True))
 
 
-def render_by_hand(mark: str, record: OutcomeRecord, shown: Shown, base_sha: str) -> str:
+def render_by_hand(
+    mark: str, record: OutcomeRecord, shown: Shown, base_sha: str, reason: str
+) -> str:
     """A verified change that is not pushed: why, the diff, and the command that applies it."""
-    told = render_hint(base_sha, "the whole change below")
+    hint = render_hint(base_sha, "the whole change below")
+    told = f"Not pushed: {prose(reason, _REMARK)}. {hint}"
     return _fitted(mark, told, record, replace(shown, by_hand=True))
 
 
@@ -131,14 +132,19 @@ def _take(url: str) -> str:
 
 
 def render_result(record: OutcomeRecord, published: str, reason: str, url: str) -> str:
-    """One line: how the run ended, and where its result is."""
-    where = {
-        "created": f"The change is proposed in {url}.",
-        "updated": f"The change is proposed in {url}.",
-        "unchanged": f"The change is proposed in {url}, without news.",
-        "suggested": f"The change is suggested in {url}.",
-        "branch_only": f"The branch is there; [open the pull request]({url}) by hand."
+    """One line: where the result of a run is, or how it ended."""
+    proposed = {
+        "created": f"**Fix proposed** in {url}.",
+        "updated": f"**Fix proposed** in {url}, which is up to date now.",
+        "unchanged": f"**Fix proposed** in {url}, as before.",
+        "suggested": f"**Fix suggested** in {url}.",
+        "branch_only": f"**Fix pushed**; [open the pull request]({url}) by hand."
         f" {sentence(reason, 500)}",
-    }.get(published, sentence(reason, 500))
-    how = _DELIVERED.get(published) or describe_run(record)
-    return f"**heal-bot: {prose(how)}.** {where}"
+        "pushed": f"**Fix pushed.** {sentence(reason, 500)}",
+        "superseded": f"**Superseded.** {sentence(reason, 500)}",
+        "refused": f"**Refused.** {sentence(reason, 500)}",
+    }
+    if published in proposed:
+        return proposed[published]
+    how = "Fix found, and not pushed" if record.patch is not None else describe_run(record)
+    return f"**{prose(how)}.** {sentence(reason, 500)}"

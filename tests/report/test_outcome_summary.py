@@ -46,6 +46,7 @@ def test_a_partly_healed_run_says_all_that_decides() -> None:
     assert f"**Fixes 14 of 17** failing tests of [run 123]({recorded.RUN});" in text
     assert "66 passed, 3 failed (was 17), twice in a fresh checkout" in text
     assert "**Still failing (3):**" in text
+    assert "Suggested below: attempt 7 (`len(values) + 1` becomes `len(values)`" in text
     assert "[!WARNING]" not in text
 
 
