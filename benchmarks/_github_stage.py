@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,9 @@ class Stage:
     inputs: dict[str, str] = field(default_factory=dict)
     runner: dict[str, str] = field(default_factory=dict)
     meanwhile: Callable[[], object] = lambda: None
+    token: str = TOKEN
+    healer: Callable[[Task], OutcomeRecord] | None = None
+    now: float = 0.0
     status: str = ""
     delivery: str = ""
     requests: int = 0
@@ -172,7 +175,7 @@ class Stage:
         """The environment of the step."""
         runner = Runner(
             self.github.url, self.folder, self.folder, self.base, REPO, run_id=run_id,
-            attempt=attempt, token=TOKEN,
+            attempt=attempt, token=self.token,
         )  # fmt: skip
         return {"PATH": os.defpath, **runner.environ(name, self.inputs), **self.runner}
 
@@ -186,6 +189,7 @@ class Stage:
         heard = io.StringIO()
         with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
             job = ActionContext.of(self.environ(name, run_id, attempt))
+            job = replace(job, now=lambda: self.now)
             try:
                 serve(job, name, path, self._heal)
             except HealBotError as error:
@@ -197,6 +201,8 @@ class Stage:
 
     def _heal(self, job: ActionContext, task: Task) -> OutcomeRecord:
         self.healed.append(task)
+        if self.healer is not None:
+            return self.healer(task)
         record = records.record(self.values(task.request.base_sha))
         self.meanwhile()
         return record

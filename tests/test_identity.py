@@ -124,3 +124,10 @@ def test_a_report_of_workers_is_in_no_order_and_joins_nothing_by_its_place(tmp_p
 
 def test_a_reported_test_is_not_joined_where_there_are_more_or_fewer(tmp_path: Path) -> None:
     assert "no parameter set of this name" in _joined(tmp_path, "17:30:08", "17:30:09").nothing
+
+
+def test_projects_with_tests_of_one_name_have_fingerprints_apart() -> None:
+    found = _outcome("tests/a.py::f", "tests/a.py::f")
+    assert fingerprint_failures(found, "a") != fingerprint_failures(found, "b")
+    # Where the ids bear the folder nothing else is needed to tell them apart.
+    assert fingerprint_failures(found, "tests") == fingerprint_failures(found)

@@ -49,7 +49,7 @@ def finish_known(
 ) -> None:
     """End a run whose result is known: tell whoever asked, and what the run is told by."""
     dry = job.options().mode == "dry-run"
-    if not dry and prior.endings:
+    if not dry and (prior.endings or prior.adopted):
         try_aside(job.run, lambda: remember_endings(job.run, request, prior, forge))
     if not dry and done.elsewhere:
         found = Check(request.base_sha, "neutral", "red on its base too", for_markdown(done.reason))

@@ -96,6 +96,11 @@ def read_event(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRe
             case "push":
                 before = webhook_payload.PushEvent.model_validate(given).before
                 return _since(_step(name, facts), before)
+            case "workflow_dispatch":
+                asked, inputs = _step(name, facts), given.get("inputs")
+                again = isinstance(inputs, dict) and inputs.get("retry") in {True, "true"}
+                verb = "retry" if again else "heal"
+                return replace(asked, request=replace(asked.request, verb=verb))
             case "schedule":
                 request = replace(_step(name, facts).request, trigger="schedule", base_sha="")
                 return CommandRequest(request, artifacts=True)
@@ -283,6 +288,7 @@ def _dispatch(event: webhook_payload.DispatchEvent, facts: EventFacts) -> Comman
         instruction=given.instruction or facts.instruction,
         error_log=given.error_log,
         callback=given.callback,
+        verb="retry" if given.retry else "heal",
     )
     return CommandRequest(request, given.report, artifacts=given.run_id is not None)
 

@@ -167,6 +167,7 @@ class Dispatch(BaseModel):
     error_log: Annotated[str, StringConstraints(max_length=65_536)] = ""
     instruction: Annotated[str, StringConstraints(max_length=10_000)] = ""
     callback: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{0,64}$")] = ""
+    retry: bool = False
 
 
 def parse_dispatch(given: dict[str, Any] | None) -> Dispatch:

@@ -25,6 +25,7 @@ REPO = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}\Z")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?\Z")
 _ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
 _LISTED = 300
+_CLOSED = 100
 # How GitHub begins the tokens of installations, GITHUB_TOKEN among them.
 _INSTALLED = "ghs_"
 
@@ -111,6 +112,15 @@ class GitHub:
                 listed = islice(self.repository.get_pulls(state="open"), _LISTED)
                 self._open.append(tuple(_pull(p) for p in listed))
         return self._open[0]
+
+    def closed_pulls(self, run: Run, base: str) -> tuple[ForgePull, ...]:
+        """The 100 closed pull requests into a branch that were changed last."""
+        del run
+        with translate_errors(f"closed pull requests into {base}"):
+            listed = self.repository.get_pulls(
+                state="closed", base=base, sort="updated", direction="desc"
+            )
+            return tuple(_pull(p) for p in islice(listed, _CLOSED))
 
     def pulls_from(self, run: Run, branch: str) -> tuple[ForgePull, ...]:
         """All pull requests from a branch of this repository, newest first."""

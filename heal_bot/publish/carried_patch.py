@@ -11,12 +11,12 @@ from heal_bot.core.model import Edit, HealRequest
 from heal_bot.core.outcome import SCHEMA, FileRecord, OutcomeRecord
 from heal_bot.ports.code_host import Forge
 from heal_bot.publish import change_identity
-from heal_bot.publish.healing_state import Proposal
+from heal_bot.report.proposed_change import ProposedChange
 from heal_bot.source import edit, edit_recovery, guard
 
 
 def carry_proposal(
-    run: Run, proposal: Proposal, request: HealRequest, fingerprint: str, forge: Forge
+    run: Run, proposal: ProposedChange, request: HealRequest, fingerprint: str, forge: Forge
 ) -> OutcomeRecord | None:
     """The proposal as a run that was interrupted at `request.base_sha`.
 
@@ -34,8 +34,7 @@ def carry_proposal(
         if after is None:
             return None
         files.append(FileRecord(path=changed.path, base_blob=blob, content=after))
-    reason = f"proposed in pull request {proposal.pull}"
-    return _interrupted(reason, request, fingerprint, files, names) if files else None
+    return _interrupted("it is proposed", request, fingerprint, files, names) if files else None
 
 
 def carry_record(

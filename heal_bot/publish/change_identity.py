@@ -9,11 +9,25 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Edit, Target
 from heal_bot.junit.failure_signature import shorten
 from heal_bot.ports.code_host import Forge
-from heal_bot.publish.healing_state import Place
 from heal_bot.repair.search.attempt_history import digest, normalise_source
+from heal_bot.report.proposed_change import MOST_TESTS, FileChange, Place, ProposedChange
 from heal_bot.source import functions, guard, line_targets
 
 _COMPARED = 50
+
+
+def identify(
+    sha: str, edits: Sequence[Edit], files: Iterable[FileChange], fixed: Iterable[str], project: str
+) -> ProposedChange:
+    """Edits of commit `sha` as they are known again; `fixed` are tests of the project."""
+    return ProposedChange(
+        sha=sha,
+        change=name_change(edits),
+        parts=name_parts(edits)[:50],
+        fixed=name_tests(fixed, project),
+        files=tuple(files)[:20],
+        places=place_edits(edits)[:50],
+    )
 
 
 def name_change(edits: Sequence[Edit]) -> str:
@@ -32,7 +46,7 @@ def name_parts(edits: Sequence[Edit]) -> tuple[str, ...]:
 
 def name_tests(tests: Iterable[str], project: str) -> tuple[str, ...]:
     """Short digests of the tests of a project."""
-    return tuple(sorted({shorten(project, test) for test in tests}))[:500]
+    return tuple(sorted({shorten(project, test) for test in tests}))[:MOST_TESTS]
 
 
 def place_edits(edits: Sequence[Edit]) -> tuple[Place, ...]:

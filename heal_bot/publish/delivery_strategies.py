@@ -89,11 +89,17 @@ def _pull_request(
     if opened is None:
         return _opened(run, record, change, title, body, forge, options)
     turned = _turned(run, record, opened, forge, options)
-    if state == "unchanged" and (opened.title, opened.body) == (title, body) and not turned:
+    if state == "unchanged" and _says_same(opened, title, body) and not turned:
         return Published("unchanged", "no news", opened.url, opened.number, branch)
     if (opened.title, opened.body) != (title, body):
         forge.edit_pull(run, opened.number, title, body)
     return Published("updated", "updated in place", opened.url, opened.number, branch)
+
+
+def _says_same(opened: ForgePull, title: str, body: str) -> bool:
+    """Whether the pull request tells these news already, on whatever commit."""
+    there, own = (pull_request_body.read_mark(text) for text in (opened.body, body))
+    return opened.title == title and there == own
 
 
 def _turned(

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
+
+from heal_bot.report.proposed_change import Closed, Digest, Name, ProposedChange, Sha
 
 SCHEMA = 1
 LIMIT = 256_000
@@ -17,10 +19,6 @@ DAYS = 30
 _ENTRIES = 500
 _SETTLED = 8
 
-Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Short = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
-Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-Name = Annotated[str, StringConstraints(max_length=1_000)]
 Day = Annotated[int, Field(ge=0, le=10**6)]
 Number = Annotated[int, Field(ge=1, le=10**12)]
 Verdict = Literal["regression", "rejected", "unconfirmed", "unchanged"]
@@ -29,45 +27,14 @@ Lesson = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}(:[\w.<>]+)?$",
 Ending = Literal["refused", "merged", "withdrawn", "lifted"]
 
 
-class _Closed(BaseModel):
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, strict=True)
-
-
-class Place(_Closed):
-    """What a change replaces: where it is, and a digest of its syntax tree before."""
-
-    path: Name
-    qualname: Name
-    kind: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,20}$")]
-    nth: Annotated[int, Field(ge=0, le=10**6)]
-    before: Short
-
-
-class FileChange(_Closed):
-    """The git blobs of a changed file."""
-
-    path: Name
-    before: Sha
-    after: Sha
-
-
-class Proposal(_Closed):
-    """A change that was proposed for what `reported` names, as it was at commit `sha`.
-
-    `parts` are the digests of its edits one by one, `fixed` those of the tests that it fixes.
-    """
+class Proposal(Closed):
+    """A change and the pull request that proposes it."""
 
     pull: Number
-    sha: Sha
-    change: Digest
-    reported: Annotated[tuple[Short, ...], Field(max_length=500)] = ()
-    parts: Annotated[tuple[Digest, ...], Field(max_length=50)] = ()
-    fixed: Annotated[tuple[Short, ...], Field(max_length=500)] = ()
-    files: Annotated[tuple[FileChange, ...], Field(max_length=20)] = ()
-    places: Annotated[tuple[Place, ...], Field(max_length=50)] = ()
+    change: ProposedChange
 
 
-class Settled(_Closed):
+class Settled(Closed):
     """A proposal that is closed: how that came, and which account did it."""
 
     proposal: Proposal
@@ -75,14 +42,16 @@ class Settled(_Closed):
     by: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9\[\]_-]{0,60}$")] = ""
 
 
-class Entry(_Closed):
+class Entry(Closed):
     """What is known of one set of failures on one branch."""
 
     base: Name
     day: Day
     sha: Sha
     status: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,30}$")]
-    tried: Annotated[dict[Verdict, tuple[Digest, ...]], Field(max_length=4)] = {}
+    tried: Annotated[dict[Verdict, tuple[Digest, ...]], Field(max_length=4)] = Field(
+        default_factory=dict
+    )
     lessons: Annotated[tuple[Lesson, ...], Field(max_length=5)] = ()
     proposal: Proposal | None = None
     settled: Annotated[tuple[Settled, ...], Field(max_length=_SETTLED)] = ()
@@ -98,19 +67,19 @@ class Entry(_Closed):
         return self.model_copy(update={"settled": (*kept, found)[-_SETTLED:]})
 
 
-class State(_Closed):
+class State(Closed):
     """All that is remembered: entries by fingerprint, and what days cost in dollars."""
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     entries: Annotated[
         dict[Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")], Entry],
         Field(max_length=_ENTRIES),
-    ] = {}
+    ] = Field(default_factory=dict)
     spent: Annotated[
         dict[Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}$")],
              Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]],
         Field(max_length=_ENTRIES),
-    ] = {}  # fmt: skip
+    ] = Field(default_factory=dict)  # fmt: skip
 
     def of_base(self, base: str) -> dict[str, Entry]:
         """The entries of one branch, the newest first."""
@@ -120,6 +89,12 @@ class State(_Closed):
     def list_settled(self) -> tuple[Settled, ...]:
         """All endings that are known, whatever the branch."""
         return tuple(one for entry in self.entries.values() for one in entry.settled)
+
+    def knows(self, pull: int) -> bool:
+        """Whether a pull request is among the proposals, open or ended."""
+        opened = (entry.proposal for entry in self.entries.values())
+        ended = (one.proposal for one in self.list_settled())
+        return any(one is not None and one.pull == pull for one in (*opened, *ended))
 
     def spent_on(self, day: int) -> float:
         """What the runs of a day cost in dollars."""
@@ -135,21 +110,29 @@ def parse(text: str) -> State | None:
     if len(text) > LIMIT:
         return None
     try:
-        return State.model_validate_json(text)
+        state = State.model_validate_json(text)
     except ValidationError:
         return None
+    return state if "schema_version" in state.model_fields_set else None
+
+
+def drop_old(state: State, today: int) -> State:
+    """The state without what is older than 30 days."""
+    entries = {key: one for key, one in state.entries.items() if today - one.day <= DAYS}
+    spent = {day: usd for day, usd in state.spent.items() if 0 <= today - int(day) <= DAYS}
+    return state.model_copy(update={"entries": entries, "spent": spent})
 
 
 def dump(state: State, today: int) -> str:
-    """The text of a state, without what is older than 30 days, and within the limit.
+    """The text of a state without what is old, and within the limit.
 
     Where it is too long the oldest entries first lose what was tried, then go whole: what people
     refused is kept longest.
     """
+    state = drop_old(state, today)
     newest = sorted(state.entries.items(), key=lambda item: (-item[1].day, item[0]))
-    kept = dict([item for item in newest if today - item[1].day <= DAYS][:_ENTRIES])
-    spent = {day: usd for day, usd in state.spent.items() if 0 <= today - int(day) <= DAYS}
-    while len(text := _written(kept, spent)) > LIMIT:
+    kept = dict(newest[:_ENTRIES])
+    while len(text := _written(kept, state.spent)) > LIMIT:
         full = [key for key, entry in kept.items() if entry.tried or entry.lessons]
         if full:
             kept[full[-1]] = kept[full[-1]].model_copy(update={"tried": {}, "lessons": ()})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heal_bot.ports.code_host import ForgePull
 from heal_bot.report import pull_request_body, pull_request_memory
-from heal_bot.report.pull_request_memory import Named
+from heal_bot.report.proposed_change import ProposedChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Twin:
     grows: bool
 
 
-def find_twin(named: Named, pulls: Sequence[ForgePull]) -> Twin | None:
+def find_twin(change: ProposedChange, pulls: Sequence[ForgePull]) -> Twin | None:
     """The open proposal for other failures that a change shares edits or repaired tests with.
 
     It is updated by what repairs all that it repairs, and more or otherwise. Else it stays as it
@@ -27,21 +27,25 @@ def find_twin(named: Named, pulls: Sequence[ForgePull]) -> Twin | None:
     """
     found = None
     for pull in pulls:
-        noted = pull_request_memory.read(pull.body)
-        there = noted.named if noted is not None else Named()
-        if not _shares(named, there):
+        there = read_change(pull)
+        if there is None or not _shares(change, there):
             continue
-        if named.change == there.change or set(named.parts) <= set(there.parts):
-            return Twin(pull, True, set(named.fixed) > set(there.fixed))
-        found = found or Twin(pull, False, set(named.fixed) >= set(there.fixed))
+        if change.change == there.change or set(change.parts) <= set(there.parts):
+            return Twin(pull, True, set(change.fixed) > set(there.fixed))
+        found = found or Twin(pull, False, set(change.fixed) >= set(there.fixed))
     return found
 
 
-def holds_change(named: Named, pull: ForgePull) -> bool:
+def holds_change(change: ProposedChange, pull: ForgePull) -> bool:
     """Whether an open pull request has all edits of a change."""
+    there = read_change(pull)
+    return there is not None and set(change.parts) <= set(there.parts)
+
+
+def read_change(pull: ForgePull) -> ProposedChange | None:
+    """The change of a pull request of ours; None where an older version wrote its body."""
     noted = pull_request_memory.read(pull.body)
-    there = noted.named.parts if noted is not None else ()
-    return bool(named.parts) and set(named.parts) <= set(there)
+    return noted.change if noted is not None else None
 
 
 def is_for(fingerprint: str, pull: ForgePull) -> bool:
@@ -50,5 +54,5 @@ def is_for(fingerprint: str, pull: ForgePull) -> bool:
     return mark is None or mark.fingerprint == fingerprint
 
 
-def _shares(one: Named, other: Named) -> bool:
+def _shares(one: ProposedChange, other: ProposedChange) -> bool:
     return not set(one.parts).isdisjoint(other.parts) or not set(one.fixed).isdisjoint(other.fixed)

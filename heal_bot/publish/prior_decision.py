@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -15,11 +14,12 @@ from heal_bot.publish import change_identity
 from heal_bot.publish.carried_patch import carry_proposal
 from heal_bot.publish.delivery_options import Options, Published
 from heal_bot.publish.delivery_strategies import list_own_pulls
-from heal_bot.publish.healing_state import Ending, Entry, Proposal, Settled, State
+from heal_bot.publish.healing_state import Ending, Entry, Settled, State
+from heal_bot.publish.pull_adoption import adopt_pulls, end_of
 from heal_bot.publish.state_store import read_state
 from heal_bot.report import pull_request_memory
+from heal_bot.report.proposed_change import ProposedChange
 
-_NOT_LOGIN = re.compile(r"[^A-Za-z0-9\[\]_-]")
 _FINAL = frozenset({"refused", "merged"})
 
 
@@ -39,6 +39,8 @@ class Situation:
 class Prior:
     """What earlier runs left: their state with `endings` in it, and what that decides.
 
+    `adopted` is what only pull requests themselves told.
+
     `done` is the result where nothing needs to be searched, else `memory` and `resumed` are for
     the search; `lifted` says that a person asked to try again what was refused.
     """
@@ -46,14 +48,16 @@ class Prior:
     situation: Situation = field(default_factory=Situation)
     state: State = field(default_factory=State)
     endings: Mapping[int, tuple[Ending, str]] = field(default_factory=dict)
+    adopted: Mapping[str, Entry] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
     done: Published | None = None
     resumed: OutcomeRecord | None = None
     lifted: bool = False
 
     def update(self, state: State, base: str) -> State:
-        """A state with what this run learned of closed pull requests."""
-        state = _apply_endings(state, self.endings)
+        """A state with what this run learned of pull requests."""
+        new = {key: one for key, one in self.adopted.items() if key not in state.entries}
+        state = _apply_endings(state.with_entries(new), self.endings)
         return _lift(state, base) if self.lifted else state
 
     def settled(self, base: str) -> Iterator[Settled]:
@@ -66,10 +70,13 @@ def recall(
     run: Run, request: HealRequest, situation: Situation, forge: Forge, options: Options
 ) -> Prior:
     """What earlier runs left for the branch of a request, and the one that it goes into."""
-    state, bases = read_state(run, forge), (request.base_ref, situation.into)
+    state, bases = read_state(run, forge, situation.today), (request.base_ref, situation.into)
     opened = {pull.number: pull for pull in list_own_pulls(run, forge, options.prefix)}
+    known = state.entries
+    state = adopt_pulls(run, state, bases, opened.values(), forge, options.prefix, situation.today)
+    adopted = {key: entry for key, entry in state.entries.items() if key not in known}
     endings = dict(_find_endings(run, state, bases, opened, forge))
-    prior = Prior(situation, state, endings, lifted=request.verb == "retry")
+    prior = Prior(situation, state, endings, adopted, lifted=request.verb == "retry")
     prior = replace(prior, state=prior.update(state, request.base_ref))
     if prior.lifted:
         return prior
@@ -91,11 +98,6 @@ def decide(run: Run, prior: Prior, request: HealRequest, forge: Forge, options: 
         return prior
 
 
-def is_refused(run: Run, pull: ForgePull, forge: Forge) -> bool:
-    """Whether a person closed a pull request of ours: no bot, and not ourselves."""
-    return _ending(run, pull, forge)[0] == "refused"
-
-
 def explain_refused(number: int, how: str) -> str:
     """Why a change is not proposed again."""
     told = "merged" if how == "merged" else "closed"
@@ -110,7 +112,7 @@ def _find_done(
     for base in dict.fromkeys(filter(None, (request.base_ref, into))):
         for one in prior.settled(base):
             gone = one.proposal.pull not in opened
-            if gone and _covers(run, prior.situation, request, one.proposal, forge):
+            if gone and _covers(run, prior.situation, request, one.proposal.change, forge):
                 reason = explain_refused(one.proposal.pull, one.how)
                 url = f"{forge.page}/pull/{one.proposal.pull}"
                 return Published("declined", reason, url, one.proposal.pull)
@@ -120,7 +122,7 @@ def _find_done(
                 continue
             stopped = STOPPED in pull.labels
             wanted = stopped or base != request.base_ref
-            if wanted and _covers(run, prior.situation, request, entry.proposal, forge):
+            if wanted and _covers(run, prior.situation, request, entry.proposal.change, forge):
                 if stopped:
                     reason = f"pull request {pull.number} bears the label {STOPPED}"
                     return Published("declined", reason, pull.url, pull.number, pull.head_ref)
@@ -135,7 +137,7 @@ def point_to(pull: ForgePull) -> Published:
 
 
 def _covers(
-    run: Run, situation: Situation, request: HealRequest, proposal: Proposal, forge: Forge
+    run: Run, situation: Situation, request: HealRequest, proposal: ProposedChange, forge: Forge
 ) -> bool:
     """Whether the search would find this proposal: the same is red, and its code is as it was."""
     now, then = set(situation.reported), set(proposal.reported)
@@ -160,8 +162,9 @@ def _find_open(
         found = entry.proposal
         if found is None or found.pull not in opened:
             continue
-        if not now or not found.reported or now & set(found.reported):
-            carried = carry_proposal(run, found, request, key, forge)
+        then = set(found.change.reported)
+        if not now or not then or now & then:
+            carried = carry_proposal(run, found.change, request, key, forge)
             if carried is not None:
                 return carried
     return None
@@ -181,12 +184,12 @@ def _remembered(
             tried.update(entry.verdicts)
             lessons.update(dict.fromkeys(entry.lessons))
     for one in prior.settled(request.base_ref):
-        if one.proposal.pull not in opened and _applies(run, request, one.proposal, forge):
-            tried.update(dict.fromkeys(one.proposal.parts, "rejected"))
+        if one.proposal.pull not in opened and _applies(run, request, one.proposal.change, forge):
+            tried.update(dict.fromkeys(one.proposal.change.parts, "rejected"))
     return Memory(tuple(tried.items()), tuple(lessons)[:5])
 
 
-def _applies(run: Run, request: HealRequest, proposal: Proposal, forge: Forge) -> bool:
+def _applies(run: Run, request: HealRequest, proposal: ProposedChange, forge: Forge) -> bool:
     try:
         return proposal.sha == request.base_sha or change_identity.still_applies(
             run, forge, request.base_sha, proposal.places
@@ -209,20 +212,10 @@ def _find_endings(
         try:
             pull = forge.pull(run, number)
             if pull is None or pull.state != "open":
-                yield number, _ending(run, pull, forge) if pull else ("withdrawn", "")
+                yield number, end_of(run, pull, forge) if pull else ("withdrawn", "")
         except ForgeError as error:
             message = f"how pull request {number} ended is not known: {error}"
             run.emit(Noted(stage="publish", message=message, level="warning"))
-
-
-def _ending(run: Run, pull: ForgePull, forge: Forge) -> tuple[Ending, str]:
-    """How a pull request that is not open came to its end, and whose doing that was."""
-    if pull.state == "merged":
-        return "merged", ""
-    by = forge.closer(run, pull.number)
-    ours = pull_request_memory.is_withdrawn(pull.body) and by in {"", pull.author}
-    how: Ending = "withdrawn" if ours or by.endswith("[bot]") else "refused"
-    return how, _NOT_LOGIN.sub("", by)[:60]
 
 
 def _apply_endings(state: State, endings: Mapping[int, tuple[Ending, str]]) -> State:

@@ -13,18 +13,18 @@ from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver, list_own_pulls
-from heal_bot.publish.open_proposals import find_twin, holds_change, is_for
+from heal_bot.publish.open_proposals import find_twin, holds_change, is_for, read_change
 from heal_bot.publish.prior_decision import (
     Prior,
     Situation,
     explain_refused,
-    is_refused,
     point_to,
     recall,
 )
+from heal_bot.publish.pull_adoption import is_refused
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Superseded, recompute
 from heal_bot.publish.run_memory import remember_run
-from heal_bot.report import pull_request_body, pull_request_memory, status_comment, step_summary
+from heal_bot.report import pull_request_body, status_comment, step_summary
 from heal_bot.report.status_sentences import describe_failure, describe_run
 from heal_bot.source.allowed_paths import explain_outside
 
@@ -134,10 +134,21 @@ def _publish(
         opened, held = _choose_pull(run, record, change, opened, forge, options)
         if held is not None:
             return held, change
-        waiting, branch = forge.me(run) == ACTIONS, change.shown.branch
-        branch = opened.head_ref if opened is not None else branch
-        change = replace(change, shown=replace(change.shown, waiting=waiting, branch=branch))
+        change = _shown_for(run, change, opened, forge, prior)
     return deliver(run, record, change, request, opened, forge, options), change
+
+
+def _shown_for(
+    run: Run, change: RecomputedChange, opened: ForgePull | None, forge: Forge, prior: Prior
+) -> RecomputedChange:
+    """The change as the pull request is to show it."""
+    shown = replace(change.shown, waiting=forge.me(run) == ACTIONS)
+    if opened is not None:
+        shown = replace(shown, branch=opened.head_ref)
+    if shown.change is not None:
+        reported = {"reported": prior.situation.reported}
+        shown = replace(shown, change=shown.change.model_copy(update=reported))
+    return replace(change, shown=shown)
 
 
 def _is_no_news(
@@ -168,11 +179,11 @@ def _settle(
     prior: Prior,
 ) -> Published | None:
     """The result where people refused this very change, or it is proposed where it comes from."""
-    named, into = change.shown.named, prior.situation.into
+    own, into = change.shown.change, prior.situation.into
     listed = list_own_pulls(run, forge, options.prefix)
     if into and into != change.base_ref:
         for pull in listed:
-            if pull.base_ref == into and holds_change(named, pull):
+            if pull.base_ref == into and own is not None and holds_change(own, pull):
                 return point_to(pull)
     if request.verb == "retry" or any(pull.state == "open" for pull in known):
         return None
@@ -180,7 +191,7 @@ def _settle(
     for base in dict.fromkeys(filter(None, (change.base_ref, into))):
         for one in prior.settled(base):
             number = one.proposal.pull
-            if one.proposal.change == named.change and number not in opened:
+            if own and one.proposal.change.change == own.change and number not in opened:
                 reason = explain_refused(number, one.how)
                 return Published("declined", reason, f"{forge.page}/pull/{number}", number)
     told = {one.proposal.pull for one in prior.state.list_settled()}
@@ -193,12 +204,16 @@ def _settle(
 
 def _is_refused(run: Run, pull: ForgePull, change: RecomputedChange, forge: Forge) -> bool:
     """Whether a closed pull request of the same failures says that people refused this change."""
-    noted, mark = pull_request_memory.read(pull.body), pull_request_body.read_mark(pull.body)
+    there, own, mark = (
+        read_change(pull),
+        change.shown.change,
+        pull_request_body.read_mark(pull.body),
+    )
     if pull.state == "merged":
         return mark is not None and mark.patch == change.shown.digest
     # What an older version wrote names no change: it counts for whatever repairs these failures.
-    there = noted.named.change if noted is not None else ""
-    return there in {"", change.shown.named.change} and is_refused(run, pull, forge)
+    same = there is None or own is None or there.change == own.change
+    return same and is_refused(run, pull, forge)
 
 
 def _choose_pull(
@@ -217,7 +232,8 @@ def _choose_pull(
         for pull in list_own_pulls(run, forge, options.prefix)
         if pull.base_ref == change.base_ref and not (opened and pull.number == opened.number)
     ]
-    twin = find_twin(change.shown.named, (*([opened] if opened else []), *others))
+    own = change.shown.change
+    twin = find_twin(own, (*([opened] if opened else []), *others)) if own else None
     if twin is None:
         return opened, None
     pull = forge.pull(run, twin.pull.number)

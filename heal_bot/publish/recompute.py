@@ -14,7 +14,7 @@ from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile
 from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
-from heal_bot.report.pull_request_memory import Named
+from heal_bot.report.proposed_change import FileChange
 from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal
 from heal_bot.source.edit import blob_id
 
@@ -50,7 +50,6 @@ class RecomputedChange:
     before: tuple[str, ...]
     shown: pull_request_body.Shown
     foreign: bool = False
-    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +141,11 @@ def recompute(
         _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
+    new = tuple(_patched(tree, f) for f in patch.files)
+    blobs = (
+        FileChange(path=f.path, before=f.base_blob, after=now.blob)
+        for f, now in zip(patch.files, new, strict=True)
+    )
     shown = pull_request_body.Shown(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
@@ -149,17 +153,12 @@ def recompute(
         pull_request_body.digest_patch(files),
         (moved,) if moved else (),
         claimed,
-        named=Named(
-            change_identity.name_change(edits),
-            change_identity.name_parts(edits),
-            change_identity.name_tests(patch.fixed, project),
-        ),
+        change=change_identity.identify(base.sha, edits, blobs, patch.fixed, project),
         run_url=f"{forge.page}/actions/runs/{request.run_id}" if request.run_id else "",
         commands=() if foreign else pull_request_body.ASK,
     )
-    new = tuple(_patched(tree, f) for f in patch.files)
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)
-    return RecomputedChange(base, base_ref, new, before, shown, foreign, tuple(edits))
+    return RecomputedChange(base, base_ref, new, before, shown, foreign)
 
 
 def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:

@@ -7,12 +7,12 @@ from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.statuses import LASTING
 from heal_bot.ports.code_host import Forge
-from heal_bot.publish.change_identity import place_edits
 from heal_bot.publish.delivery_options import Options, Published
-from heal_bot.publish.healing_state import Entry, FileChange, Proposal, State
+from heal_bot.publish.healing_state import Entry, Proposal, Settled, State
 from heal_bot.publish.prior_decision import Prior
 from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.publish.state_store import change_state
+from heal_bot.report.proposed_change import MOST_TESTS, ProposedChange
 
 _TRIED = 150
 _DAYS_UNWRITTEN = 7
@@ -44,6 +44,8 @@ def remember_run(
             return state
         found = _proposal(old, record, sha, done, change, prior)
         entry = _entry(old, record, base, sha, found, today)
+        if refusal := _refusal(old, done, change, prior):
+            entry = entry.add_settled(refusal)
         return state.with_entries({record.fingerprint: entry})
 
     change_state(run, forge, today, merge)
@@ -103,32 +105,36 @@ def _proposal(
     known, reported = (old.proposal if old else None), prior.situation.reported
     if done.status not in _PROPOSED or done.number is None or done.elsewhere:
         return known
-    if change is None:
+    if change is None or change.shown.change is None:
         if known is None or known.pull != done.number:
             return known
-        both = tuple(sorted({*known.reported, *reported}))[:500]
-        return known.model_copy(update={"sha": sha, "reported": both})
-    named = change.shown.named
-    if known is not None and (known.pull, known.change) == (done.number, named.change):
-        reported = tuple(sorted({*known.reported, *reported}))[:500]
-    return Proposal(
-        pull=done.number,
-        sha=change.base.sha,
-        change=named.change,
-        reported=reported,
-        parts=named.parts[:50],
-        fixed=named.fixed,
-        files=tuple(
-            FileChange(path=new.path, before=former, after=new.blob)
-            for new, former in zip(change.files, _former_blobs(record), strict=True)
-        )[:20],
-        places=place_edits(change.edits)[:50],
-    )
+        both = _join(known, reported)
+        return _proposed(done.number, known.change, sha=sha, reported=both)
+    own = change.shown.change
+    if known is not None and (known.pull, known.change.change) == (done.number, own.change):
+        reported = _join(known, reported)
+    return _proposed(done.number, own, reported=reported)
 
 
-def _former_blobs(record: OutcomeRecord) -> list[str]:
-    """What the files of the patch replace, as it was compared with the commit."""
-    return [file.base_blob for file in record.patch.files] if record.patch else []
+def _proposed(pull: int, change: ProposedChange, **changes: object) -> Proposal:
+    return Proposal(pull=pull, change=change.model_copy(update=changes))
+
+
+def _join(known: Proposal, reported: tuple[str, ...]) -> tuple[str, ...]:
+    """What several reports named for which the same is proposed."""
+    return tuple(sorted({*known.change.reported, *reported}))[:MOST_TESTS]
+
+
+def _refusal(
+    old: Entry | None, done: Published, change: RecomputedChange | None, prior: Prior
+) -> Settled | None:
+    """What only the pull request itself said to be refused, so that it is not searched again."""
+    own = change.shown.change if change is not None else None
+    known = {one.proposal.pull for one in old.settled} if old else set()
+    if done.status != "declined" or done.number is None or own is None or done.number in known:
+        return None
+    proposal = _proposed(done.number, own, reported=prior.situation.reported)
+    return Settled(proposal=proposal, how="refused")
 
 
 def _add_cost(state: State, record: OutcomeRecord, today: int) -> State:

@@ -17,7 +17,7 @@ _NOT_OURS = (
 )
 
 
-def read_state(run: Run, forge: Forge) -> State:
+def read_state(run: Run, forge: Forge, today: int) -> State:
     """What is remembered; nothing where it cannot be read, or is not ours."""
     try:
         stored = forge.state.read(run)
@@ -27,7 +27,7 @@ def read_state(run: Run, forge: Forge) -> State:
     state = _parsed(stored)
     if state is None:
         run.emit(Noted(stage="publish", message=_NOT_OURS, level="warning"))
-    return state or State()
+    return healing_state.drop_old(state or State(), today)
 
 
 def change_state(run: Run, forge: Forge, today: int, change: Callable[[State], State]) -> None:
@@ -41,7 +41,7 @@ def change_state(run: Run, forge: Forge, today: int, change: Callable[[State], S
         state = _parsed(stored)
         if state is None:
             return
-        changed = change(state)
+        changed = change(healing_state.drop_old(state, today))
         if changed == state:
             return
         parent = stored.commit if stored is not None else ""

@@ -39,10 +39,11 @@ _DIFF = 200_000
 _CHANGE = 20_000
 
 
-def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
+def flatten(outcome: Outcome, secrets: Sequence[Secret] = (), project: str = "") -> OutcomeRecord:
     """The record of an outcome; foreign text is redacted, clipped, without control characters.
 
-    Tests whose ids change from run to run have names that hold in the next one.
+    Tests whose ids change from run to run have names that hold in the next one. `project` is the
+    folder whose tests they are, where the repository holds several.
     """
     names = _lasting(outcome)
 
@@ -57,7 +58,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = ()) -> OutcomeRecord:
             "status": outcome.status,
             "stopped": outcome.stopped,
             "reason": text(outcome.reason),
-            "fingerprint": fingerprint_failures(outcome),
+            "fingerprint": fingerprint_failures(outcome, project),
             "request": _request(outcome, text),
             "failures": tuple(_failure(fate, text) for fate in list_fates(outcome)),
             "clusters": tuple(_cluster(cluster, text) for cluster in outcome.clusters),
@@ -193,12 +194,17 @@ def _beneath(base: Patch | None) -> tuple[str, ...]:
     return (f"it was confirmed on top of a change of {names}",)
 
 
-def fingerprint_failures(outcome: Outcome) -> str:
-    """Twelve hex digits that name this set of failures on this branch, whatever the commit."""
+def fingerprint_failures(outcome: Outcome, project: str = "") -> str:
+    """Twelve hex digits that name this set of failures on this branch, whatever the commit.
+
+    Two projects may have tests of one name; those that bear the folder in it are told apart so.
+    """
     baseline = outcome.baseline
     names = _lasting(outcome)
     tests = sorted(names.get(f.test, f.test) for f in baseline.confirmed) if baseline else []
-    key = json.dumps([outcome.request.repo, outcome.request.base_ref, tests])
+    named = [outcome.request.repo, outcome.request.base_ref, tests]
+    apart = project and not any(test.startswith(f"{project}/") for test in tests)
+    key = json.dumps([*named, project] if apart else named)
     return hashlib.sha256(key.encode()).hexdigest()[:12]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
 from heal_bot.report import outcome_summary, pull_request_memory, sections
 from heal_bot.report.causes import list_causes
-from heal_bot.report.pull_request_memory import Named
+from heal_bot.report.proposed_change import ProposedChange
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -32,7 +32,7 @@ class Shown:
 
     `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
     that only an unprivileged run stands behind the record; `waiting` that GitHub starts no checks
-    on what this token pushes; `named` are the digests by which the change is known again.
+    on what this token pushes; `change` is how it is known again.
     `run_url` is the failing run, `commands` what can be asked where the text stands; `by_hand` says
     that no branch has the change.
     """
@@ -44,7 +44,7 @@ class Shown:
     remarks: tuple[str, ...] = ()
     claimed: bool = False
     waiting: bool = False
-    named: Named = field(default_factory=Named)
+    change: ProposedChange | None = None
     run_url: str = ""
     commands: tuple[str, ...] = ()
     by_hand: bool = False
@@ -105,7 +105,7 @@ def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str
     shown = shown or render_claimed(record)
     parts = _parts(record, shown)
     if record.patch is not None:
-        memory = partial(pull_request_memory.dump, record, shown.named)
+        memory = partial(pull_request_memory.dump, record, shown.change)
         mark, summary = render_mark(record, shown.digest), parts["summary"][0]()
         parts |= {
             "summary": (lambda: f"{mark}\n{summary}",),

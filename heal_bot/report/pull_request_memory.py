@@ -10,13 +10,14 @@ import base64
 import binascii
 import re
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.core.model import Memory
 from heal_bot.core.statuses import LASTING
+from heal_bot.report.proposed_change import ProposedChange
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -25,10 +26,10 @@ _LINE = re.compile(r"^<!-- heal-bot memory ([A-Za-z0-9+/=]{1,40000}) -->\r?$", r
 _WITHDRAWN = "<!-- heal-bot withdrawn -->"
 _INFLATED = 200_000
 _KEPT = 150
+_TESTS = 100
 
 _Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 _Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-_Short = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 _Verdict = Literal["regression", "rejected", "unconfirmed", "unchanged"]
 
 
@@ -41,40 +42,28 @@ class _Written(_Closed):
     attempts: Annotated[int, Field(ge=0, le=10**6)]
     tried: Annotated[dict[_Verdict, list[_Digest]], Field(max_length=4)]
     doubts: Annotated[int, Field(ge=0, le=10**6)] = 0
-    change: _Digest | None = None
-    parts: Annotated[list[_Digest], Field(max_length=50)] = []
-    fixed: Annotated[list[_Short], Field(max_length=500)] = []
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The digests of a change: as a whole, edit by edit, and of the tests that it fixes."""
-
-    change: str = ""
-    parts: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
+    change: ProposedChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
     """What a body remembers: the commit it was verified on, how many attempts, which changes.
 
-    `doubts` counts those of the certificate, for which the pull request became a draft; `named`
-    is the change itself, empty where an older version wrote the body.
+    `doubts` counts those of the certificate, for which the pull request became a draft; `change`
+    is the proposal itself, where no older version wrote the body.
     """
 
     base_sha: str
     attempts: int
     memory: Memory
     doubts: int = 0
-    named: Named = field(default_factory=Named)
+    change: ProposedChange | None = None
 
 
-def dump(record: OutcomeRecord, named: Named | None = None, kept: int = _KEPT) -> str:
+def dump(record: OutcomeRecord, change: ProposedChange | None = None, kept: int = _KEPT) -> str:
     """The hidden line for a record; empty without a patch. `kept` caps the changes it names."""
     if record.patch is None:
         return ""
-    named = named or Named()
     tried: dict[_Verdict, list[str]] = {}
     lasting = [t for t in record.memory.tried if t.verdict in LASTING and len(t.digest) == 64]
     for item in lasting[len(lasting) - kept :] if kept else []:
@@ -84,9 +73,7 @@ def dump(record: OutcomeRecord, named: Named | None = None, kept: int = _KEPT) -
         attempts=len(record.attempts),
         tried=tried,
         doubts=len(record.certificate.doubts) if record.certificate else 0,
-        change=named.change or None,
-        parts=list(named.parts[:50]),
-        fixed=list(named.fixed),
+        change=change and _shortened(change),
     )
     packed = zlib.compress(written.model_dump_json(exclude_defaults=True).encode(), 9)
     return f"<!-- heal-bot memory {base64.b64encode(packed).decode()} -->"
@@ -106,8 +93,15 @@ def read(body: str) -> Notebook | None:
     except (binascii.Error, zlib.error, ValidationError):
         return None
     tried = tuple((d, verdict) for verdict, listed in written.tried.items() for d in listed)
-    named = Named(written.change or "", tuple(written.parts), tuple(written.fixed))
-    return Notebook(written.base, written.attempts, Memory(tried[:_KEPT]), written.doubts, named)
+    memory = Memory(tried[:_KEPT])
+    return Notebook(written.base, written.attempts, memory, written.doubts, written.change)
+
+
+def _shortened(change: ProposedChange) -> ProposedChange:
+    """The change with as many tests as a body has room for."""
+    return change.model_copy(update={
+        "reported": change.reported[:_TESTS], "fixed": change.fixed[:_TESTS],
+    })  # fmt: skip
 
 
 def withdraw(body: str) -> str:

@@ -59,6 +59,7 @@ class BundleStore:
 
     folder: Path
     secrets: tuple[Secret, ...]
+    project: str = ""
     events: list[Event] = field(default_factory=list)
     record: OutcomeRecord | None = None
     # When the clock of the run was 0, in epoch seconds.
@@ -66,7 +67,7 @@ class BundleStore:
 
     def save(self, outcome: Outcome) -> None:
         """Replace the bundle by the outcome as it stands."""
-        record = flatten(outcome, self.secrets)
+        record = flatten(outcome, self.secrets, self.project)
         texts = {
             "attempts.jsonl": _lines(a.model_dump_json() for a in record.attempts),
             "events.jsonl": _lines(console.json_line(event, self.zero) for event in self.events),
@@ -114,7 +115,7 @@ def connect(
         (launch or launch_sandbox(settings)).ready() as sandbox,
         tempfile.TemporaryDirectory(prefix="heal-bot-", dir=place) as scratch,
     ):
-        store = BundleStore(job.out, settings.secrets)
+        store = BundleStore(job.out, settings.secrets, settings.working_directory)
         run = _run(settings, store, sink, stopped)
         with limit_errors(run.left):
             repository = Repository.of(run, job.repo, Path(scratch))

@@ -36,7 +36,14 @@ class Operation:
 def description() -> dict[str, Any]:
     """The vendored description, its references made absolute."""
     text = gzip.decompress((Path(__file__).parent / "openapi.json.gz").read_bytes()).decode()
-    return json.loads(text.replace('"$ref": "#/', f'"$ref": "{_BASE}#/'))
+    absolute = text.replace('"$ref": "#/', f'"$ref": "{_BASE}#/')
+    return json.loads(absolute, object_hook=_without_discriminator)
+
+
+def _without_discriminator(node: dict[str, Any]) -> dict[str, Any]:
+    """An object whose `oneOf` is judged by what it says: a discriminator repeats that in short."""
+    kept = {key: value for key, value in node.items() if key != "discriminator"}
+    return kept if "oneOf" in node else node
 
 
 @lru_cache(maxsize=1)

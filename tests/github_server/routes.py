@@ -74,7 +74,7 @@ def page(request: Request, items: list[Any]) -> list[Any]:
 def _user(request: Request) -> Answer:
     if request.login.endswith("[bot]"):
         raise Refused(403, "Resource not accessible by integration")
-    return Answer(200, component("public-user") | {"login": request.login})
+    return Answer(200, component("private-user") | {"login": request.login})
 
 
 @handles("rate-limit/get")

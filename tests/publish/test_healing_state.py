@@ -9,9 +9,11 @@ import pytest
 
 from heal_bot.publish import healing_state
 from heal_bot.publish.healing_state import Entry, Proposal, Settled, State
+from heal_bot.report.proposed_change import ProposedChange
 
 SHA = "a" * 40
 DIGEST = "b" * 64
+CHANGE = ProposedChange(sha=SHA, change=DIGEST, reported=("c" * 16,), parts=(DIGEST,))
 
 
 def entry(day: int = 100, **changes: Any) -> Entry:
@@ -21,7 +23,7 @@ def entry(day: int = 100, **changes: Any) -> Entry:
 
 
 def test_a_state_is_read_as_it_was_written() -> None:
-    proposal = Proposal(pull=7, sha=SHA, change=DIGEST, reported=("c" * 16,), parts=(DIGEST,))
+    proposal = Proposal(pull=7, change=CHANGE)
     settled = Settled(proposal=proposal, how="refused", by="ada")
     known = entry(tried={"unchanged": (DIGEST,)}, proposal=proposal, settled=(settled,))
     state = State(entries={"0" * 12: known}, spent={"100": 0.25})
@@ -69,7 +71,7 @@ def test_what_is_older_than_thirty_days_is_forgotten() -> None:
 
 
 def test_what_people_refused_is_kept_longer_than_what_was_tried() -> None:
-    settled = Settled(proposal=Proposal(pull=7, sha=SHA, change=DIGEST), how="refused", by="ada")
+    settled = Settled(proposal=Proposal(pull=7, change=CHANGE), how="refused", by="ada")
     tried = tuple(f"{number:064x}" for number in range(150))
     state = State(
         entries={

@@ -3,75 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from heal_bot.core.events import Run
-from heal_bot.core.model import HealRequest
-from heal_bot.core.text import Secret
-from heal_bot.github.pulls import GitHub
-from heal_bot.publish.delivery_options import DEFAULT, Options, Published
-from heal_bot.publish.publishing import publish
+from heal_bot.publish.delivery_options import Options
 from tests.github_server import records
 from tests.github_server.forgeries import FORGERIES
-from tests.github_server.server import Fault, LoopbackGitHub, serving
-
-BRANCH = "heal-bot/0123456789ab"
-BETTER = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
-ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
-
-
-@dataclass
-class Scene:
-    """A repository with a planted bug on the loopback GitHub, and the bundle that repairs it."""
-
-    github: LoopbackGitHub
-    base: str
-    events: list[Any] = field(default_factory=list)
-
-    def publish(
-        self,
-        values: dict[str, Any] | None = None,
-        options: Options = DEFAULT,
-        *,
-        claimed: bool = False,
-        **changes: Any,
-    ) -> Published:
-        """Publish the bundle, with a client of its own as a new process would have."""
-        request = HealRequest("octo/shop", self.base, "main", head_repo="octo/shop")
-        forge = GitHub.open(Secret("token-for-tests"), self.github.url, "octo/shop")
-        record = records.record(values or records.data(self.base))
-        request = replace(request, **changes)
-        run = Run(self.events.append)
-        return publish(run, record, request, forge, options, claimed=claimed)
-
-    def commit(self, branch: str, path: str, text: str, message: str = "By hand") -> str:
-        """A person's commit on a branch."""
-        git = self.github.world.git
-        head = self.github.world.branch(branch)
-        assert head is not None
-        tree = git.save_tree(head, [("100644", path, git.save_blob(text.encode()))])
-        sha = git.save_commit(message, tree, [head], ADA, ADA)
-        git.set_ref(f"refs/heads/{branch}", sha)
-        return sha
-
-    def shown(self, branch: str, path: str = "shop/pricing.py") -> str:
-        """A file on a branch."""
-        return self.github.world.git.git("show", f"refs/heads/{branch}:{path}").decode()
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    with serving(tmp_path / "github") as github:
-        source = records.write(tmp_path / "source", records.FILES)
-        yield Scene(github, github.world.git.import_folder(source, "First"))
-        assert github.violations == []
-        ours = [pull for pull in github.world.pulls.values() if pull.user != "mallory"]
-        assert all(pull.head.startswith("heal-bot/") for pull in ours)
+from tests.github_server.server import Fault
+from tests.publish.scene import ADA, BETTER, BRANCH, Scene
 
 
 def test_a_new_fix_becomes_a_branch_and_a_pull_request(scene: Scene, tmp_path: Path) -> None:
