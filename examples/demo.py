@@ -113,14 +113,14 @@ def _loopback_github() -> Iterator[str]:
 
 
 def _show_pull_request(url: str, fingerprint: str) -> str:
-    """Print the pull request as its reader gets it, and return its address."""
+    """Print what of the pull request is not folded, and return its address."""
     import httpx
 
     headers = {"Authorization": "Bearer token-for-tests"}
     pulls = httpx.get(f"{url}/repos/{NAME}/pulls", headers=headers).json()
     pull = next(p for p in pulls if p["head"]["ref"] == f"heal-bot/{fingerprint}")
     _step(f"pull request #{pull['number']}: {pull['title']}")
-    print(pull["body"])
+    print(pull["body"].partition("<details>")[0].strip())
     return str(pull["html_url"])
 
 

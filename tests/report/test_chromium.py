@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -317,6 +318,13 @@ def test_a_narrow_window_cuts_nothing_off(show: Any, width: int) -> None:
     assert seen.page.locator(".again:visible").count() == 0
     evidence = seen.page.get_by_role("table", name="Suspects").locator("td").last
     assert evidence.bounding_box()["width"] > 200, "beside it a row would be all height"
+
+
+def test_a_phone_shows_all_of_a_real_run_within_its_width(show: Any) -> None:
+    seen = show(json.loads((Path(__file__).parent / "outcomes" / "shop.json").read_text()))
+    seen.page.set_viewport_size({"width": 360, "height": 800})
+    _unfold(seen)
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_buttons_copy_the_patch_and_the_command_that_applies_it(show: Any) -> None:
