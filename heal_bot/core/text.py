@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import quopri
 import re
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,13 +52,15 @@ _SECRETS = re.compile(
 )
 
 
+# How a byte is written in a text or as a number, whatever stands between two of them.
+_NUMBERS = ("{}", "{:03o}", "x{:02x}", "u00{:02x}")
 # A shorter value is no secret, and would be found everywhere.
 _SHORT = 6
 _TELLING = 8
 # What may stand between the parts of a value that was hidden, or also broken over lines; and how
 # long it must be to be looked for so.
 _HIDING = dict.fromkeys(n for first, last in _UNSEEN for n in range(first, last + 1))
-_FOLDS = _HIDING | str.maketrans("", "", " \t\r\n\f\v\\\"'+E>|?-")
+_FOLDS = _HIDING | str.maketrans("", "", f"{string.whitespace}{string.punctuation}E")
 _LEVELS = ((_HIDING, _SHORT), (_FOLDS, _TELLING))
 _SKIPPED = re.compile(rf"{_ANSI.pattern}|<U\+[0-9A-F]{{4,6}}>")
 
@@ -191,19 +195,22 @@ def hide_values(text: str, secrets: Iterable[Secret]) -> str:
 
 @lru_cache(maxsize=64)
 def _forms(value: str) -> tuple[str, ...]:
-    """A secret as it may be written: itself, escaped, percent-encoded, in base64 or hex."""
+    """A secret as it may be written: escaped, encoded, as numbers, and all of that reversed."""
     if len(value) < _SHORT:
         return ()
     data = value.encode("utf-8", "replace")
     quoted, digits = quote(value, ""), data.hex()
     small = re.sub("%..", lambda match: match[0].lower(), quoted)
     forms = [value, repr(value)[1:-1], json.dumps(value)[1:-1], quoted, small]
-    forms += [digits, digits.upper()]
-    for before in range(3):
-        # What stands before decides how the bytes fall into groups of three.
-        first, last = -(-before * 8 // 6), (before + len(data)) * 8 // 6
-        packed = base64.b64encode(bytes(before) + data).decode()[first:last]
-        forms += [packed, packed.replace("+", "-").replace("/", "_")]
+    forms += [digits, digits.upper(), quopri.encodestring(data, quotetabs=True).decode()]
+    forms += [" ".join(form.format(byte) for byte in data) for form in _NUMBERS]
+    for packed, bits in ((base64.b64encode, 6), (base64.b32encode, 5)):
+        for before in range(bits):
+            # What stands before decides how the bytes fall into groups.
+            first, last = -(-before * 8 // bits), (before + len(data)) * 8 // bits
+            form = packed(bytes(before) + data).decode()[first:last]
+            forms += [form, form.replace("+", "-").replace("/", "_")]
+    forms += [form[::-1] for form in forms]
     return tuple(sorted({f for f in forms if len(f) >= _SHORT}, key=len, reverse=True))
 
 

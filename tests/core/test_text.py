@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import quopri
 import re
 import textwrap
 import time
@@ -193,6 +194,18 @@ SPELLED = {
     "hex": VALUE.encode().hex().upper(),
     "repr": repr(VALUE),
     "json": json.dumps(VALUE),
+    "reversed": VALUE[::-1],
+    "base64, reversed": base64.b64encode(VALUE.encode()).decode()[::-1],
+    "base32 of more": base64.b32encode(b"user:" + VALUE.encode() + b":x").decode(),
+    "quoted-printable": quopri.encodestring(VALUE.encode()).decode(),
+    "dashes": "-".join(VALUE),
+    "full stops": ".".join(VALUE),
+    "commas": ", ".join(VALUE),
+    "a list of its letters": str(list(VALUE)),
+    "a list of its bytes": str([*VALUE.encode()]),
+    "escapes": "".join(f"\\x{byte:02x}" for byte in VALUE.encode()),
+    "octal": "".join(f"\\{byte:03o}" for byte in VALUE.encode()),
+    "entities": "".join(f"&#{byte};" for byte in VALUE.encode()),
     "lines": "\nE       ".join(textwrap.wrap(VALUE, 7)),
     "literals": f'"{VALUE[:9]}" + \\\n    "{VALUE[9:]}"',
     "folded white space": f"{VALUE[:20]} {VALUE[20:]}",
@@ -205,8 +218,8 @@ def test_a_value_is_redacted_however_it_is_spelled(spelled: str) -> None:
     assert "***" in left
     assert left.startswith("before ")
     assert left.endswith(" after")
-    # Of base64 a letter at each end belongs to what stands beside the value.
-    assert len(left) <= len("before '***' after") + 12
+    # Of base64 and base32 a letter at each end belongs to what stands beside the value.
+    assert len(left) <= len("before '***' after") + 14
 
 
 def test_a_value_of_little_but_marks_hides_nothing_else() -> None:
