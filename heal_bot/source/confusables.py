@@ -18,7 +18,7 @@ def explain_gained(old: str, new: str, file: str) -> str:
     """What is wrong with the characters of `new` that `old`, a part of `file`, has not; or ''.
 
     Strings and comments may hold any text that can be read; the letters of a name have to be
-    those of names in the file.
+    those of names in the file, of one script, and as Python reads them.
     """
     if fresh := Counter(_unseen(new)) - Counter(_unseen(old)):
         letter = min(fresh)
@@ -31,6 +31,13 @@ def explain_gained(old: str, new: str, file: str) -> str:
     if strange and (unknown := set(strange) - set("".join(_names(file)))):
         letter = min(unknown)
         return f"a name in the new code has {_told(letter)}, a letter that no name of its file has"
+    for name in sorted(names - set(_names(file))):
+        if name not in new or not unicodedata.is_normalized("NFKC", name):
+            return f"Python reads the name {name!a} as another one: write it in that form"
+        scripts = {unicodedata.name(letter, "?").split()[0] for letter in name if letter.isalpha()}
+        if len(scripts) > 1:
+            told = " and ".join(sorted(scripts)).lower()
+            return f"the name {name!a} has letters of several scripts: {told}"
     return ""
 
 

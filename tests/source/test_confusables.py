@@ -47,6 +47,20 @@ def test_a_letter_that_no_name_of_the_file_has_is_refused(name: str, letter: str
     assert letter in explain_gained(OLD, OLD.replace("return größe", f"return {name}"), OLD)
 
 
+KNOWN = f"{OLD}цена = ｅ = ﬁ = é = e\u0301 = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("цен\u0430s", "cyrillic and latin"), ("p\u0430y", "cyrillic and latin"),
+     ("\uff45val", "another one"), ("\ufb01le", "another one"), ("caf\u0065\u0301", "another one")],
+)  # fmt: skip
+def test_a_name_of_known_letters_is_refused_where_it_reads_as_another(name: str, told: str) -> None:
+    new = OLD.replace("return größe", f"return {name}")
+    assert told in explain_gained(OLD, new, KNOWN)
+    assert explain_gained(new, new.replace("return", "return 1 +"), f"{KNOWN}{name} = 1\n") == ""
+
+
 def test_letters_of_names_elsewhere_in_the_file_are_known() -> None:
     file = f"höhe = 1\nμ = 2\n{OLD}"
     assert explain_gained(OLD, OLD.replace("return größe", "return größe * höhe + μ"), file) == ""
