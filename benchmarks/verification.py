@@ -113,7 +113,10 @@ def forgeries(python: Path, few: bool) -> dict[str, Any]:
             verified = made.confirm(candidate, baseline)
             if isinstance(verified, Confirmed):
                 method = verified.certificate.methods[0][1]
-                passes_rails = not patch_policy.check_candidate(candidate, made.tree)
+                passes_rails = not (
+                    patch_policy.check_candidate(candidate, made.tree)
+                    or patch_policy.list_reaches(candidate, made.tree)
+                )
                 if method == "oracle":
                     accepted["oracle"].append(name)
                 elif passes_rails:
@@ -166,7 +169,8 @@ def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confi
     assert target is not None, case.name
     edit = Edit(target, target.source.replace(case.wrong, case.right))
     candidate = Candidate((edit,), "benchmark", "case")
-    if reason := patch_policy.check_candidate(candidate, made.tree):
+    reaches = patch_policy.list_reaches(candidate, made.tree)
+    if reason := patch_policy.check_candidate(candidate, made.tree) or "; ".join(reaches):
         return Verdict("rejected", detail=reason)
     return made.confirm(candidate, baseline)
 

@@ -126,6 +126,9 @@ def _publish(
         return Published("superseded", str(error), head=error.head), None
     except BundleRefused as error:
         return Published("refused", one_line(str(error), 500)), None
+    doubts = tuple(dict.fromkeys((*record.certificate.doubts, *change.doubts)))
+    certificate = record.certificate.model_copy(update={"doubts": doubts})
+    record = record.model_copy(update={"certificate": certificate})
     if options.mode == "dry-run":
         return deliver(run, record, change, request, opened, forge, options), change
     if not change.foreign:

@@ -40,8 +40,8 @@ class Superseded(HealBotError):
 class RecomputedChange:
     """The change as recomputed from the base commit.
 
-    `before` are the texts that `files` replace; `foreign` says that a fork's code is involved,
-    of which nothing is ever written into this repository.
+    `before` are the texts that `files` replace, `doubts` are those of the patch policy; `foreign`
+    says that a fork's code is involved, of which nothing is ever written into this repository.
     """
 
     base: ForgeCommit
@@ -50,6 +50,7 @@ class RecomputedChange:
     before: tuple[str, ...]
     shown: pull_request_body.Shown
     foreign: bool = False
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class _BaseTree:
     run: Run
     forge: Forge
     commit: ForgeCommit
+    since: str = ""
     root: Path = Path("/nonexistent")
 
     @property
@@ -86,7 +88,11 @@ class _BaseTree:
         return ()
 
     def former(self, path: str) -> bytes | None:
-        return None
+        objects, since = self.forge.objects, self.since
+        if not since or not objects.contains(self.run, self.sha, since):
+            return None
+        file = objects.file(self.run, since, path)
+        return file.data if file else None
 
     def changed_by(self, path: str) -> str:
         return ""
@@ -124,7 +130,8 @@ def recompute(
     foreign = bool(request.head_repo) and request.head_repo.lower() != forge.repo.lower()
     of = _fork_base if foreign else _base
     base, base_ref, head = of(run, record, patch, request, forge)
-    tree = _BaseTree(run, forge, base)
+    since = record.regression.good_sha if record.regression else ""
+    tree = _BaseTree(run, forge, base, since)
     if len({file.path for file in patch.files}) != len(patch.files):
         raise BundleRefused("the bundle names a file twice")
     try:
@@ -133,10 +140,11 @@ def recompute(
         raise BundleRefused(str(error)) from error
     edits = [e for each in changed for e in each[0]]
     undoes = record.certificate.undoes if record.certificate else None
-    if refusal := patch_policy.check_candidate(
-        Candidate(tuple(edits), "bundle", "bundle", undoes=undoes), tree
-    ):
+    candidate = Candidate(tuple(edits), "bundle", "bundle", undoes=undoes)
+    if refusal := patch_policy.check_candidate(candidate, tree):
         raise BundleRefused(refusal)
+    if reaches := patch_policy.list_reaches(candidate, tree):
+        raise BundleRefused(f"{reaches[0]}: a person has to decide on that")
     if undoes and len(edits) > patch_policy.MAX_EDITS:
         _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
@@ -158,7 +166,8 @@ def recompute(
         commands=() if foreign else pull_request_body.ASK,
     )
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)
-    return RecomputedChange(base, base_ref, new, before, shown, foreign)
+    doubts = patch_policy.list_doubts(candidate, tree)
+    return RecomputedChange(base, base_ref, new, before, shown, foreign, doubts)
 
 
 def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:

@@ -1,252 +1,400 @@
-"""What a piece of code reaches for beyond its own logic: the facts that rails compare."""
+"""What code reaches for beyond what is pure and what its project defines: facts, in words."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import contextlib
 import re
+import string
+import symtable
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
-from heal_bot.source import guard
+from heal_bot.source import guard, module_names, pure_names
+from heal_bot.source.definitions import Function
+from heal_bot.source.name_resolution import Names, Symbol
 
-# Modules that reach the process, the file system, the network, other people's objects or the test
-# machinery. No repair of a function's logic needs to start using one.
-MODULES = frozenset(
-    """
-    os sys subprocess socket ctypes _ctypes gc inspect importlib imp pytest _pytest unittest doctest
-    hypothesis nose builtins posix nt signal threading _thread multiprocessing shutil atexit
-    faulthandler pty resource runpy pkgutil zipimport marshal pickle shelve pdb bdb code codeop http
-    urllib ssl ftplib smtplib telnetlib webbrowser socketserver xmlrpc mmap fcntl tempfile
-    tracemalloc site sysconfig trace traceback linecache tokenize fileinput timeit cProfile
-    cffi requests httpx aiohttp paramiko
-    """.split()  # noqa: SIM905
-)
-# The same for words that are modules only where a name begins with them.
-FIRST = frozenset("test idlelib lib2to3 ensurepip venv pip setuptools distutils".split())  # noqa: SIM905
-HARMLESS = frozenset(
-    """
-    os.path.join os.path.basename os.path.dirname os.path.splitext os.path.split os.path.normpath
-    os.path.isabs os.path.commonprefix os.path.commonpath os.sep os.linesep os.fspath os.PathLike
-    sys.maxsize sys.maxunicode sys.float_info sys.byteorder sys.version_info urllib.parse
-    http.HTTPStatus
-    inspect.isclass inspect.isfunction inspect.ismethod inspect.isroutine inspect.isbuiltin
-    inspect.isabstract inspect.isawaitable inspect.iscoroutine inspect.iscoroutinefunction
-    inspect.isgenerator inspect.isgeneratorfunction inspect.isasyncgenfunction
-    inspect.isdatadescriptor inspect.ismethoddescriptor inspect.cleandoc inspect.getdoc
-    inspect.signature inspect.Parameter inspect.Signature
-    """.split()  # noqa: SIM905
-)
-# Parts of ordinary modules that open files, start programs, evaluate text or make code and classes.
-PARTS = frozenset(
-    """
-    io.open io.open_code io.FileIO codecs.open types.FunctionType types.CodeType types.new_class
-    dataclasses.make_dataclass typing.get_type_hints weakref.finalize contextvars.copy_context
-    asyncio.create_subprocess_exec asyncio.create_subprocess_shell
-    concurrent.futures.ProcessPoolExecutor
-    """.split()  # noqa: SIM905
-)
-NAMES = frozenset(
-    """
-    eval exec compile __import__ open input breakpoint globals locals vars exit quit help
-    BaseException SystemExit KeyboardInterrupt GeneratorExit __builtins__ __loader__ __spec__
-    """.split()  # noqa: SIM905
-)
-_BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller"})
-_FRAMES = re.compile(
-    r"(?:f|tb|gi|cr|ag|co)_(?:back|globals|locals|builtins|code|consts|frame|lineno|next|trace)\Z"
-    r"|(?:_getframe|_current_frames|_exit|settrace|setprofile)\Z"
-)
-_FILES = frozenset(
-    """
-    read_text read_bytes write_text write_bytes iterdir rglob unlink touch symlink_to hardlink_to
-    """.split()  # noqa: SIM905
-)
-_BASE = frozenset(
-    """
-    __init__ __post_init__ __init_subclass__ __enter__ __exit__ __aenter__ __aexit__
-    """.split()  # noqa: SIM905
-)
+Import = tuple[ast.Import | ast.ImportFrom, ast.alias]
 _DUNDER = re.compile(r"__\w+__")
-_TESTING = re.compile(
-    r"pytest|unittest|sys\.modules|conftest|\btests?[/\\]\w|\btest_\w+\.py"
-    r"|\b(?:tb|gi|cr|ag)_frame\b|\bf_(?:back|locals|globals)\b",
-    re.IGNORECASE,
-)
+# How far a name is followed through the modules of a project.
+_DEEP = 6
+# How many files around one are looked through for the definition of an attribute.
+_NEAR = 60
+# What a name reaches, if that is a fact, and the attributes behind it.
+Reach = tuple[str, Sequence[str]]
 
 
-def list_capabilities(body: ast.AST, aliases: Mapping[str, str]) -> frozenset[str]:
-    """What the code reaches for, in words, one fact each; empty for plain logic.
+class Step(NamedTuple):
+    """An attribute of something; `name` is the function that takes it by a text."""
 
-    `aliases` maps the names that imports bind in the file to what they stand for.
+    base: ast.expr
+    attr: str
+    stored: bool
+    name: ast.expr | None
+
+
+def list_facts(body: ast.AST, source: str, place: Place) -> frozenset[str]:
+    """What the code reaches for, one fact each; `source` is its text, or that of all around it."""
+    return frozenset(_Scan(place, find_globals(source), list_imports(ast.walk(body))).read(body))
+
+
+def is_unclear(fact: str, known: frozenset[str]) -> bool:
+    """Whether a fact may be harmless: what is `known` of the code says no more about it.
+
+    That is a public attribute that nothing effectful has, or another name of a package that the
+    code uses already.
     """
-    hidden = _parameters(body)
-    own = {name: full for name, full in {**aliases, **find_imported(body)}.items()
-           if name not in hidden}  # fmt: skip
-    inner = {
-        id(node.value)
-        for node in ast.walk(body)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name)
-    }
-    above = {id(node) for node in ast.walk(body) if _is_of_base(node)}
-    called = {id(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
-    found: set[str] = set()
-    for node in _without_hasattr_names(body):
-        if isinstance(node, ast.Name) and node.id in _BY_NAME and id(node) not in called:
-            found.add(f"passes {node.id} on")
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(_imports(node))
-        elif isinstance(node, ast.Attribute | ast.Name):
-            if id(node) not in above:
-                found.update(_attribute(node))
-            if id(node) not in inner:
-                found.update(_chain(node, own))
+    name = fact.removeprefix("uses ")
+    if name == fact:
+        return False
+    if name.startswith("."):
+        return name[1] != "_" and name[1:] not in pure_names.list_effects()
+    package = name.partition(".")[0]
+    ours = package not in sys.stdlib_module_names and "." in name
+    return ours and any(other.startswith(f"uses {package}.") for other in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where code stands: a file of a tree, and the imports that are added to it."""
+
+    names: Names
+    path: str
+    added: Mapping[str, Sequence[Import]] = field(default_factory=dict)
+    depth: int = 0
+
+    def bindings(self, name: str) -> Sequence[Import]:
+        """The imports that bind a name anywhere in the file, or are added."""
+        found = _imports_of(self.names.text(self.path))
+        return [*found.get(name, ()), *self.added.get(name, ())]
+
+    def permits(self, attr: str, *, own: bool = False) -> bool:
+        """Whether an attribute is one of plain values, or a name of the file or near it.
+
+        One that files, programs and the like have as well is only its `own` if the file defines it.
+        """
+        if attr in pure_names.list_methods():
+            return True
+        text = self.names.text(self.path)
+        if attr in pure_names.list_effects():
+            return own and attr in _defined(text)
+        if attr in (_defined(text) if _DUNDER.fullmatch(attr) else _mentioned(text)):
+            return True
+        return any(attr in _defined(self.names.text(path)) for path in self._near())
+
+    def module(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+        """The module that an import is from: the one itself, or that which has the name."""
+        if isinstance(node, ast.ImportFrom):
+            return module_names.absolute_name(node, self.path, self.names.tree.paths())
+        return alias.name if alias.asname else alias.name.partition(".")[0]
+
+    def file(self, module: str) -> str:
+        """The file of a module of the project; '' for others, whatever files are called."""
+        ours = module.partition(".")[0] not in sys.stdlib_module_names
+        return self.names.file(module) if module and ours else ""
+
+    def _near(self) -> Iterator[str]:
+        """The modules of the project that the file imports, then those beside and above it."""
+        for bound in _imports_of(self.names.text(self.path)).values():
+            for node, alias in bound:
+                module = self.module(node, alias)
+                yield from filter(None, (self.file(module), self.file(f"{module}.{alias.name}")))
+        folder = self.path.rpartition("/")[0]
+        above = [path for path in self.names.tree.paths() if path.endswith(".py")
+                 and f"{folder}/".startswith(f"{path.rpartition('/')[0]}/")]  # fmt: skip
+        yield from sorted(above, key=len, reverse=True)[:_NEAR]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    """One reading of a piece of code: the names that it does not bind itself, None for all."""
+
+    place: Place
+    free: frozenset[str] | None = None
+    own: Mapping[str, Sequence[Import]] = field(default_factory=dict)
+
+    def read(self, body: ast.AST) -> Iterator[str]:
+        """The facts of all of the code."""
+        nodes = [*ast.walk(body)]
+        steps = [step for node in nodes if (step := _step(node))]
+        inner = {id(step.base) for step in steps} | {id(step.name) for step in steps}
+        kinds = {id(kind) for node in nodes for kind in _compared(node)}
+        for node in nodes:
+            if isinstance(node, ast.Name) or _step(node):
+                if id(node) not in inner:
+                    yield from self.chain(node, kind=id(node) in kinds)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                yield from self._import(node)
+            yield from self._other(node)
+            for text in _annotations(node):
+                with contextlib.suppress(guard.SourceRejected):
+                    yield from replace(self, free=None).read(guard.parse(text))
+
+    def chain(self, node: ast.AST, *, kind: bool = False) -> Iterator[str]:
+        """A name and the attributes behind it, as far as they lead through modules.
+
+        What is but a `kind` to compare with may be of any package.
+        """
+        attrs: list[str] = []
+        last = _step(node)
+        while step := _step(node):
+            attrs.insert(0, step.attr)
+            node = step.base
+        stored = last is not None and last.stored
+        if stored and _DUNDER.fullmatch(attrs[-1]):
+            yield f"defines {attrs[-1]}"
+        found: list[Reach] = [("", attrs)]
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found = [*self._resolved(node.id, attrs)]
+            if stored and self._is_shared(node.id):
+                yield f"changes {'.'.join([node.id, *attrs])}"
+        for fact, rest in found:
+            if fact and not (kind and ("." in fact or fact == "type")):
+                yield f"uses {fact}"
+            own = rest == attrs and isinstance(node, ast.Name) and node.id in {"self", "cls"}
+            yield from self._attributes(rest[:-1] if stored else rest, own=own)
+
+    def _attributes(self, attrs: Sequence[str], *, own: bool = False) -> Iterator[str]:
+        for place, attr in enumerate(attrs):
+            if not self.place.permits(attr, own=own and not place):
+                yield f"uses .{attr}"
+
+    def _is_free(self, name: str) -> bool:
+        return self.free is None or name in self.free
+
+    def _is_shared(self, name: str) -> bool:
+        """Whether a name is an import, a function or a class, which others see changed."""
+        if name in self.own or not self._is_free(name):
+            return name in self.own
+        symbol = self.place.names.bound(self.place.path, name)
+        node = self.place.names.first(symbol) if symbol else None
+        return not isinstance(node, ast.Assign | ast.AnnAssign)
+
+    def _resolved(self, name: str, attrs: Sequence[str]) -> Iterator[Reach]:
+        """What a name and its attributes reach."""
+        free, place = self._is_free(name), self.place
+        imports = self.own.get(name) or (place.bindings(name) if free else ())
+        for node, alias in imports:
+            yield from self._imported(node, alias, attrs)
+        symbol = place.names.bound(place.path, name) if free else None
+        if symbol and symbol.qualname and (symbol.path == place.path or not imports):
+            yield from self._ours(symbol, attrs)
+        elif not imports:
+            known = not free or name in pure_names.BUILTINS
+            known |= not hasattr(builtins, name) and name in _bound(place.names.text(place.path))
+            yield "" if known else name, attrs
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        """What an import reaches by itself, whatever is done with it."""
+        for alias in node.names:
+            dotted = self.place.module(node, alias)
+            if self.place.file(dotted) or self.place.file(f"{dotted}.{alias.name}"):
+                yield from (f"uses {fact}" for fact, _ in self._imported(node, alias, ()) if fact)
+                continue
+            dotted = f"{dotted}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+            if not pure_names.split_pure(dotted) and not pure_names.leads_to_pure(dotted):
+                yield f"{'uses' if isinstance(node, ast.ImportFrom) else 'imports'} {dotted}"
+
+    def _imported(
+        self, node: ast.Import | ast.ImportFrom, alias: ast.alias, attrs: Sequence[str]
+    ) -> Iterator[Reach]:
+        module, named = self.place.module(node, alias), isinstance(node, ast.ImportFrom)
+        if file := self.place.file(module):
+            yield from self._ours(Symbol(file, ""), [alias.name, *attrs] if named else attrs)
+        elif named and (file := self.place.file(f"{module}.{alias.name}")):
+            yield from self._ours(Symbol(file, ""), attrs)
         else:
-            found.update(_other(node, own))
-    return frozenset(found)
+            yield _foreign(f"{module}.{alias.name}" if named else module, attrs, named=named)
+
+    def _ours(self, symbol: Symbol, attrs: Sequence[str]) -> Iterator[Reach]:
+        """A symbol of the project: what it carries, or what a module of the project leads to."""
+        names, place = self.place.names, self.place
+        inside = _Scan(replace(place, path=symbol.path, added={}, depth=place.depth + 1))
+        package = module_names.dotted_name(symbol.path, names.tree.paths())
+        if inside.place.depth > _DEEP:
+            yield f"{package}, which leads too far", ()
+        elif symbol.qualname:
+            yield from ((fact, ()) for fact in inside.carried(names.first(symbol)))
+            yield "", attrs
+        elif not attrs:
+            yield "", ()
+        elif imports := inside.place.bindings(attrs[0]):
+            for one in imports:
+                yield from inside._imported(*one, attrs[1:])
+        elif found := names.bound(symbol.path, attrs[0]):
+            yield from self._ours(found, attrs[1:])
+        elif file := place.file(f"{package}.{attrs[0]}"):
+            yield from self._ours(Symbol(file, ""), attrs[1:])
+        else:
+            yield f"{package}.{attrs[0]}, which is not defined there", ()
+
+    def carried(self, node: ast.AST | None) -> Iterator[str]:
+        """What the value of an assignment is or holds, without what was called to make it."""
+        match node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=value):
+                yield from self.carried(value)
+            case ast.Name() | ast.Attribute():
+                told = (fact.removeprefix("uses ") for fact in self.chain(node))
+                yield from (fact for fact in told if not fact.startswith("."))
+            case ast.Lambda():
+                told = (fact.removeprefix("uses ") for fact in self.read(node))
+                yield from (fact for fact in told if not fact.startswith("."))
+            case ast.Call(args=args, keywords=keywords):
+                for part in (*args, *(keyword.value for keyword in keywords)):
+                    yield from self.carried(part)
+            case ast.Tuple() | ast.List() | ast.Dict() | ast.BoolOp() | ast.IfExp() | ast.Starred():
+                for inner in ast.iter_child_nodes(node):
+                    yield from self.carried(inner)
+
+    def _other(self, node: ast.AST) -> Iterator[str]:
+        match node:
+            case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+                told = (fact.removeprefix("uses ") for fact in self.chain(value))
+                yield from (f"changes {fact}" for fact in told if not fact.startswith("."))
+            case ast.ExceptHandler(type=None):
+                yield "has a bare except"
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+                yield from self._attributes([*_formatted(text)])
+            case ast.MatchClass(kwd_attrs=attrs):
+                yield from self._attributes(attrs)
+            case ast.Global(names=names):
+                for name in names:
+                    if self._is_shared(name):
+                        yield f"declares global {name}"
+        yield from (f"defines {name}" for name in _names(node) if _DUNDER.fullmatch(name))
 
 
-def _without_hasattr_names(body: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but the names that `hasattr` is asked for: it tells no more than yes or no."""
-    nodes = [*ast.walk(body)]
-    asked = {
-        id(node.args[1])
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "hasattr"
-        and len(node.args) == 2
-    }
-    return (node for node in nodes if id(node) not in asked or not isinstance(node, ast.Constant))
+def _foreign(dotted: str, attrs: Sequence[str], *, named: bool) -> Reach:
+    """A name of another package; of a module that is not `named` behind it at least one part."""
+    if pure := pure_names.split_pure(".".join([dotted, *attrs])):
+        return "", pure[1]
+    rest = [*attrs]
+    while rest and (not named or pure_names.leads_to_pure(dotted)):
+        dotted, named = f"{dotted}.{rest.pop(0)}", True
+    return dotted, rest
 
 
-def _is_of_base(node: ast.AST) -> bool:
-    """Whether it is `super().__init__` or the like, which leads to the base class alone."""
+def _step(node: ast.AST) -> Step | None:
+    """An attribute of something, by its name or by a text that is written out."""
     match node:
-        case ast.Attribute(
-            value=ast.Call(func=ast.Name(id="super"), args=[], keywords=[]), attr=name
+        case ast.Attribute(value=base, attr=attr, ctx=ctx):
+            plain = attr == "format" and isinstance(base, ast.Constant)
+            return None if plain else Step(base, attr, not isinstance(ctx, ast.Load), None)
+        case ast.Call(
+            func=ast.Name(id="getattr" | "setattr" | "delattr" as how) as name,
+            args=[ast.expr() as base, ast.Constant(value=str(attr)), *_],
+        ) if attr.isidentifier():
+            return Step(base, attr, how != "getattr", name)
+    return None
+
+
+def _compared(node: ast.AST) -> Iterator[ast.expr]:
+    """The classes that are caught or asked for, and `type` where it tells a class.
+
+    With more arguments, or handed on, it makes classes.
+    """
+    match node:
+        case ast.Call(func=ast.Name(id="type") as kind, args=[_], keywords=[]):
+            yield kind
+        case (
+            ast.ExceptHandler(type=ast.expr() as kind)
+            | ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind])
         ):
-            return name in _BASE
-    return False
+            yield from kind.elts if isinstance(kind, ast.Tuple) else [kind]
 
 
-def _parameters(body: ast.AST) -> set[str]:
-    """The parameters of the function that is all of the code: they hide imports of their name."""
-    for node in getattr(body, "body", ())[:1]:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return {child.arg for child in ast.walk(node.args) if isinstance(child, ast.arg)}
-    return set()
+def _formatted(text: str) -> Iterator[str]:
+    """The attributes that a format reads."""
+    with contextlib.suppress(ValueError):
+        for _, name, spec, _ in string.Formatter().parse(text):
+            yield from re.findall(r"\.([^.\[\]]+)", name or "")
+            yield from _formatted(spec or "")
+
+
+def _annotations(node: ast.AST) -> Iterator[str]:
+    """The texts in an annotation, which may be evaluated."""
+    for part in ("annotation", "returns"):
+        for inner in ast.walk(getattr(node, part, None) or ast.Pass()):
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                yield inner.value
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds."""
+    stored = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    parts = ("name", "asname", "arg", "rest", *(("id",) if stored else ()))
+    found = (getattr(node, part, None) for part in parts)
+    yield from (name for name in found if isinstance(name, str))
+
+
+def find_globals(source: str) -> frozenset[str] | None:
+    """The names that code takes from its module or from Python; None where nobody knows."""
+    text = f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source
+    try:
+        tables = [symtable.symtable(text, "<code>", "exec")]
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for table in tables:
+        tables.extend(table.get_children())
+    return frozenset(
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        # The body of a class or a module looks further where a name is not bound yet.
+        if symbol.is_global() or (table.get_type() != "function" and symbol.is_referenced())
+    )
+
+
+def list_imports(nodes: Iterable[ast.AST]) -> dict[str, list[Import]]:
+    """The names that imports bind, with the imports."""
+    found: dict[str, list[Import]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                found.setdefault(name, []).append((node, alias))
+    return found
 
 
 @lru_cache(maxsize=256)
-def find_aliases(text: str) -> Mapping[str, str]:
-    """The names that imports bind anywhere in a file, and what they stand for."""
-    return find_imported(guard.parse(text))
+def _nodes(text: str) -> tuple[ast.AST, ...]:
+    try:
+        return (*ast.walk(guard.parse(text)),)
+    except guard.SourceRejected:
+        return ()
 
 
-def find_imported(tree: ast.AST) -> dict[str, str]:
-    """The same for a syntax tree."""
-    bound: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                first = alias.name.partition(".")[0]
-                bound[alias.asname or first] = alias.name if alias.asname else first
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                prefix = "." * node.level + (node.module or "")
-                bound[alias.asname or alias.name] = f"{prefix}.{alias.name}"
-    return bound
+@lru_cache(maxsize=256)
+def _imports_of(text: str) -> Mapping[str, Sequence[Import]]:
+    return list_imports(_nodes(text))
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    module = f"{node.module or ''}." if isinstance(node, ast.ImportFrom) else ""
-    for alias in node.names:
-        if _is_risky(f"{module}{alias.name}"):
-            yield f"imports {module}{alias.name}"
+@lru_cache(maxsize=256)
+def _bound(text: str) -> frozenset[str]:
+    """The names that a file binds in any of its scopes."""
+    return frozenset(name for node in _nodes(text) for name in _names(node))
 
 
-def _is_risky(dotted: str) -> bool:
-    """Whether a dotted name leads to a listed module, directly or through another one."""
-    parts = dotted.split(".")
-    for count in range(2, min(len(parts), 3) + 1):
-        if ".".join(parts[:count]) in HARMLESS:
-            return not MODULES.isdisjoint(parts[count:])
-    # What the standard library keeps to itself leads to everything: random._os, collections._sys.
-    private = parts[0] in sys.stdlib_module_names and any(p.startswith("_") for p in parts)
-    return dotted in PARTS or private or parts[0] in FIRST or not MODULES.isdisjoint(parts)
+@lru_cache(maxsize=256)
+def _mentioned(text: str) -> frozenset[str]:
+    """The attributes that the code of a file reads, and what it defines."""
+    return _defined(text) | {n.attr for n in _nodes(text) if isinstance(n, ast.Attribute)}
 
 
-def _attribute(node: ast.Attribute | ast.Name) -> Iterator[str]:
-    name = node.attr if isinstance(node, ast.Attribute) else node.id
-    if isinstance(node, ast.Name):
-        if name in NAMES:
-            yield f"uses {name}"
-        if not isinstance(node.ctx, ast.Load) and _DUNDER.fullmatch(name):
-            yield f"defines {name}"
-    elif _DUNDER.fullmatch(name) or _FRAMES.match(name):
-        yield f"uses .{name}"
-    if (name == "open" and isinstance(node, ast.Name)) or name in _FILES:
-        yield "opens files"
-
-
-def _chain(node: ast.Attribute | ast.Name, own: Mapping[str, str]) -> Iterator[str]:
-    """A use of a risky module, however the import named it or whatever module leads to it."""
-    dotted = _dotted(node, own)
-    if dotted and (_is_risky(dotted) or dotted in sys.stdlib_module_names):
-        yield f"uses {dotted}"
-    if dotted and not isinstance(node.ctx, ast.Load) and isinstance(node, ast.Attribute):
-        yield f"changes {dotted}"
-
-
-def _dotted(node: ast.expr, own: Mapping[str, str]) -> str:
-    """The dotted name a chain of attributes stands for, when it starts at an import."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in own:
-        return ""
-    return ".".join([own[node.id], *reversed(parts)])
-
-
-def _other(node: ast.AST, own: Mapping[str, str]) -> Iterator[str]:
-    if isinstance(node, ast.Call):
-        yield from _call(node, own)
-    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        dotted = _dotted(node.value, own)
-        if dotted:
-            yield f"changes {dotted}"
-    elif isinstance(node, ast.ExceptHandler) and node.type is None:
-        yield "has a bare except"
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
-        text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
-        if _DUNDER.search(text) or _TESTING.search(text):
-            yield f"holds the text {text[:40]!r}"
-    elif isinstance(node, ast.Global):
-        yield from (f"declares global {name}" for name in node.names)
-    for field in ("name", "asname", "arg", "rest"):
-        bound = getattr(node, field, None)
-        if isinstance(bound, str) and _DUNDER.fullmatch(bound):
-            yield f"defines {bound}"
-
-
-def _call(node: ast.Call, own: Mapping[str, str]) -> Iterator[str]:
-    """Attributes by their name, and classes made by a call."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    name = node.func.id if isinstance(node.func, ast.Name) else name
-    if name == "type" and len(node.args) > 1:
-        yield "calls type with three arguments"
-    if name not in _BY_NAME:
-        return
-    away = name in {"attrgetter", "methodcaller"}
-    names = node.args[:1] if away else node.args[1:2]
-    if not names or not isinstance(names[0], ast.Constant):
-        yield f"calls {name} with a computed name"
-        return
-    asked = str(names[0].value)
-    dotted = "" if away else _dotted(node.args[0], own)
-    if dotted and _is_risky(f"{dotted}.{asked}"):
-        yield f"uses {dotted}.{asked}"
-    if any(_FRAMES.match(part) for part in asked.split(".")):
-        yield f"calls {name} for {asked}"
+@lru_cache(maxsize=256)
+def _defined(text: str) -> frozenset[str]:
+    """What objects of a file may have: its functions, classes, parameters and attributes."""
+    found: set[str] = set()
+    for node in _nodes(text):
+        if isinstance(node, Function | ast.ClassDef | ast.arg):
+            found.update(_names(node))
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
+        if isinstance(node, ast.ClassDef | ast.Module):
+            found.update(n for part in node.body if isinstance(part, ast.Assign | ast.AnnAssign)
+                         for one in ast.walk(part) for n in _names(one))  # fmt: skip
+    return frozenset(found)

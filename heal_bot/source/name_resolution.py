@@ -122,12 +122,12 @@ class Names:
         if name in module.imports:
             node, alias = module.imports[name]
             if isinstance(node, ast.Import):
-                file = self._file(alias.name if alias.asname else name)
+                file = self.file(alias.name if alias.asname else name)
                 return Symbol(file, "") if file else None
             source = module_names.absolute_name(node, path, self._paths())
             return self._part(source, alias.name, depth)
         for node in module.stars:
-            file = self._file(module_names.absolute_name(node, path, self._paths()))
+            file = self.file(module_names.absolute_name(node, path, self._paths()))
             if file and file != path and (found := self.bound(file, name, depth + 1)):
                 return found
         return None
@@ -245,16 +245,16 @@ class Names:
 
     def _part(self, module: str, name: str, depth: int = 0) -> Symbol | None:
         """A name of a module of the tree, or a module in its package."""
-        file = self._file(module)
+        file = self.file(module)
         if file and (found := self.bound(file, name, depth + 1)):
             return found
-        inner = self._file(f"{module}.{name}" if module else name)
+        inner = self.file(f"{module}.{name}" if module else name)
         return Symbol(inner, "") if inner else None
 
     def _paths(self) -> tuple[str, ...]:
         return self.tree.paths()
 
-    def _file(self, module: str) -> str:
+    def file(self, module: str) -> str:
         """The file of a module; in folders that are no packages the only one of that end."""
         if module not in self._files:
             files = self._paths()

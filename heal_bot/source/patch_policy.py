@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import copy
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from heal_bot.core.model import Candidate, Edit, Target
@@ -21,13 +24,14 @@ from heal_bot.source import (
     paths,
 )
 from heal_bot.source import edit as editing
+from heal_bot.source.name_resolution import Names
 
 MAX_EDITS = 8
 # What takes a commit back whole is as large as the commit, and never more than a draft.
 MAX_UNDONE = 50
 _WORD = re.compile(r"\w+")
-_OF_MODULE = re.compile(r"uses \w+\.")
 MAX_SOURCE = 32_000
+_Facts = tuple[frozenset[str], frozenset[str]]
 is_test = paths.is_test
 is_protected = paths.is_protected
 
@@ -65,14 +69,14 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
         found.extend(f"{edit.target.path} gains `{line}`" for line in gained)
         if edit.target.kind == line_targets.KIND:
             continue
-        old, new = _bodies(edit, text)
+        (old, _), (new, _) = _bodies(edit, text)
         if edit.target.kind == "function" and _signature(old) != _signature(new):
             found.append(f"{name} changes its signature")
         if edit.target.kind == "default":
             found.append(f"{name} changes a default argument, which callers may rely on")
         if _wide_excepts(new) > _wide_excepts(old):
             found.append(f"{name} newly catches every Exception")
-    return tuple(found)
+    return (*found, *(told for told, unclear in _reaches(candidate, tree).items() if unclear))
 
 
 def _check_edit(edit: Edit, text: str) -> str:
@@ -100,31 +104,121 @@ def _check_edit(edit: Edit, text: str) -> str:
     ):
         return reason
     if spans:
-        return _check_lines(edit, text)
-    old, new = _bodies(edit, text)
-    reason = _same_shape(target, old, new)
-    if reason:
-        return reason
-    return _risk(edit, text, old, new)
+        after = editing.splice(text, (edit,))
+        return line_targets.explain_refusal(target, text, after, edit.new_source)
+    if edit.imports:
+        imports.find_missing(text, edit.imports)
+    (old, _), (new, _) = _bodies(edit, text)
+    return _same_shape(target, old, new)
 
 
-def _check_lines(edit: Edit, text: str) -> str:
-    """Whether lines become what they may; what the new ones reach for, the rest does already."""
+def list_reaches(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
+    """What functions newly reach for that is not on the allow list: a person decides on that."""
+    return tuple(told for told, unclear in _reaches(candidate, tree).items() if not unclear)
+
+
+def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
+    """What targets newly reach for, in words, and whether that is no more than unclear.
+
+    So is what the target reached for before the commits under test, where the candidate takes one
+    of them back or a part of it.
+    """
+    names, found = Names(tree), dict[str, bool]()
+    for edit in candidate.edits:
+        path, name = edit.target.path, edit.target.qualname
+        text = editing.text_of(tree, path)
+        spans = edit.target.kind == line_targets.KIND
+        fresh, known = (_lines_reach if spans else _edit_reaches)(edit, text, names)
+        history = fresh and candidate.undoes is not None and not spans
+        before = tree.former(path) if history else None
+        former = _former_facts(edit.target, before, names) if before else frozenset[str]()
+        for fact in sorted(fresh):
+            unclear = fact in former or capability_scan.is_unclear(fact, known)
+            found[f"{name} {fact} again" if fact in former else f"{name} newly {fact}"] = unclear
+    return found
+
+
+def _former_facts(target: Target, before: bytes, names: Names) -> frozenset[str]:
+    """What a target reached for before the commits that are under test."""
+    with contextlib.suppress(guard.SourceRejected):
+        text = guard.check_text(before)
+        found = functions.index_targets(target.path, text)
+        if old := functions.find_target(found, target.qualname, target.kind, target.nth):
+            bound = capability_scan.list_imports(ast.walk(guard.parse(text)))
+            place = capability_scan.Place(names, target.path, bound)
+            return capability_scan.list_facts(_alone(old.source), old.source, place)
+    return frozenset()
+
+
+def _edit_reaches(edit: Edit, text: str, names: Names) -> _Facts:
+    """The facts of the new code that the old code of the same function does not have, and its own.
+
+    An import that is added counts for the old code where it gives it a name that it lacked.
+    """
+    added = imports.find_missing(text, edit.imports) if edit.imports else ()
+    wanted = guard.parse("\n".join(added))
+    bound = capability_scan.list_imports(wanted.body)
+    same = {name: found for name, found in bound.items() if not any(a.asname for _, a in found)}
+    place = capability_scan.Place(names, edit.target.path)
+    (old, before), (new, after) = _bodies(edit, text)
+    fresh = capability_scan.list_facts(new, after, replace(place, added=bound))
+    fresh |= capability_scan.list_facts(wanted, "", place)
+    if not fresh:
+        return fresh, fresh
+    lacked = {n.id for n in ast.walk(old) if isinstance(n, ast.Name)} & set(same)
+    given = ast.Module([node for name in lacked for node, _ in same[name]], [])
+    known = capability_scan.list_facts(given, "", place)
+    known |= capability_scan.list_facts(old, before, replace(place, added=same))
+    return fresh - known, known
+
+
+def _lines_reach(edit: Edit, text: str, names: Names) -> _Facts:
+    """The facts of statements with new words that the rest of their function lacks, and its own.
+
+    What stands in no function is held against all that stands in none; an import may move.
+    """
     after = editing.splice(text, (edit,))
-    if reason := line_targets.explain_refusal(edit.target, text, after, edit.new_source):
-        return reason
-    new = guard.parse(after)
-    aliases = capability_scan.find_imported(new)
-    found = {line_targets.find_innermost(new, line) for line in _worded(text, after)}
-    inside = [node for node in found if node is not None]
-    gained = {
-        fact
-        for one in inside
-        for fact in capability_scan.list_capabilities(ast.Module([one], []), aliases)
-    }
-    _Without(inside).visit(new)
-    fresh = gained - capability_scan.list_capabilities(new, aliases)
-    return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
+    new, lines = guard.parse(after), {*_worded(text, after)}
+    nodes = [node for node in ast.walk(new) if isinstance(node, ast.stmt)]
+    inside = [n for n in nodes if lines & {*range(n.lineno, _head_end(n) + 1)}]
+    bound = capability_scan.list_imports(nodes)
+    place = capability_scan.Place(names, edit.target.path, bound)
+    heads = ast.Module([_head(node) for node in inside], [])
+    fresh = capability_scan.list_facts(heads, after, place)
+    if not fresh:
+        return fresh, fresh
+    defined = [n for n in ast.walk(new) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    around = [n for n in defined if lines & {*range(n.lineno, (n.end_lineno or 0) + 1)}]
+    without = _Without([*inside, *(() if around else defined)])
+    rest = [part for node in around for part in node.body] if around else new.body
+    kept = [part for part in rest if without.visit(part)]
+    known = capability_scan.list_facts(ast.Module([*kept, *_imports(text)], []), after, place)
+    return fresh - known, known
+
+
+def _head_end(node: ast.stmt) -> int:
+    """The last line of a statement before those inside it."""
+    inner = functions.list_inner(node)
+    first = min((n.lineno for n in inner if isinstance(n, ast.stmt)), default=0)
+    return max(node.lineno, first - 1) if first else node.end_lineno or node.lineno
+
+
+def _head(node: ast.stmt) -> ast.stmt:
+    """A statement without those inside it."""
+    inner = ("body", "orelse", "finalbody", "handlers", "cases")
+    head = copy.copy(node)
+    for part in inner:
+        if hasattr(node, part):
+            setattr(head, part, [])
+    return head
+
+
+def _imports(text: str) -> list[ast.stmt]:
+    """The imports of a file, if it can be read."""
+    with contextlib.suppress(guard.SourceRejected):
+        found = ast.walk(guard.parse(text))
+        return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
+    return []
 
 
 def _worded(text: str, after: str) -> Iterator[int]:
@@ -145,46 +239,8 @@ class _Without(ast.NodeTransformer):
         return None if node in self.nodes else self.generic_visit(node)
 
 
-def _risk(edit: Edit, text: str, old: ast.Module, new: ast.Module) -> str:
-    """The first thing the new code reaches for and neither the old code nor the module did.
-
-    Of the module what it uses of others counts, of the class what it defines by itself.
-    """
-    added = imports.find_missing(text, edit.imports) if edit.imports else ()
-    wanted = guard.parse("\n".join(added))
-    aliases = {**capability_scan.find_aliases(text), **capability_scan.find_imported(wanted)}
-    after = capability_scan.list_capabilities(new, aliases) | capability_scan.list_capabilities(
-        wanted, {}
-    )
-    fresh = after - _reached(old, text, added) if after else after
-    fresh = fresh - _customary(edit.target, text) if fresh else fresh
-    return f"the new code {min(fresh)}, which the old code does not" if fresh else ""
-
-
-@lru_cache(maxsize=256)
-def _reached(old: ast.Module, text: str, added: tuple[str, ...]) -> frozenset[str]:
-    """What the old code reaches for, by the names of its file and of the imports added to it."""
-    wanted = guard.parse("\n".join(added))
-    return capability_scan.list_capabilities(
-        old, {**capability_scan.find_aliases(text), **capability_scan.find_imported(wanted)}
-    )
-
-
-@lru_cache(maxsize=256)
-def _customary(target: Target, text: str) -> frozenset[str]:
-    """What the module uses of other modules, and the special methods of the target's class."""
-    module = capability_scan.list_capabilities(
-        guard.parse(text), capability_scan.find_aliases(text)
-    )
-    used = (fact for fact in module if _OF_MODULE.match(fact))
-    owner = target.qualname.rpartition(".")[0]
-    own = (t.qualname.removeprefix(f"{owner}.") for t in functions.index_targets(target.path, text)
-           if owner and t.qualname.startswith(f"{owner}."))  # fmt: skip
-    return frozenset((*used, *(f"uses .{name}" for name in own)))
-
-
-def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:
-    """The target before and after as trees; a default argument as the function it belongs to."""
+def _bodies(edit: Edit, text: str) -> tuple[tuple[ast.Module, str], tuple[ast.Module, str]]:
+    """The target before and after, tree and text; a default as the function it belongs to."""
     target, new_source = edit.target, edit.new_source
     if target.kind == "default":
         owner = target.qualname.rpartition(".")[0]
@@ -199,8 +255,10 @@ def _bodies(edit: Edit, text: str) -> tuple[ast.Module, ast.Module]:
         body[first : first + target.last_line - target.first_line + 1] = [
             new_source.rstrip("\r\n") + "\n"
         ]
-        return _alone(around[0].source), _alone("".join(body))
-    return _alone(target.source), _alone(new_source)
+        before, after = around[0].source, "".join(body)
+    else:
+        before, after = target.source, new_source
+    return (_alone(before), before), (_alone(after), after)
 
 
 @lru_cache(maxsize=1024)

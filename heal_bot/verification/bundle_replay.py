@@ -56,7 +56,8 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     if patch is None or claimed is None:
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
-    reason = patch_policy.check_candidate(replace(candidate, undoes=claimed.undoes), tree)
+    claiming = replace(candidate, undoes=claimed.undoes)
+    reason = patch_policy.check_candidate(claiming, tree)
     if not reason and len(candidate.edits) > patch_policy.MAX_EDITS:
         reason = _check_reversal(context, candidate.edits, claimed.undoes)
     if reason:
@@ -66,6 +67,8 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
         commits = workspace.commits(context.run, broke.good_sha, tree.sha)
         if commits and commits[0].parent == broke.good_sha:
             context = replace(context, tree=workspace.since(tree, broke.good_sha))
+    if reaches := patch_policy.list_reaches(claiming, context.tree):
+        return (Row("patch", "allowed", f"for a person to decide on: {reaches[0]}"),)
     failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
     baseline = reproduce(context, failures)
     if not baseline.confirmed:

@@ -83,7 +83,9 @@ FORGERIES: dict[str, Forgery] = {
     "an expression that is evaluated": _content("sum(prices)", "eval(prices)"),
     "a file that is opened": _content("sum(prices)", "len(open('/etc/passwd').read())"),
     "a socket": _content("    return sum", "    import socket\n    return sum"),
-    "the environment read": _content("    return sum", "    import os\n    return sum"),
+    "the environment read": _content(
+        "    return sum", "    import os\n    os.environ\n    return sum"
+    ),
     "other ends of all lines": _file(content=records.FIXED.replace("\n", "\r\n")),
     "a byte order mark": _file(content="\ufeff" + records.FIXED),
     "a byte that ends strings": _content("return sum(prices)", "return sum(prices)\0"),

@@ -42,6 +42,18 @@ def test_the_commit_leaves_its_author_to_github_and_every_other_file_alone(scene
     }
 
 
+def test_the_doubts_of_the_policy_are_those_of_the_change_whatever_the_bundle_says(
+    scene: Scene,
+) -> None:
+    after = records.FIXED.replace("def total(prices):", "def total(prices, start=0):")
+    values = records.data(scene.base, after=after)
+    assert values["certificate"]["doubts"] == []
+    assert scene.publish(values).status == "created"
+    pull = scene.github.world.pulls[1]
+    assert pull.draft
+    assert "otal changes its signature" in pull.body
+
+
 def test_a_suggestion_is_one_comment_where_there_is_a_pull_request_and_never_a_branch(
     scene: Scene,
 ) -> None:

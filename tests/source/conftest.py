@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ class MemoryTree:
     sha: str = "a" * 40
     tree_sha: str = "b" * 40
     root: Path = Path("/nowhere")
+    earlier: Mapping[str, bytes] = field(default_factory=dict)
 
     def paths(self) -> tuple[str, ...]:
         return tuple(sorted(self.files))
@@ -27,6 +28,9 @@ class MemoryTree:
 
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return {}
+
+    def former(self, path: str) -> bytes | None:
+        return self.earlier.get(path)
 
 
 @pytest.fixture

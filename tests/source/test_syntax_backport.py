@@ -7,6 +7,7 @@ import ast
 import pytest
 
 from heal_bot.source import capability_scan, functions, syntax_backport
+from heal_bot.source.name_resolution import Names
 
 TEXT = '''\
 type Pair[T] = tuple[T, T]
@@ -45,14 +46,12 @@ def test_the_index_reads_it_with_the_true_source() -> None:
     assert found[0].source.startswith("def f[T: int]")
 
 
-def test_what_an_f_string_reaches_for_stays_visible() -> None:
-    older = syntax_backport.lower_syntax(
-        'x = f"{a.__class__} {eval("1")!r:>{open("x")}} PYTEST" "z"\n'
-    )
+def test_what_an_f_string_reaches_for_stays_visible(tree) -> None:
+    older = syntax_backport.lower_syntax('x = f"{a.__globals__} {eval("1")!r:>{open("x")}}" "z"\n')
     assert older is not None
-    found = capability_scan.list_capabilities(ast.parse(older), {})
-    assert {"uses .__class__", "uses eval", "uses open"} <= found
-    assert any("PYTEST" in fact for fact in found)
+    place = capability_scan.Place(Names(tree(m="")), "m.py")
+    found = capability_scan.list_facts(ast.parse(older), older, place)
+    assert found == {"uses .__globals__", "uses a", "uses eval", "uses open"}
 
 
 @pytest.mark.parametrize("text", ["def f(:\n", "x = (\n", "x = f'{'\n"])

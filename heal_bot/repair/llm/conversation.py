@@ -142,4 +142,6 @@ def _how(attempt: Attempt, tree: Tree) -> str:
         return verdict.status if verdict.measured else "unmeasured"
     if not attempt.candidate.edits:
         return "unread"
-    return "refused" if patch_policy.check_candidate(attempt.candidate, tree) else "repeated"
+    candidate = attempt.candidate
+    refused = patch_policy.check_candidate(candidate, tree)
+    return "refused" if refused or patch_policy.list_reaches(candidate, tree) else "repeated"

@@ -25,7 +25,7 @@ from heal_bot.core.model import (
 from heal_bot.core.statuses import LASTING, VerdictStatus
 from heal_bot.ports import Brief, Lab, Tree
 from heal_bot.repair.search.attempt_history import digest
-from heal_bot.source import edit
+from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
 
 _PARTIAL = 30
@@ -163,10 +163,14 @@ class AttemptLog:
         """Why a proposal that was confirmed is not called the repair; empty where it is."""
         if isinstance(verified, Verdict):
             return ()
-        found = [winner.lacks for winner in proposal.winners if winner not in self.held]
-        weighed = [lacks for lacks in found if lacks is not None]
+        new = [winner for winner in proposal.winners if winner not in self.held]
+        reaches = (
+            why for one in new for why in patch_policy.list_reaches(one.candidate, self.tree)
+        )
+        weighed = [winner.lacks for winner in new if winner.lacks is not None]
         objections = verified.objections if weighed else ()
-        return tuple(dict.fromkeys((*objections, *(why for lacks in weighed for why in lacks))))
+        lacking = (why for lacks in weighed for why in lacks)
+        return tuple(dict.fromkeys((*reaches, *objections, *lacking)))
 
     @property
     def suggestion(self) -> Suggestion | None:

@@ -100,7 +100,9 @@ def _take_turns(
         if run.over():
             return
         if not proposer.streams:
-            yield from _converse(run, cluster, proposer, session, ledger, limits)
+            withheld: list[Candidate] = []
+            yield from _converse(run, cluster, proposer, session, ledger, limits, withheld)
+            yield from _judge_withheld(run, cluster, session, ledger, withheld)
         elif all(later.streams for later in proposers[number:]):
             yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
         else:
@@ -220,8 +222,12 @@ def _record(
     verdict: Verdict,
     seconds: float,
 ) -> None:
-    """An attempt of what was judged; what the rails refuse is rejected, whatever it fixes."""
+    """An attempt of what was judged; what the rails refuse is rejected, whatever it fixes.
+
+    So is what reaches for something new: of so many changes another one may do.
+    """
     reason = patch_policy.check_candidate(candidate, ledger.tree)
+    reason = reason or next(iter(patch_policy.list_reaches(candidate, ledger.tree)), "")
     judged = Verdict(VerdictStatus.REJECTED, detail=reason) if reason else verdict
     attempt = ledger.record(run, cluster, candidate, judged, seconds)
     _note(cluster, attempt, tally)
@@ -295,20 +301,23 @@ def _converse(
     session: Session,
     ledger: AttemptLog,
     limits: SearchLimits,
+    withheld: list[Candidate],
 ) -> Iterator[Attempt]:
     """Judge one candidate at a time; its verdict is in the ledger before the next is asked for.
 
     Of a tournament the winners are offered when all of it is judged, the smallest change first.
+    What reaches for something new is `withheld`.
     """
     started = run.clock()
     before = len(ledger.attempts)
     winners: list[Attempt] = []
     recall = ledger.recall(run, cluster)
     for candidate in proposer.propose(run, recall):
-        if reason := patch_policy.check_candidate(candidate, ledger.tree) or _known(
-            ledger, candidate
-        ):
-            recall.reject(candidate, reason)
+        reason = patch_policy.check_candidate(candidate, ledger.tree) or _known(ledger, candidate)
+        reaches = () if reason else patch_policy.list_reaches(candidate, ledger.tree)
+        if reason or reaches:
+            recall.reject(candidate, reason or f"a person has to decide on that: {reaches[0]}")
+            withheld += [candidate] if reaches else []
         else:
             run.show("repair", _named(candidate), len(ledger.attempts) + 1)
             verdict = next(iter(session.judge((candidate,))))
@@ -328,6 +337,27 @@ def _converse(
             return
         if run.over():
             return
+
+
+def _judge_withheld(
+    run: Run,
+    cluster: Cluster,
+    session: Session,
+    ledger: AttemptLog,
+    withheld: Sequence[Candidate],
+) -> Iterator[Attempt]:
+    """The newest change that a person has to decide on, where nothing else was found.
+
+    If it passes, it is a suggestion.
+    """
+    if not withheld or run.over() or cluster.id in ledger.suggestions:
+        return
+    started, candidate = run.clock(), withheld[-1]
+    verdict = next(iter(session.judge((candidate,))))
+    ledger.count(cluster, candidate, verdict)
+    attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
+    if verdict.status == VerdictStatus.FIXED:
+        yield attempt
 
 
 def _known(ledger: AttemptLog, candidate: Candidate) -> str:

@@ -185,7 +185,7 @@ def test_an_answer_that_cannot_be_used_says_why(reply: str, why: str, tmp_path: 
         (STOCK, STOCK.replace("price(value)", "cost(limit)"), "more than imports or a name"),
         (STOCK, MOVED.replace("    from", "    import subprocess\n    from"), "subprocess"),
         (TWICE, "def g(a):\n    return f(a)\n", "do not define f"),
-        (TWICE, "def f(a):\n    return a\n\n\ndef g(a):\n    return f(open(a))\n", "opens files"),
+        (TWICE, "def f(a):\n    return a\n\n\ndef g(a):\n    return f(open(a))\n", "uses open"),
         (TWICE, TWICE.replace("f(a)\n", "f(a):\n", 1), "does not parse"),
     ],
 )
@@ -196,6 +196,7 @@ def test_an_answer_beyond_the_rails_is_refused(
     facts = gather_facts(brief)
     reply = _block(f"shop/stock.py::{facts.targets[0].qualname}", answer.rstrip())
     reading = file_rewrite.parse_file_answer(reply, facts.targets, facts.texts)
-    assert why in patch_policy.check_candidate(
-        Candidate(reading.edits, "claude", "minimal"), brief.tree
-    )
+    candidate = Candidate(reading.edits, "claude", "minimal")
+    reaches = patch_policy.list_reaches
+    refused = patch_policy.check_candidate(candidate, brief.tree)
+    assert why in (refused or "".join(reaches(candidate, brief.tree)))

@@ -320,7 +320,8 @@ def test_a_change_that_settles_one_way_of_failing_wins_and_the_rest_is_searched_
 
 
 def test_a_change_that_the_rails_refuse_is_an_attempt_and_never_a_winner(tmp_path: Path) -> None:
-    evil = _change("add", "return a - b", "import os\n    os._exit(0)\n    return a + b")
+    other = _change("add", "return a - b", "return a + b")
+    evil = replace(other, edits=(replace(other.edits[0], new_source="def sub(a, b): pass\n"),))
     proposer = ListProposer([evil], streams=False)
     ledger, offered, sessions = _search(
         tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD}
@@ -328,6 +329,38 @@ def test_a_change_that_the_rails_refuse_is_an_attempt_and_never_a_winner(tmp_pat
     assert offered == []
     assert [a.verdict.status for a in ledger.attempts] == ["rejected"]
     assert sessions[0].judged == 0
+
+
+REACHING = ("return a - b", "import os\n    os.getpid()\n    return a + b")
+
+
+def test_what_newly_reaches_for_something_is_a_suggestion_where_nothing_else_is_found(
+    tmp_path: Path,
+) -> None:
+    proposer = ListProposer([_change("add", *REACHING)], streams=False)
+    ledger, offered, _ = _search(tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD})
+    assert [a.verdict.status for a in ledger.attempts] == ["rejected", "fixed"]
+    assert len(offered) == 1
+    assert ledger.confirmed is None
+    assert ledger.suggestion is not None
+    assert ledger.suggestion.why == ("add newly uses os.getpid",)
+
+
+def test_what_newly_reaches_for_something_is_not_run_where_another_change_does(
+    tmp_path: Path,
+) -> None:
+    proposer = ListProposer([_change("add", *REACHING), RIGHT_ADD], streams=False)
+    ledger, _, _ = _search(tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD})
+    assert [a.verdict.status for a in ledger.attempts] == ["rejected", "fixed"]
+    assert ledger.confirmed is not None
+    assert ledger.suggestion is None
+
+
+def test_what_a_rule_newly_reaches_for_is_rejected(tmp_path: Path) -> None:
+    proposer = ListProposer([_change("add", *REACHING)])
+    ledger, offered, _ = _search(tmp_path, [_cluster("add", "t::add")], proposer, {"add": ADD})
+    assert offered == []
+    assert [a.verdict.status for a in ledger.attempts] == ["rejected"]
 
 
 def test_a_cluster_without_suspects_ends_with_the_reason(tmp_path: Path) -> None:

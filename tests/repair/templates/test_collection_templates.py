@@ -184,10 +184,14 @@ def test_a_new_name_is_the_old_one_when_it_is_defined_alike(
         ("import json\n", "print(1)\n"),
         ("X = (1\n", "X = (1, 2\n"),
         ("X = (1\n", "import os; os.remove('x')\n"),
+        ("X = (1\n", "if 1: open('x')\n"),
+        ("X = (1\n", "def f(x=open('x')): pass\n"),
     ],
 )
 def test_lines_become_nothing_but_what_mends_them(text: str, new: str, tmp_path: Path) -> None:
     tree = FolderTree.of(tmp_path, {"m.py": text})
     target = line_targets.make_target("m.py", text, 1, 1)
     assert target is not None
-    assert patch_policy.check_candidate(Candidate((Edit(target, new),), "x", "y"), tree) != ""
+    candidate = Candidate((Edit(target, new),), "x", "y")
+    refused = patch_policy.check_candidate(candidate, tree)
+    assert refused or patch_policy.list_reaches(candidate, tree)

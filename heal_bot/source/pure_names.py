@@ -1,0 +1,139 @@
+"""The names that compute and do nothing else: what a patch may use although its code did not.
+
+This is an allow list. Whatever is not on it (files, processes, network, evaluation, imports by
+text, attributes by text) a patch may use only where the function that it changes did before.
+"""
+
+from __future__ import annotations
+
+import builtins
+from functools import lru_cache
+from importlib import import_module
+from io import BytesIO, StringIO
+from pathlib import PurePath
+from types import ModuleType
+
+BUILTINS = frozenset(
+    """
+    abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod
+    enumerate filter float format frozenset hasattr hash hex id int isinstance issubclass iter len
+    list map max memoryview min next object oct ord pow property range repr reversed round set slice
+    sorted staticmethod str sum super tuple zip
+    True False None NotImplemented Ellipsis __name__ __debug__ __class__
+    """.split()  # noqa: SIM905
+) | {
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception)
+}
+_MODULES = frozenset(
+    """
+    abc ast base64 binascii bisect calendar cmath collections collections.abc colorsys copy
+    dataclasses datetime decimal difflib enum fractions functools graphlib hashlib heapq hmac
+    html html.entities ipaddress itertools json keyword math numbers operator re statistics
+    string struct textwrap typing unicodedata urllib.parse zlib
+    """.split()  # noqa: SIM905
+)
+# What pure modules have beside that: attributes by text, texts that are evaluated, classes made by
+# a call, names put into modules.
+_IMPURE = frozenset(
+    """
+    abc.ABCMeta abc.abstractproperty dataclasses.make_dataclass enum.EnumMeta enum.EnumType
+    enum.global_enum functools.singledispatch functools.singledispatchmethod
+    functools.update_wrapper operator.attrgetter operator.methodcaller string.Formatter
+    typing.ForwardRef typing.get_type_hints typing.no_type_check_decorator
+    """.split()  # noqa: SIM905
+)
+_PARTS = frozenset(
+    """
+    asyncio.CancelledError asyncio.Event asyncio.Future asyncio.Lock asyncio.TimeoutError
+    asyncio.iscoroutinefunction contextlib.ExitStack contextlib.asynccontextmanager
+    contextlib.closing contextlib.contextmanager contextlib.nullcontext contextlib.suppress
+    http.HTTPStatus inspect.cleandoc inspect.isabstract inspect.isasyncgenfunction
+    inspect.isawaitable inspect.isbuiltin inspect.isclass inspect.iscoroutine
+    inspect.iscoroutinefunction inspect.isdatadescriptor inspect.isfunction inspect.isgenerator
+    inspect.isgeneratorfunction inspect.ismethod inspect.ismethoddescriptor inspect.isroutine
+    io.BytesIO io.StringIO os.PathLike os.altsep os.curdir os.extsep os.fspath os.linesep
+    os.name os.pardir os.path.abspath os.path.basename os.path.commonpath os.path.commonprefix
+    os.path.dirname os.path.expanduser os.path.isabs os.path.join os.path.normpath
+    os.path.relpath os.path.split os.path.splitext os.pathsep os.sep pathlib.PurePath
+    pathlib.PurePosixPath pathlib.PureWindowsPath sys.byteorder sys.float_info sys.maxsize
+    sys.maxunicode sys.platform sys.version_info time.monotonic time.perf_counter time.strftime
+    time.time types.GeneratorType types.MappingProxyType types.MethodType types.SimpleNamespace
+    uuid.UUID warnings.warn
+    """.split()  # noqa: SIM905
+)
+_TYPES = (
+    object, str, bytes, bytearray, list, tuple, dict, set, frozenset, int, float, complex, range,
+    property, OSError, UnicodeDecodeError, StopIteration, PurePath, StringIO, BytesIO,
+)  # fmt: skip
+# What these have that leads elsewhere: to attributes by a text, to the classes behind an object.
+_UNPLAIN = frozenset(
+    """
+    format format_map __delattr__ __dir__ __getattribute__ __getstate__ __init_subclass__
+    __dict__ __reduce__ __reduce_ex__ __setattr__ __subclasshook__ __class_getitem__ __setstate__
+    """.split()  # noqa: SIM905
+)
+_PROTOCOLS = frozenset(
+    """
+    __aenter__ __aexit__ __aiter__ __anext__ __await__ __call__ __cause__ __context__ __copy__
+    __deepcopy__ __delete__ __enter__ __exit__ __get__ __missing__ __module__ __name__ __next__
+    __qualname__ __set__ __traceback__
+    """.split()  # noqa: SIM905
+)
+_EFFECTFUL = ("builtins", "importlib", "os", "shutil", "socket", "subprocess", "tempfile")
+_EFFECTFUL_TYPES = (
+    "cProfile.Profile", "io.FileIO", "io.TextIOWrapper", "pathlib.Path", "socket.socket",
+    "subprocess.Popen", "types.CodeType", "types.FrameType", "types.FunctionType",
+    "types.GeneratorType", "types.CoroutineType", "types.ModuleType", "types.TracebackType",
+    "types.BuiltinFunctionType", "types.MethodType", "builtins.type",
+    "string.Formatter",
+)  # fmt: skip
+
+
+def split_pure(dotted: str) -> tuple[str, tuple[str, ...]] | None:
+    """A dotted name as what is pure of it and the attributes behind that; None where nothing is."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        name, module = ".".join(parts[:count]), ".".join(parts[: count - 1])
+        listed = module in _MODULES and parts[count - 1] in _exports(module)
+        if name in _PARTS or (listed and name not in _IMPURE):
+            return name, tuple(parts[count:])
+    return None
+
+
+def leads_to_pure(module: str) -> bool:
+    """Whether a module is pure or has parts that are, so that to import it is nothing by itself."""
+    return any(f"{name}.".startswith(f"{module}.") for name in _MODULES | _PARTS)
+
+
+@lru_cache(maxsize=1)
+def list_methods() -> frozenset[str]:
+    """The attributes of plain values: of built-in types and of the classes of pure modules."""
+    found = {name for kind in _TYPES for name in dir(kind)} | _PROTOCOLS
+    for module in _MODULES - {"typing", "collections.abc"}:
+        loaded = import_module(module)
+        kinds = (getattr(loaded, n) for n in _exports(module) if f"{module}.{n}" not in _IMPURE)
+        found |= {n for k in kinds if isinstance(k, type) for n in dir(k) if n[0] != "_"}
+    return frozenset(n for n in found if n[0] != "_" or n[-2:] == "__") - _UNPLAIN
+
+
+@lru_cache(maxsize=1)
+def list_effects() -> frozenset[str]:
+    """The attributes of what reaches files, programs, the network, frames and code.
+
+    A name of the project that is one of them may as well be the other.
+    """
+    found = {name for module in _EFFECTFUL for name in dir(import_module(module))}
+    for kind in _EFFECTFUL_TYPES:
+        module, _, name = kind.partition(".")
+        found.update(dir(getattr(import_module(module), name)))
+    return (frozenset(found) | _UNPLAIN) - list_methods() - (BUILTINS - _UNPLAIN)
+
+
+@lru_cache(maxsize=64)
+def _exports(module: str) -> frozenset[str]:
+    """The public names of a pure module, without the modules that it imports itself."""
+    loaded = import_module(module)
+    names = getattr(loaded, "__all__", None) or [n for n in vars(loaded) if not n.startswith("_")]
+    return frozenset(n for n in names if not isinstance(getattr(loaded, n, None), ModuleType))
