@@ -31,6 +31,17 @@ SHAPES: dict[str, Shape] = {
             ("the image over its base", "0 MB", "image_mb_over_base"),
         ),
     ),
+    "fit": Shape(
+        "",
+        "heal-bot 0.1.0, scikit-learn 1.9",
+        "Faults are planted in, and fixes mined from, projects of the street's `tune` half; nothing that is fitted ships. Far fewer patches than the 800 that a judgement needs.",
+        (
+            ("patches that pass, of projects; of real fixes", "0 of 0; 0", "patches, projects, real_patches"),
+            ("skill of the fitted probability over the better of two baselines; calibration error", "0.000; 0.0000", "brier_skill, ece"),
+            ("right of those rated 0.9 and more; of those that the rule of today calls healed", "0 of 0; 0 of 0", "high.right, high.n, rule.right, rule.n"),
+            ("mined fixes that a candidate equals; one of the first 300; as fitted on other projects", "0 of 0; 0; 0", "order.equalled, order.fixes, order.covered_300_today, order.covered_300"),
+        ),
+    ),
     "github": Shape(
         "",
         "heal-bot 0.1.0, PyGithub as locked",

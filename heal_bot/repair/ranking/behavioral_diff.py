@@ -105,6 +105,11 @@ def differs(one: CallResult, other: CallResult) -> bool:
     return one.mark != other.mark and not (spared and one.kind != "NoneType")
 
 
+def is_other(before: CallResult, after: CallResult) -> bool:
+    """Whether a call did something else that counts, as far as there was time for it."""
+    return "skipped" not in {before.how, after.how} and differs(before, after)
+
+
 def crashing_share(row: Sequence[CallResult], crashes: frozenset[str]) -> float:
     """The share of calls that still end as the tests did, or do not end."""
     bad = sum(r.how == "late" or (r.how == "raised" and r.kind in crashes) for r in row)

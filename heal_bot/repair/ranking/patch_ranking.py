@@ -17,11 +17,9 @@ from heal_bot.core.model import Attempt, CallResult, Calls, Failure
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff, evidence_strength
-from heal_bot.repair.ranking.behavioral_diff import Key
 from heal_bot.repair.ranking.evidence_strength import PatchEvidence
-from heal_bot.repair.ranking.vacuity_probes import ProbeFindings, Scrutiny, plan_probes
+from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
 
-_MOST = 24
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
 # What a patch loses that changes all that worked: much where the fault was a crash, since what
@@ -41,7 +39,6 @@ _SPARING = 1.5
 _INDIFFERENT = 2.0
 # An example of a docstring fails that held before, or that holds after another patch.
 _CONTRADICTED = 4.0
-_ASSERTIONS = {"AssertionError", "Failed", ""}
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
 _CLIP = 80
@@ -78,14 +75,11 @@ def choose_patches(
     They pass all of the `failures`, which are to pass. One that was offered, and `failed` in the
     cold run, is no rival of the next.
     """
-    few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    asked = plan_probes(few)
-    calls = session.call([*(fix.candidate for fix in few), *asked.candidates])
-    groups = _groups(few, asked, calls, failures)
-    uncompared = len(fixes) - len(few)
+    pool = compare_patches(session, fixes, failures)
+    groups = _groups(pool)
     for group in groups[:_OFFERED]:
         others = [g for g in groups if g is not group and not failed(g.members[0])]
-        known = _evidence(group, others, calls, len(failures), uncompared)
+        known = _evidence(group, others, pool.calls, len(failures), pool.uncompared)
         yield replace(group.members[0], lacks=evidence_strength.list_lacks(known))
 
 
@@ -123,87 +117,33 @@ def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:
     return f"{told}: {difference or names[1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What patches do on the calls, row by row, beside unchanged code, and what was asked of them.
-
-    `examples` are those of docstrings, of unchanged code first. `crashes` are exceptions that the
-    failing tests ended with, other than assertions, `faults` those that no statement raises, and
-    `least` the share of calls that end with one after the best patch. `called` says whether
-    unchanged code could be called at all.
-    """
-
-    calls: Calls
-    unchanged: tuple[CallResult, ...]
-    rows: tuple[tuple[CallResult, ...], ...]
-    examples: tuple[tuple[CallResult, ...], ...]
-    keys: tuple[Key, ...]
-    findings: ProbeFindings
-    failures: int
-    crashes: frozenset[str]
-    faults: frozenset[str]
-    least: float
-    called: bool
+def _groups(pool: Pool) -> list[_Group]:
+    """Patches by behaviour, the heaviest group first."""
+    found = [_group(pool, members) for members in pool.groups()]
+    return sorted(found, key=lambda group: (group.is_refuted, -group.weight))
 
 
-def _shown(
-    fixes: Sequence[Attempt], asked: Scrutiny, calls: Calls, failures: Sequence[Failure]
-) -> _Shown:
-    """After the patches, `calls` hold what was `asked` about them; nothing where none were made."""
-    crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
-    faults = crashes - behavioral_diff.find_refusals(
-        e.target.source for f in fixes for e in f.candidate.edits
-    )
-    count = 1 + len(fixes) + len(asked.candidates)
-    told = calls.rows if len(calls.rows) == count else ((),) * count
-    keys = behavioral_diff.outcome_signatures([*told[1:], told[0]], len(fixes))
-    some = told[: 1 + len(fixes)]
-    unchanged, *rows = (row[: len(row) - calls.examples] for row in some)
-    examples = tuple(row[len(row) - calls.examples :] for row in some)
-    return _Shown(
-        calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
-        len(failures), crashes, faults,
-        least=min((behavioral_diff.crashing_share(row, faults) for row in rows), default=0.0),
-        called=any(result.how != "skipped" for result in unchanged),
-    )  # fmt: skip
-
-
-def _groups(
-    fixes: Sequence[Attempt], asked: Scrutiny, calls: Calls, failures: Sequence[Failure]
-) -> list[_Group]:
-    """Patches by behaviour, the heaviest group first; without calls each is on its own."""
-    shown = _shown(fixes, asked, calls, failures)
-    found: dict[object, list[int]] = {}
-    for at in range(len(fixes)):
-        found.setdefault(shown.keys[at] or at, []).append(at)
-    groups = [_group(shown, fixes, members) for members in found.values()]
-    return sorted(groups, key=lambda group: (group.is_refuted, -group.weight))
-
-
-def _group(shown: _Shown, fixes: Sequence[Attempt], members: Sequence[int]) -> _Group:
+def _group(shown: Pool, members: Sequence[int]) -> _Group:
     """Patches that behave alike, with what stands behind them and against them."""
-    first, findings = members[0], shown.findings
+    first, findings, fixes = members[0], shown.findings, shown.fixes
     row, calls = shown.rows[first], shown.calls
     costs = tuple(fixes[at].candidate.prior for at in members)
     # What does nothing agrees whatever is right: the cheapest speaks for all.
     alone = bool((findings.indifferent | findings.inert).intersection(members))
     weight = math.exp(-_penalty(shown, members)) * _together(costs[:1] if alone else costs)
-    # Where unchanged code, or the patch, could not be called there is nothing to compare.
-    pairs = zip(shown.unchanged[: calls.recorded], row, strict=False)
-    other = [n for n, (before, after) in enumerate(pairs) if _is_other(before, after)]
+    other = shown.find_changed(first)
     spoiled = tuple(_turned(shown, row, n) for n in other if n in calls.worked)
-    inputs = sum(n < calls.recorded - calls.green and n not in calls.worked for n in other)
     return _Group(
         members=tuple(fixes[at] for at in members),
         weight=weight,
         row=(*row, *shown.examples[1 + first]),
-        inputs=inputs if row and shown.called else None,
+        inputs=shown.count_inputs(first),
         spoiled=spoiled,
         objections=_objections(shown, members),
     )
 
 
-def _penalty(shown: _Shown, members: Sequence[int]) -> float:
+def _penalty(shown: Pool, members: Sequence[int]) -> float:
     """What the calls say against patches that behave alike."""
     first, recorded, findings = members[0], shown.calls.recorded, shown.findings
     row, unchanged = shown.rows[first], shown.unchanged
@@ -221,7 +161,7 @@ def _penalty(shown: _Shown, members: Sequence[int]) -> float:
     return bad + (_STRANGE if behavioral_diff.is_strange(unchanged, row, recorded) else 0.0)
 
 
-def _objections(shown: _Shown, members: Sequence[int]) -> tuple[str, ...]:
+def _objections(shown: Pool, members: Sequence[int]) -> tuple[str, ...]:
     """What the calls show of patches that no repair does."""
     first = members[0]
     found = {
@@ -238,19 +178,12 @@ def _objections(shown: _Shown, members: Sequence[int]) -> tuple[str, ...]:
     return tuple(said for said, holds in found.items() if holds)
 
 
-def _turned(shown: _Shown, row: Sequence[CallResult], at: int) -> str:
+def _turned(shown: Pool, row: Sequence[CallResult], at: int) -> str:
     """What a call did, and does with a patch."""
     call, before, after = one_line(shown.calls.calls[at], _CLIP), shown.unchanged[at], row[at]
     if _said(before) == _said(after):
         return f"{call} {_said(after)} as before, and leaves what it was called on otherwise"
     return f"{call} {_said(before)} without it, and {_said(after)} with it"
-
-
-def _is_other(before: CallResult, after: CallResult) -> bool:
-    """Whether a call did something else that counts, as far as there was time for it."""
-    if "skipped" in {before.how, after.how}:
-        return False
-    return behavioral_diff.differs(before, after)
 
 
 def _together(costs: Sequence[float]) -> float:
