@@ -187,12 +187,14 @@ SHAPES: dict[str, Shape] = {
     "waiting": Shape(
         "",
         "heal-bot 0.1.0, pytest as in pyproject.toml",
-        "Processor time, the least of 15 runs by turns. The large report has 500 failing tests and 50 attempts with 2,000 characters of message each.",
+        "Processor time, the least of 15 runs by turns. The smallest heal goes by the clock, the least of 3 by turns with the plain run, once its environment is copied. The large report has 500 failing tests and 50 attempts with 2,000 characters of message each.",
         (
             ("`heal-bot --help` over `python -c pass`", "0.0 times", "help_ratio"),
             ("what the unused plugin adds to a start of pytest", "0.0 ms", "plugin_ms"),
             ("page and pull request for 500 failures: seconds; the page", "0.000 s; 0.00 MB", "report_seconds, report_mb"),
             ("SDKs loaded before one is used", "0", "sdks"),
+            ("a project of one function healed, over a plain run of its tests", "0.0 times", "tiny_heal_ratio"),
+            ("terminals in which a run is not shown whole", "0 of 0", "display.broken, display.terminals"),
         ),
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The demo: the example's red tests become a pull request on a GitHub of this machine.
+"""The demo: the example's failing tests become a pull request on a mock GitHub server.
 
 Needs no key and no network. Run it with `make demo`; what it leaves lies below `build/`.
 """
@@ -14,17 +14,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 BUNDLE = BUILD / "demo"
+PUBLISHED = BUILD / "demo-pull-request.md"
 WORK = BUILD / "demo-work"
 NAME = "octo/shop"
 PYTHON = sys.executable
 
 
 def main() -> int:
-    """Red tests, heal, publish; the last line says what came of it."""
+    """Red tests, heal, publish; the last six lines say what came of it."""
     mode = _sandbox_mode()
     shutil.rmtree(WORK, ignore_errors=True)
     shutil.rmtree(BUNDLE, ignore_errors=True)
@@ -42,7 +45,7 @@ def main() -> int:
             cwd=WORK,
         )  # fmt: skip
         outcome = json.loads((BUNDLE / "outcome.json").read_text())
-        _step("publish to a GitHub on the loopback interface")
+        _step("publish to a mock GitHub server running locally")
         head = _git(shop, "rev-parse", "HEAD").strip()
         _run(
             [*_heal_bot(), "publish", "--bundle", str(BUNDLE), "--repo", NAME,
@@ -51,10 +54,10 @@ def main() -> int:
             extra={"GITHUB_API_URL": url, "GITHUB_SERVER_URL": url,
                    "GITHUB_TOKEN": "token-for-tests"},
         )  # fmt: skip
-        link = _show_pull_request(url, outcome["fingerprint"])
-        _run_patched_tests(url, outcome["fingerprint"])
-    print(f"\nbundle: {BUNDLE.relative_to(ROOT)}/ (outcome.json, patch.diff, pull_request.md, …)")
-    print(_last_line(outcome, link))
+        pull = _show_pull_request(url, outcome["fingerprint"])
+        tests = _run_patched_tests(url, outcome["fingerprint"])
+    _step("what came of it")
+    print("\n".join(_summary(outcome, pull, tests)))
     return 0
 
 
@@ -113,36 +116,47 @@ def _loopback_github() -> Iterator[str]:
 
 
 def _show_pull_request(url: str, fingerprint: str) -> str:
-    """Print what of the pull request is not folded, and return its address."""
+    """Print what of the pull request is not folded, keep all of it, and return its title."""
     import httpx
 
     headers = {"Authorization": "Bearer token-for-tests"}
     pulls = httpx.get(f"{url}/repos/{NAME}/pulls", headers=headers).json()
     pull = next(p for p in pulls if p["head"]["ref"] == f"heal-bot/{fingerprint}")
-    _step(f"pull request #{pull['number']}: {pull['title']}")
+    title = f"#{pull['number']}: {pull['title']}"
+    _step(f"pull request {title}")
     print(pull["body"].partition("<details>")[0].strip())
-    return str(pull["html_url"])
+    PUBLISHED.write_text(pull["body"], encoding="utf-8")
+    return title
 
 
-def _run_patched_tests(url: str, fingerprint: str) -> None:
-    """Clone the branch like a reviewer would, and run the tests in it."""
-    _step("a reviewer's clone of the branch")
+def _run_patched_tests(url: str, fingerprint: str) -> str:
+    """Clone the branch like a reviewer would, run the tests in it, and return the last line."""
+    _step("the tests in a reviewer's clone of the branch")
     clone = WORK / "clone"
     address = f"{url}/{NAME}.git"
     _git(WORK, "clone", "--quiet", "--branch", f"heal-bot/{fingerprint}", address, str(clone))
     tests = [PYTHON, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
-    _run(tests, cwd=clone, expect=1)
+    report = WORK / "clone.xml"
+    _run([*tests, f"--junitxml={report}"], cwd=clone, expect=1)
+    suite = ElementTree.parse(report).getroot()[0]
+    total, failed = int(suite.attrib["tests"]), int(suite.attrib["failures"])
+    return f"{total - failed} passed, {failed} failed"
 
 
-def _last_line(outcome: dict[str, object], link: str) -> str:
+def _summary(outcome: dict[str, Any], pull: str, tests: str) -> list[str]:
+    """The lines that matter: the result, the change, the pull request, and where to read more."""
     patch = outcome["patch"]
-    changed = len(patch["functions"]) if isinstance(patch, dict) else 0
-    left = len(patch["still_failing"]) if isinstance(patch, dict) else 0
-    tests = "test" if left == 1 else "tests"
-    return (
-        f"demo: {outcome['status']}, {changed} functions changed,"
-        f" {left} {tests} still failing, {link}"
-    )
+    fixed, left = len(patch["fixed"]), len(patch["still_failing"])
+    names = sorted({target["qualname"] for target in patch["functions"]})
+    bundle = BUNDLE.relative_to(ROOT)
+    return [
+        f"result:       fixes {fixed} of {fixed + left} failing tests",
+        f"change:       {', '.join(names)} ({bundle / 'patch.diff'})",
+        f"pull request: {pull} ({PUBLISHED.relative_to(ROOT)})",
+        f"its branch:   {tests} in a fresh clone",
+        f"explained:    heal-bot explain {bundle}",
+        f"report:       {bundle / 'report.html'}",
+    ]
 
 
 def _step(text: str) -> None:

@@ -14,14 +14,13 @@ from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Isolation
 
 _LAYERS = {
-    "rlimits": "time, memory, files and processes of each program are bounded",
-    "environment": "a program gets named variables only",
-    "uid": "a user of its own for each slot; everything of it can be killed at once",
-    "no_new_privs": "set-uid programs give nothing",
-    "landlock": "no file outside the scratch folders and the system's own",
-    "seccomp": "no sockets, no tracing, no namespaces, no kernel extras",
-    "supervisor": "watches memory, disk, output and time; kills and reaps",
-    "preflight": "escapes tried from inside that failed",
+    "rlimits": "limits the time, memory, files and processes of each program",
+    "environment": "passes on only the variables that are listed",
+    "uid": "gives each slot its own user, so that all its processes can be killed at once",
+    "no_new_privs": "set-uid programs gain no privileges",
+    "landlock": "allows only the scratch folders and the system's own files",
+    "seccomp": "allows no sockets, tracing, namespaces or kernel extras",
+    "supervisor": "watches memory, disk, output and time; kills what exceeds its limits",
 }
 
 
@@ -31,7 +30,7 @@ _LAYERS = {
     "--mode", type=click.Choice(["strict", "reduced"]), default="strict", show_default=True
 )
 def command(python: str | None, mode: str) -> None:
-    """Say which isolation holds here, with the self-test run inside the sandbox."""
+    """Show which isolation holds on this machine, tested from inside the sandbox."""
     from heal_bot.sandbox import preflight
     from heal_bot.sandbox.sandbox_client import Sandbox
 
@@ -61,6 +60,15 @@ def _roots(python: str) -> tuple[Path, ...]:
     )
 
 
+def describe_layer(layer: str) -> tuple[str, str, str]:
+    """The row of a layer that holds: its name, `yes`, and what it does."""
+    name, _, detail = layer.partition(" ")
+    if name == "preflight":
+        blocked, _, tried = detail.partition("/")
+        return name, "yes", f"{blocked} of {tried} escape attempts blocked"
+    return layer, "yes", _LAYERS.get(name.partition("-")[0], "")
+
+
 def _print(isolation: Isolation, python: str, loopback: str) -> None:
     """The table; `loopback` is what is wrong with local servers here, or nothing."""
     from rich.console import Console
@@ -72,8 +80,7 @@ def _print(isolation: Isolation, python: str, loopback: str) -> None:
     table.add_column("holds")
     table.add_column("what it does")
     for layer in isolation.layers:
-        name = layer.partition("-")[0].partition(" ")[0]
-        table.add_row(layer, "yes", _LAYERS.get(name, ""))
+        table.add_row(*describe_layer(layer))
     for gap in isolation.missing:
         name, _, reason = gap.partition(": ")
         table.add_row(name, "no", reason)

@@ -29,44 +29,44 @@ _UNHEALED = 4
     type=click.Path(path_type=Path),
     default=Path(),
     show_default="here",
-    help="The git repository whose tests are red.",
+    help="The git repository whose tests fail.",
 )
 @click.option(
     "--junit",
     multiple=True,
     metavar="GLOB",
     help="JUnit XML of the failed run, relative to here or to the repository; repeatable."
-    " Without it the sandboxed baseline is the report.",
+    " Without it, the tests run first to see what fails.",
 )
 @click.option(
     "--python",
     type=click.Path(path_type=Path),
-    help="The interpreter of the tests; by default $VIRTUAL_ENV or .venv.",
+    help="Interpreter or environment of the tests; by default $VIRTUAL_ENV or .venv.",
 )
-@click.option("--python-version", metavar="3.N", help="Make an environment anew, with this Python.")
+@click.option("--python-version", metavar="3.N", help="Build a new environment with this Python.")
 @click.option(
-    "--setup", metavar="TEXT", help="Make one with these packages, as `pip install` takes them."
+    "--setup", metavar="TEXT", help="Build one with these packages, in the syntax of `pip install`."
 )
 @click.option(
     "--freeze",
     metavar="GLOB",
-    help="Make one with the versions that `pip freeze` wrote; of several files those that agree.",
+    help="Build one with the versions in the output of `pip freeze`; several files must be equal.",
 )
 @click.option(
     "--test-command",
     metavar="TEXT",
-    help="What runs the tests in the place of pytest: tox, nox, manage.py test, a script.",
+    help="What runs the tests instead of pytest: tox, nox, manage.py test, a script.",
 )
 @click.option(
     "--build-hosts",
     metavar="LIST",
-    help="Hosts that packages without a wheel may reach by https while they are built; none by"
+    help="Hosts that may be reached over https while packages without a wheel are built; none by"
     " default.",
 )
 @click.option(
     "--working-directory",
     metavar="DIR",
-    help="The folder below the top of the repository that the project lies in.",
+    help="Folder of the project in a monorepo, relative to the repository root.",
 )
 @click.option(
     "--proposers",
@@ -77,7 +77,7 @@ _UNHEALED = 4
 @click.option(
     "--model", metavar="NAME", help="The model; with several model tiers claude=NAME,gemini=NAME."
 )
-@click.option("--only", multiple=True, metavar="ID", help="Heal these tests alone; repeatable.")
+@click.option("--only", multiple=True, metavar="ID", help="Heal only these tests; repeatable.")
 @click.option(
     "--good",
     metavar="REF",
@@ -92,20 +92,24 @@ _UNHEALED = 4
     show_default=True,
     help="The bundle to write.",
 )
-@click.option("--instruction", help="A hint in words for the model tiers.")
-@click.option("--max-minutes", type=float, help="When to end with what is verified (20).")
-@click.option("--max-usd", type=float, help="What the model tiers may cost (1).")
-@click.option("--max-attempts", type=int, help="Model attempts per cause (10).")
-@click.option("--candidates", type=int, help="Answers of a model to judge against each other (1).")
+@click.option("--instruction", help="A hint for the models, in plain words.")
+@click.option(
+    "--max-minutes",
+    type=float,
+    help="Time limit; ends with what is verified so far (20).",
+)
+@click.option("--max-usd", type=float, help="Spending limit for models in US dollars (1).")
+@click.option("--max-attempts", type=int, help="Most model attempts for each cause (10).")
+@click.option("--candidates", type=int, help="Model answers to sample and compare, 1 to 3 (1).")
 @click.option(
     "--sandbox",
     type=click.Choice(["strict", "reduced"]),
-    help="What to do where the kernel lacks a layer (strict: refuse).",
+    help="What to do if the kernel lacks a layer of isolation (strict: refuse).",
 )
 @click.option(
     "--loopback",
     is_flag=True,
-    help="Let tests talk to servers they start themselves; named `reduced` in the outcome.",
+    help="Let tests connect to servers they start themselves; the outcome then says `reduced`.",
 )
 @click.option(
     "--request",
@@ -118,13 +122,13 @@ _UNHEALED = 4
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
-    help="The bundle of a run that was interrupted: its patch is verified anew, and what it tried"
-    " is not tried again.",
+    help="Bundle of an interrupted run: its patch is verified again, and what it tried is not"
+    " tried again.",
 )
 @click.option(
     "--replies",
     type=click.Path(path_type=Path),
-    help="Where answers of models that fixed something are kept: SQLite, or records in a .jsonl.",
+    help="File that keeps model answers which fixed something: SQLite, or records in a .jsonl.",
 )
 @click.option(
     "--secrets-stdin", is_flag=True, hidden=True, help="Read the keys from standard input."
@@ -162,10 +166,10 @@ def command(
     exit_code: bool,
     **options: object,
 ) -> None:
-    """Repair what a failed test run names, and write a bundle.
+    """Repair the failing tests of a run, and write a bundle.
 
-    The patch in the bundle was confirmed by cold runs of the whole suite in a fresh checkout. No
-    patch is a result too: the exit code is 0 and the bundle says why; with --exit-code it is 4.
+    The patch in the bundle was verified by running the whole suite in a fresh checkout. Finding no
+    patch is a result too: the exit code is 0, or 4 with --exit-code, and the bundle says why.
     """
     # Help and completion come from this module too, and need nothing of what heals.
     from heal_bot.action import secret_vault

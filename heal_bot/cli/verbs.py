@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 VERBS = {
-    "heal": "Repair what a failed test run names, and write a bundle.",
+    "heal": "Repair the failing tests of a run, and write a bundle.",
     "publish": "Open or update the pull request of a bundle.",
     "apply": "Write the patch of a bundle into a working tree.",
-    "verify": "Repeat the verification of a bundle, and say whether it comes out equal.",
-    "plan": "Deal the failing tests of a report to the jobs of a matrix.",
-    "merge": "Make one verified bundle of those of several jobs.",
-    "explain": "Tell in words what a bundle holds.",
+    "verify": "Repeat the verification of a bundle and compare the results.",
+    "plan": "Split the failing tests of a report across matrix jobs.",
+    "merge": "Merge the bundles of several jobs into one, verified as a whole.",
+    "explain": "Explain a bundle in plain English.",
     "action": "Run as a GitHub Action: read the event, heal, publish.",
-    "doctor": "Show what the sandbox of this machine holds.",
-    "completion": "Print what makes a shell complete verbs and options.",
+    "doctor": "Show how well the sandbox isolates on this machine.",
+    "completion": "Print the shell completion script for bash, zsh or fish.",
 }
 
 
@@ -33,6 +33,6 @@ def usage() -> str:
             "Commands:",
             *lines,
             "",
-            "heal-bot COMMAND --help tells more of one; heal-bot doctor tries this machine.",
+            "heal-bot COMMAND --help shows its options; heal-bot doctor checks this machine.",
         )
     )

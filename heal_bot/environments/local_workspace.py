@@ -16,7 +16,7 @@ from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Bump, ChangedFile, Commit, Environment, PatchedFile, RunHints
 from heal_bot.environments.environment_request import Wanted
 from heal_bot.environments.provision import provision, seal_of
-from heal_bot.environments.target_interpreter import MAKE_ONE, choose
+from heal_bot.environments.target_interpreter import MAKE_ONE, Interpreter, choose
 from heal_bot.ports import Tree
 from heal_bot.ports.packages import Builder
 
@@ -39,6 +39,7 @@ class LocalWorkspace:
     wanted: Wanted = field(default_factory=Wanted)
     builder: Builder | None = None
     folder: str = ""
+    _laid: dict[tuple[Interpreter, Path], Environment] = field(default_factory=dict)
 
     def checkout(self, run: Run, sha: str) -> GitTree:
         """A fresh checkout of a commit, a branch, or HEAD."""
@@ -103,7 +104,11 @@ class LocalWorkspace:
             python, added = lay_pytest(
                 run, python, source, hints, self.wanted.access, self.builder, self.cache
             )
-        return replace(provision(run, python, source, project, self.cache), added=added)
+        # To compare the files of an installation takes as long as a small suite: once for a tree.
+        key = python, tree.root
+        if key not in self._laid:
+            self._laid[key] = provision(run, python, source, project, self.cache)
+        return replace(self._laid[key], added=added)
 
     def former_versions(
         self, run: Run, tree: Tree, env: Environment, hints: RunHints, good: str, green: float

@@ -23,7 +23,7 @@ _CHANGED = 16
 
 def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) -> tuple[str, ...]:
     """What a run came to: tests, change, doubts, and the next step; with `verbose` all of it."""
-    lines = [f"{describe_run(record)}: {one_line(record.reason, 500)}"]
+    lines = [_headline(record)]
     if verbose:
         lines += render_findings(record)
     lines += _tests(record, verbose=verbose)
@@ -35,6 +35,15 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     lines += _closest(record, where)
     lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
     return tuple(for_log(text) for text in lines)
+
+
+def _headline(record: OutcomeRecord) -> str:
+    """How the run ended, with its reason where neither the words nor the lines below say it."""
+    said = describe_run(record)
+    told = record.reason.startswith(said.removeprefix("Fixes "))
+    if told or (record.patch is None and record.suggestion is not None):
+        return said
+    return f"{said}: {one_line(record.reason, 500)}"
 
 
 def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:

@@ -40,6 +40,7 @@ class EventLog:
     verbose: bool = False
     _said: set[Event] = field(default_factory=set)
     _solved: set[str] = field(default_factory=set)
+    _tried: dict[str, int] = field(default_factory=dict)
 
     def line(self, event: Event) -> str:
         """The event as one line; '' for one that is not shown."""
@@ -64,6 +65,12 @@ class EventLog:
         match event:
             case Noted(level="detail"):
                 return True
+            case SearchProgressed():
+                # A search that goes on is told of when it has tried twice as many.
+                shown = event.tried >= 2 * self._tried.get(event.cluster, 0)
+                if shown:
+                    self._tried[event.cluster] = event.tried
+                return not shown
             case ModelSpoke(kind=kind):
                 return kind in _SMALL
             case AttemptJudged(proposer="rules"):

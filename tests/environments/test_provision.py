@@ -70,6 +70,8 @@ def test_a_file_of_the_environment_that_is_another_than_before_is_seen(
         case "gone":
             shutil.rmtree(env.prefix)
     assert workspace.changed(env)
+    # Asked for again it is what it was, so that a change stays one.
+    assert workspace.changed(workspace.provision(run, tree, RunHints()))
 
 
 def test_an_environment_whose_files_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:

@@ -30,4 +30,9 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
     assert len(_lines(excerpt)) > 15
     printed = _lines(done.stdout)
     assert [line for line in _lines(excerpt) if line not in printed] == []
-    assert re.match(r"demo: partly_healed, 2 functions changed, 1 test still failing", printed[-1])
+    assert (ROOT / "build/demo-pull-request.md").is_file()
+    summary = done.stdout.splitlines()[-6:]
+    assert re.match(r"result: +fixes (\d+) of (\d+) failing tests", summary[0])
+    assert summary[-1].endswith(" build/demo/report.html")
+    assert (ROOT / "build/demo/report.html").is_file()
+    assert len(done.stdout.splitlines()) < 120

@@ -130,3 +130,18 @@ def test_where_no_attempt_fixes_a_test_none_is_called_close() -> None:
     data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
     data["attempts"] = data["attempts"][:1]
     assert not any("closest" in line or "--attempt" in line for line in told(data))
+
+
+@pytest.mark.parametrize(
+    ("reason", "headline"),
+    [
+        ("1 of 2 failing tests are fixed", "Fixes 1 of 2 failing tests"),
+        ("undoes abc: 1 of 2", "Fixes 1 of 2 failing tests: undoes abc: 1 of 2"),
+    ],
+)
+def test_the_headline_says_nothing_twice(reason: str, headline: str) -> None:
+    assert told(records.data(BASE) | {"reason": reason})[0] == headline
+
+
+def test_a_suggestion_is_headed_by_what_it_is_and_not_by_what_stands_below() -> None:
+    assert told(records.suggested(BASE))[0] == "A change passes, but is not proposed as the fix"

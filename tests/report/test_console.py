@@ -13,6 +13,7 @@ from heal_bot.core.events import (
     ModelSpoke,
     Noted,
     ProposalConfirmed,
+    SearchProgressed,
     SuiteFinished,
     Underway,
 )
@@ -78,6 +79,15 @@ def test_of_the_rules_only_the_first_change_that_does_is_told() -> None:
     events = (attempt(1, "regression"), attempt(2), attempt(3))
     assert [line.split()[1] for line in lines(*events)] == ["2"]
     assert len(lines(*events, verbose=True)) == 3
+
+
+def test_a_long_search_is_told_of_ever_more_rarely() -> None:
+    steps = [
+        SearchProgressed(cluster="c1", proposer="rules", tried=250 * n, best_fixed=0)
+        for n in range(1, 9)
+    ]
+    assert [line.split()[1] for line in lines(*steps)] == ["250", "500", "1000", "2000"]
+    assert len(lines(*steps, verbose=True)) == 8
 
 
 @pytest.mark.parametrize(

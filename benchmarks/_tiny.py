@@ -1,0 +1,93 @@
+"""A project of one function, healed, beside a plain run of its tests; and what a terminal shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.cli import shown_run, terminal
+
+_SOURCE = '''def free(booked, begin, end):
+    """Whether a time is free; back to back is fine."""
+    return all(end < b or begin >= e for b, e in booked)
+'''
+_TESTS = """from slots import free
+
+
+def test_an_overlap_is_not_free():
+    assert not free([(9, 11)], 10, 12)
+
+
+def test_before_and_after_are_free():
+    assert free([(9, 11)], 6, 8) and free([(9, 11)], 12, 13)
+
+
+def test_what_ends_when_another_begins_is_free():
+    assert free([(9, 11)], 8, 9)
+
+
+def test_the_gap_between_two_is_free():
+    assert free([(9, 11), (12, 14)], 11, 12)
+"""
+_COLUMNS = (40, 80, 200)
+_ENVIRONS: tuple[dict[str, str], ...] = ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, {"CI": "true"})
+
+
+def heal_tiny(turns: int, folder: Path) -> dict[str, Any]:
+    """The least seconds that a heal and a plain run take, by turns; the first heal is left out.
+
+    That one copies the environment, which every later run of a machine finds there.
+    """
+    repo, out = folder / "tiny", folder / "out"
+    (repo / "tests").mkdir(parents=True)
+    (repo / "slots.py").write_text(_SOURCE)
+    (repo / "tests/test_slots.py").write_text(_TESTS)
+    (repo / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.invalid")
+    for args in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Start")):
+        subprocess.run(["git", *who, *args], cwd=repo, check=True)
+    plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    heal = [sys.executable, "-I", "-m", "heal_bot", "heal", "--repo", str(repo), "--out", str(out),
+            "--python", sys.prefix, "--proposers", "rules", "--quiet"]  # fmt: skip
+    best = [float("inf"), float("inf")]
+    for turn in range(turns + 1):
+        for number, argv in enumerate((plain, heal)):
+            seconds = _seconds(argv, repo, code=1 - number)
+            if turn:
+                best[number] = min(best[number], seconds)
+    status = json.loads((out / "outcome.json").read_text())["status"]
+    ratio = round(best[1] / best[0], 1)
+    return {
+        "tiny_plain_seconds": round(best[0], 2), "tiny_heal_seconds": round(best[1], 2),
+        "tiny_heal_ratio": ratio if status == "healed" else None,
+    }  # fmt: skip
+
+
+def _seconds(argv: Sequence[str], cwd: Path, *, code: int) -> float:
+    """How long a program takes that ends with the code."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON"))}
+    began = time.monotonic()
+    done = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, timeout=600)
+    if done.returncode != code:
+        raise SystemExit(f"{argv[:4]} ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return time.monotonic() - began
+
+
+def show_runs() -> dict[str, int]:
+    """In how many terminals a run was shown, and in how many not as the log that it is."""
+    argv, lines = terminal.python("tests.cli.shown_run"), shown_run.lines()
+    broken = 0
+    for columns in _COLUMNS:
+        for environ in _ENVIRONS:
+            rows = terminal.run(argv, columns, environ).rows
+            # What cannot redraw a line logs how far the search is.
+            rows = [row for row in rows if "candidates tried" not in row]
+            broken += rows != terminal.lay_out(lines, columns)
+        broken += terminal.run(argv, columns, pipe_stdout=True).rows != []
+    return {"terminals": len(_COLUMNS) * (len(_ENVIRONS) + 1), "broken": broken}
