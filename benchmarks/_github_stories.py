@@ -279,6 +279,7 @@ def stopped(life: Life) -> None:
 
 
 def a_release_branch(life: Life) -> None:
+    life.world.protected = ("release/*",)
     life.push({"total": 1})
     life.fork("release/1")
     life.ci("opened")
@@ -324,6 +325,19 @@ def asked_on_a_pull_request(life: Life) -> None:
     life.expect(not life.ours(), "the applied proposal is open")
 
 
+def hinted(life: Life) -> None:
+    pull = life.branch("feature")
+    life.push({"total": 1}, "feature")
+    life.stage.red("feature")
+    life.say("opened", "/heal", pull)
+    life.say("answer", "/heal retry sum them all", pull)
+    told = life.healer.calls[-1].task.request.instruction
+    life.expect(told.startswith("sum them all"), f"the hint is {told!r}")
+    life.say("nothing", "What does this do?", pull)
+    life.say("nothing", "/heal retry", pull, "renovate[bot]")
+    life.expect(len(life.ours()) == 1, "a hint opened another one")
+
+
 def closed_by_another_bot(life: Life) -> None:
     life.push({"total": 1})
     life.ci("opened")
@@ -356,4 +370,5 @@ STORIES: tuple[Story, ...] = (
     two_projects,
     asked_on_a_pull_request,
     closed_by_another_bot,
+    hinted,
 )
