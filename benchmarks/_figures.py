@@ -34,7 +34,7 @@ SHAPES: dict[str, Shape] = {
     "fit": Shape(
         "",
         "heal-bot 0.1.0, scikit-learn 1.9",
-        "Faults are planted in, and fixes mined from, projects of the street's `tune` half; nothing that is fitted ships. Far fewer patches than the 800 that a judgement needs.",
+        "Faults are planted in, and fixes mined from, projects of the street's `tune` half; nothing that is fitted ships. Far fewer patches than the 800 that a judgement needs. Of the rule the condition of a third test was set on these patches: before it 23 of 27 were right.",
         (
             ("patches that pass, of projects; of real fixes", "0 of 0; 0", "patches, projects, real_patches"),
             ("skill of the fitted probability over the better of two baselines; calibration error", "0.000; 0.0000", "brier_skill, ece"),

@@ -28,7 +28,7 @@ REPAIR = HERE.parent.parent / "heal_bot" / "repair"
 _HIGH = 0.9
 _Z = 1.96
 # As `evidence_strength` has it: so many failing tests, and so many different calls of theirs.
-_RULE = math.log1p(2)
+_RULE, _THIRD = math.log1p(2), math.log1p(3)
 Row = dict[str, Any]
 
 
@@ -106,7 +106,7 @@ def judge_rule(pools: Sequence[Row]) -> Row:
 
 
 def is_strong(group: Row, pool: Row) -> bool:
-    """Whether two failing tests of different inputs vouch for a group, and nothing speaks against.
+    """Whether tests of different inputs vouch for a group, a third calls it, and nothing objects.
 
     As `heal_bot.repair.ranking.evidence_strength` decides, on what was measured here.
     """
@@ -116,6 +116,7 @@ def is_strong(group: Row, pool: Row) -> bool:
 
     near = 1e-3
     vouched = min(group["tests"], group["inputs"]) > _RULE - near and not group["uncallable"]
+    vouched = vouched and (group["tests"] > _THIRD - near or bool(group["worked"]))
     rivals = [one for one in pool["groups"] if one is not group and not is_refuted(one)]
     return vouched and not is_refuted(group) and not rivals and not pool["uncompared"]
 

@@ -103,7 +103,8 @@ def _evidence(
     if uncompared:
         changes = count(uncompared, "change")
         told.append(f"{changes} more that also pass the failing tests were not compared with it")
-    return PatchEvidence(failures, first.inputs, first.spoiled, told, first.objections)
+    working = len(calls.worked)
+    return PatchEvidence(failures, first.inputs, working, first.spoiled, told, first.objections)
 
 
 def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:

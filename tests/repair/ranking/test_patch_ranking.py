@@ -73,19 +73,21 @@ def _choose(
     return [fix.number for fix in ranked], ranked[0].lacks or ()
 
 
-def test_a_change_of_two_inputs_that_spoils_nothing_and_has_no_rival_lacks_nothing() -> None:
-    assert _choose([1.0], "xxx", "aax", failing=2, recorded=3, worked=[2]) == ([1], ())
-    assert _choose([1.0, 1.4], "xxx", "aax", "aax", failing=2, recorded=3) == ([1], ())
+def test_a_change_of_two_inputs_that_a_third_test_calls_lacks_nothing() -> None:
+    assert _choose([1.0], "xxx", "aax", failing=3, recorded=3, worked=[2]) == ([1], ())
+    assert _choose([1.0, 1.4], "xxx", "aax", "aax", failing=3, recorded=3) == ([1], ())
 
 
 @pytest.mark.parametrize(
     ("rows", "more", "lacks"),
     [
         (("xx", "aa"), {"failing": 1}, "one failing test alone vouches for it"),
-        (("xx", "ax"), {}, "2 failing tests pass with it, and they do not call what it changes"),
-        (("xx", "aa"), {"worked": [1]}, "2 failing tests pass with it, and they do not call"),
-        (("xx", "aa"), {"green": 1}, "2 failing tests pass with it, and they do not call"),
+        (("xx", "ax"), {}, "3 failing tests pass with it, and they do not call what it changes"),
+        (("xx", "aa"), {"worked": [1]}, "3 failing tests pass with it, and they do not call"),
+        (("xx", "aa"), {"green": 1}, "3 failing tests pass with it, and they do not call"),
         (("xxx", "aax"), {"recorded": 3, "green": 1}, ""),
+        (("xx", "aa"), {"failing": 2}, "two failing tests vouch for it, and no passing test calls"),
+        (("xxx", "aax"), {"failing": 2, "recorded": 3, "worked": [2]}, ""),
         (("xxx", "aaa"), {"recorded": 2}, ""),
         (("xxx", "aaa"), {"recorded": 3, "worked": [2]}, "it changes 1 call that passing tests"),
         (("", ""), {}, "no call of what it changes could be repeated"),
@@ -96,7 +98,8 @@ def test_a_change_of_two_inputs_that_spoils_nothing_and_has_no_rival_lacks_nothi
         (("xx!", "aax", "aa!"), {}, ""),
     ],
     ids=["one test", "one input", "the other call worked",
-         "the other call is of a passing test", "two inputs", "varied calls may change", "spoiled",
+         "the other call is of a passing test", "two inputs",
+         "no third test", "a third test", "varied calls may change", "spoiled",
          "nothing is known", "an example", "a rival", "a rival that spoils what worked",
          "a rival that an example refutes", "a rival with no time"],
 )  # fmt: skip
@@ -104,13 +107,13 @@ def test_what_the_evidence_for_a_change_lacks(
     rows: tuple[str, ...], more: dict[str, Any], lacks: str
 ) -> None:
     priors = [1.0, 1.1][: len(rows) - 1]
-    first, told = _choose(priors, *rows, **{"failing": 2, "recorded": 2, **more})
+    first, told = _choose(priors, *rows, **{"failing": 3, "recorded": 2, **more})
     assert first[0] == 1
     assert (told[0] if told else "")[: len(lacks) or None] == lacks
 
 
 def test_what_a_passing_test_calls_is_told_with_what_it_did_and_does() -> None:
-    _, lacks = _choose([1.0], "xxx", "aab", failing=2, recorded=3, worked=[2])
+    _, lacks = _choose([1.0], "xxx", "aab", failing=3, recorded=3, worked=[2])
     assert lacks == (
         "it changes 1 call that passing tests make: total(2) returns x without it, and returns b"
         " with it",
@@ -120,13 +123,13 @@ def test_what_a_passing_test_calls_is_told_with_what_it_did_and_does() -> None:
 def test_a_call_that_leaves_another_state_is_told_so_though_its_result_stays() -> None:
     none = [CallResult("returned", "NoneType", "None", mark) for mark in "xxxaab"]
     calls = replace(_rows("xxx", "aab", recorded=3, worked=[2]), rows=(none[:3], none[3:]))  # type: ignore[arg-type]
-    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 3, _held)  # type: ignore[arg-type]
     assert first.lacks is not None
     assert "total(2) returns None as before, and leaves what it was called on" in first.lacks[0]
 
 
 def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
-    ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aac", failing=2, recorded=2)
+    ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aac", failing=3, recorded=2)
     assert ranked == [1, 2]
     assert lacks == (
         "one other change also passes the failing tests and behaves differently: total(2) returns"
@@ -138,28 +141,28 @@ def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
 def test_the_first_is_no_rival_of_the_second_where_it_failed(failed: bool) -> None:
     called = Called(_rows("xxx", "aab", "aac", recorded=2))
     fixes, out = [_fix(1, 1.0), _fix(2, 2.0)], set[int]()
-    ranked = choose_patches(called, fixes, FAILURES * 2, lambda fix: fix.number in out)  # type: ignore[arg-type]
+    ranked = choose_patches(called, fixes, FAILURES * 3, lambda fix: fix.number in out)  # type: ignore[arg-type]
     assert next(ranked).lacks
     out.update([1] if failed else [])
     assert bool(next(ranked).lacks) is not failed
 
 
 def test_what_spoils_a_call_that_worked_comes_after_what_does_not() -> None:
-    ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aax", failing=2, recorded=3, worked=[2])
+    ranked, lacks = _choose([1.0, 3.0], "xxx", "aab", "aax", failing=3, recorded=3, worked=[2])
     assert (ranked, lacks) == ([2, 1], ())
 
 
 def test_patches_beyond_those_that_were_compared_are_rivals() -> None:
     fixes = [_fix(number, 1.0) for number in range(1, 27)]
     called = Called(_rows("xx", *["aa"] * 24, recorded=2))
-    (first,) = choose_patches(called, fixes, FAILURES * 2, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(called, fixes, FAILURES * 3, _held)  # type: ignore[arg-type]
     assert first.lacks == (
         "2 changes more that also pass the failing tests were not compared with it",
     )
 
 
 def test_patches_that_agree_support_each_other() -> None:
-    ranked, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac", recorded=2, failing=2)
+    ranked, _ = _choose([1.0, 1.3, 1.4], "xx", "ab", "ac", "ac", recorded=2, failing=3)
     assert ranked == [2, 1]
 
 
@@ -184,11 +187,11 @@ def test_what_there_was_no_time_for_tells_nobody_apart() -> None:
 
 def test_calls_there_was_no_time_for_are_not_held_against_a_patch() -> None:
     rows = ("xxxxxxxxxx", "axxxxx!!!!", "ayxxxxxxxx")
-    assert _choose([1.0, 1.1], *rows, recorded=2, failing=2)[0] == [1, 2]
+    assert _choose([1.0, 1.1], *rows, recorded=2, failing=3)[0] == [1, 2]
 
 
 def test_the_patch_after_which_an_example_holds_comes_first() -> None:
-    ranked, lacks = _choose([1.0, 1.1], "xx-", "aa-", "ab+", examples=1, recorded=2, failing=2)
+    ranked, lacks = _choose([1.0, 1.1], "xx-", "aa-", "ab+", examples=1, recorded=2, failing=3)
     assert (ranked, lacks) == ([2, 1], ())
 
 
@@ -223,7 +226,7 @@ def test_a_patch_after_which_every_call_returns_the_same_is_objected_to(
     before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
     after = [result(f"k{n}", value) for n, value in enumerate(values)]
     calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
-    (first,) = choose_patches(Called(calls), [_fix(1, 2.5)], FAILURES * 2, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 2.5)], FAILURES * 3, _held)  # type: ignore[arg-type]
     assert first.lacks == (("every call gives the same with it",) if flat else ())
 
 

@@ -293,11 +293,10 @@ def test_of_a_large_cluster_a_partial_fix_leaves_at_most_a_quarter(
 
 
 def _strong(candidates: Sequence[Candidate]) -> Calls:
-    """Two calls of the failing tests, which each change makes do the same."""
-    before, after = (CallResult("returned", "int", said, said) for said in ("1", "5"))
-    return Calls(
-        ("add(2, 3)", "add(1, 1)"), 2, ((before,) * 2, *((after,) * 2 for _ in candidates))
-    )
+    """Two calls of the failing tests, which each change makes do the same, and one that works."""
+    before, after, works = (CallResult("returned", "int", said, said) for said in "150")
+    rows = ((before, before, works), *((after, after, works) for _ in candidates))
+    return Calls(("add(2, 3)", "add(1, 1)", "add(0, 0)"), 3, rows, worked=frozenset({2}))
 
 
 def test_a_change_that_settles_one_way_of_failing_wins_and_the_rest_is_searched_on_top(
@@ -404,9 +403,10 @@ def test_what_was_refused_without_being_measured_stays_a_rival_of_the_next(
     tmp_path: Path, cause: Cause, patched: bool
 ) -> None:
     def calls(candidates: Sequence[Candidate]) -> Calls:
-        rows = ("xxx", "aab", "aac", *["def"] * len(candidates))[: 1 + len(candidates)]
+        rows = ("xxxx", "aaxb", "aaxc", *["defg"] * len(candidates))[: 1 + len(candidates)]
         told = (tuple(CallResult("returned", "int", m, m) for m in row) for row in rows)
-        return Calls(("add(2, 3)", "add(1, 1)", "add(0, 1)"), 2, tuple(told))
+        names = ("add(2, 3)", "add(1, 1)", "add(0, 0)", "add(0, 1)")
+        return Calls(names, 3, tuple(told), worked=frozenset({2}))
 
     def confirm(proposal: Proposal) -> Confirmed | Verdict:
         first = proposal.winners[-1].number == 1
@@ -447,7 +447,7 @@ def test_two_that_found_alike_by_themselves_are_evidence_for_each_other(tmp_path
     ledger, _ = _suggesting(tmp_path, model, calls=_strong)
     assert ledger.held[0].doubts == ()
     assert ledger.notes == [
-        "attempt 2 of list, made without seeing it, behaves like attempt 1 of rules on 2 calls"
+        "attempt 2 of list, made without seeing it, behaves like attempt 1 of rules on 3 calls"
     ]
 
 
