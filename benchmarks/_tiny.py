@@ -39,12 +39,8 @@ _COLUMNS = (40, 80, 200)
 _ENVIRONS: tuple[dict[str, str], ...] = ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, {"CI": "true"})
 
 
-def heal_tiny(turns: int, folder: Path) -> dict[str, Any]:
-    """The least seconds that a heal and a plain run take, by turns; the first heal is left out.
-
-    That one copies the environment, which every later run of a machine finds there.
-    """
-    repo, out = folder / "tiny", folder / "out"
+def write_project(repo: Path) -> Path:
+    """A repository with one function and its tests, two of which fail."""
     (repo / "tests").mkdir(parents=True)
     (repo / "slots.py").write_text(_SOURCE)
     (repo / "tests/test_slots.py").write_text(_TESTS)
@@ -52,6 +48,15 @@ def heal_tiny(turns: int, folder: Path) -> dict[str, Any]:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.invalid")
     for args in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Start")):
         subprocess.run(["git", *who, *args], cwd=repo, check=True)
+    return repo
+
+
+def heal_tiny(turns: int, folder: Path) -> dict[str, Any]:
+    """The least seconds that a heal and a plain run take, by turns; the first heal is left out.
+
+    That one copies the environment, which every later run of a machine finds there.
+    """
+    repo, out = write_project(folder / "tiny"), folder / "out"
     plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     heal = [sys.executable, "-I", "-m", "heal_bot", "heal", "--repo", str(repo), "--out", str(out),
             "--python", sys.prefix, "--proposers", "rules", "--quiet"]  # fmt: skip
