@@ -1,6 +1,7 @@
 """The sandbox in numbers: attacks refused, bombs ended, what it costs, which suites it changes.
 
-`attacks` counts the whole list: payloads, bombs, and what is tried on the way back.
+`attacks` counts the whole list: payloads, bombs, what is tried on the way back, and what a job
+could leave for another to hear.
 """
 
 from __future__ import annotations
@@ -50,6 +51,14 @@ def on_the_way_back(channels: ModuleType) -> list[str]:
     return found
 
 
+def overheard(sandbox: Sandbox, whispers: ModuleType) -> list[str]:
+    """What a search could leave for the process that answers the oracle, and that hears it."""
+    if os.geteuid() != 0:  # jobs share a uid then, and the oracle says so
+        return []
+    heard = whispers.is_heard
+    return [each.id for each in whispers.WHISPERS if heard(sandbox, each, alone=True)]
+
+
 def explode(bombs: ModuleType) -> tuple[list[str], int]:
     """Every bomb: those that did not end as the table says, and the processes left in all."""
     outcomes = bombs.explode_all()
@@ -77,10 +86,12 @@ def contained(world: ModuleType, bombs: ModuleType, engines: ModuleType) -> dict
 def main(argv: list[str]) -> int:
     """Run all parts and print one JSON object as the last line."""
     started = time.monotonic()
-    world, bombs, channels, engines = map(_load, ("world", "bombs", "channels", "engines"))
+    names = ("world", "bombs", "channels", "engines", "whispers")
+    world, bombs, channels, engines, whispers = map(_load, names)
     result: dict[str, Any] = {}
     with Sandbox.start(slots=2) as sandbox:
         wrong = escaped(world, world.run_inside(sandbox)) + on_the_way_back(channels)
+        wrong += overheard(sandbox, whispers)
         with sandbox.slot() as slot:
             cost = _speed.layers(sandbox, slot, ROUNDS)
         cost.update(_speed.suites(sandbox, world.PYTHON, SUITE_ROUNDS))
@@ -92,7 +103,7 @@ def main(argv: list[str]) -> int:
     there = contained(world, bombs, engines)
     table_ = world.attacks.ATTACKS
     result = {
-        "attacks": len(table_) + len(bombs.BOMBS) + len(channels.ATTACKS),
+        "attacks": sum(map(len, (table_, bombs.BOMBS, channels.ATTACKS, whispers.WHISPERS))),
         "escaped": wrong + unbounded,
         "allowed": [{"attack": a.id, "why": a.allowed} for a in table_ if a.allowed],
         "bombs": len(bombs.BOMBS),

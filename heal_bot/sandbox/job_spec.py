@@ -48,6 +48,9 @@ class Job:
     the names a `setup` job may reach by TLS through the supervisor's proxy; none by default.
     `index` is a socket of the caller by which the job's own gateway is told of an index
     (`index_gateway`) and tells what it refused: then the gateway is all that a `setup` job reaches.
+    Before one that is `alone` starts, every process that outlived its parent in another job is
+    killed and the files of the others in `/dev/shm` are removed; it has none of its own there,
+    and locks no file. Where jobs share a uid nobody is killed.
     With `terminals` it may open pseudo-terminals, where it has a uid of its own to own them.
     """
 
@@ -60,6 +63,7 @@ class Job:
     profile: Profile = "test"
     hosts: tuple[str, ...] = ()
     index: int = -1
+    alone: bool = False
     terminals: bool = False
 
     @property
@@ -99,6 +103,7 @@ def job_to_wire(job: Job) -> dict[str, Any]:
         "profile": job.profile,
         "hosts": list(job.hosts),
         "index": job.index >= 0,
+        "alone": job.alone,
         "terminals": job.terminals,
     }
 
@@ -121,6 +126,7 @@ def job_from_wire(data: Mapping[str, Any], fds: tuple[int, ...]) -> Job:
         profile=data["profile"],
         hosts=tuple(data["hosts"]),
         index=fds[-1] if data["index"] else -1,
+        alone=data["alone"] is True,
         terminals=data["terminals"] is True,
     )
 

@@ -181,6 +181,7 @@ def make_ruleset(
     ports: bool,
     network: bool = True,
     terminals: bool = False,
+    shared: bool = True,
 ) -> Ruleset:
     """The Landlock rules of a job, but for its own entries in `/proc`; made before the fork.
 
@@ -197,7 +198,8 @@ def make_ruleset(
         for path in read:
             rules.allow_path(path, _fitting(str(path), _RUN))
         for name, access in _system():
-            rules.allow_path(name, access)
+            if shared or name != SHARED_MEMORY:
+                rules.allow_path(name, access)
         for name in TERMINALS if terminals else ():
             if Path(name).exists():
                 rules.allow_path(name, _fitting(name, _DEVICE | AccessFS.READ_DIR))

@@ -139,6 +139,27 @@ def kill_below(root: int) -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
+def kill_orphans(root: int, spared: frozenset[int]) -> None:
+    """Kill the children of `root` but those spared, and what then becomes its child.
+
+    As a subreaper it is the parent of every process whose own one has ended. They may not fork
+    any more; returns after three looks that found nobody, or a second.
+    """
+    end, quiet = time.monotonic() + 1.0, 0
+    while quiet < 3 and time.monotonic() < end:
+        live = [
+            pid
+            for pid, process in list_processes().items()
+            if process.parent == root and not process.zombie and pid not in spared
+        ]
+        quiet = 0 if live else quiet + 1
+        for pid in live:
+            with contextlib.suppress(OSError):
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
 def wait_for(pid: int, seconds: float) -> int | None:
     """Reap one child within `seconds`, killing it at the end; its status, or None."""
     end = time.monotonic() + seconds

@@ -123,6 +123,8 @@ _STREAM, _DGRAM, _SEQPACKET = 1, 2, 5
 _TCP, _UDP = 6, 17
 _FAST_OPEN = 0x20000000
 _LOW32 = 0xFFFFFFFF
+# Of fcntl: locks of a process and of an open file, and leases; whoever opens the file hears them.
+_LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025)
 _O_CREAT = 0o100
 
 
@@ -172,14 +174,18 @@ def _isnt(position: int, value: int) -> seccomp.Arg:
 
 
 def compile_filter(
-    profile: Profile, *, own_network: bool = False, proxied: bool = False, own_uid: bool = True
-) -> bytes:
+    profile: Profile, *, own_network: bool = False, proxied: bool = False, own_uid: bool = True,
+    alone: bool = False,
+) -> bytes:  # fmt: skip
     """The filter of a profile; with `own_network` (a private namespace) `loopback` gets UDP too.
 
     Without `own_uid` the user's other processes are guarded where only their owner would be asked.
 
     With `proxied` a call for a TCP socket is handed over to the proxy, and `connect` does nothing
     and succeeds: the sockets there are have a connection already.
+
+    With `alone` no file is locked: a lock is seen by all who may open the file, and it lasts as
+    long as anyone who inherited it.
 
     ValueError for an unknown profile or a call that libseccomp cannot name.
     """
@@ -193,6 +199,10 @@ def compile_filter(
     for name in _NO_XATTR:
         built.deny(name, code=errno.ENOTSUP)
     _hide_cache(built)
+    if alone:
+        built.deny("flock", code=errno.ENOLCK)
+        for command in _LOCKS:
+            built.deny("fcntl", _is(1, command), code=errno.ENOLCK)
     for flag in _NAMESPACES:
         built.deny("clone", _has(0, flag))
     _deny_modes(built)

@@ -23,7 +23,7 @@ from typing import Any
 from heal_bot.sandbox import child_setup, egress_proxy, landlock, processes, resource_monitor
 from heal_bot.sandbox.job_lifecycle import JobState
 from heal_bot.sandbox.job_spec import Job, JobResult, Profile, ended_to_wire, job_from_wire
-from heal_bot.sandbox.scratch_slots import SCRATCH_PARTS, remove_scratch
+from heal_bot.sandbox.scratch_slots import SCRATCH_PARTS, purge_shared_memory, remove_scratch
 from heal_bot.sandbox.socket_ipc import SocketChannel
 from heal_bot.sandbox.uid_pool import claim_uids
 from heal_bot.sandbox.watchdog import fork_watchdog
@@ -69,7 +69,7 @@ class Supervisor:
         self._layers = probe(self._uids[0])
         self._cases: dict[int, JobState] = {}
         self._spoiled: set[int] = set()
-        self._filters: dict[tuple[Profile, bool], bytes] = {}
+        self._filters: dict[tuple[Profile, bool, bool], bytes] = {}
         self._selector = selectors.DefaultSelector()
         self._pace = resource_monitor.SamplingInterval(_TICK)
         self._guard, self._guard_line = (
@@ -171,7 +171,9 @@ class Supervisor:
         roots = tuple(root / part for part in SCRATCH_PARTS)
         served = job.profile == "loopback"
         own = served and self._layers.namespace
-        bpf = self._filter(job.profile, proxied=job.proxied)
+        bpf = self._filter(job)
+        if job.alone and uid is not None:
+            self._silence()
         helper, door = 0, None
         # The parent's ends of what the job takes along are closed whatever happens here.
         with contextlib.ExitStack() as passed:
@@ -184,8 +186,9 @@ class Supervisor:
                 # Without a uid of its own it could open the terminals of its user as well.
                 terminals = job.terminals and uid is not None
                 rules = landlock.make_ruleset(
-                    job.read, roots, ports=served, network=not own, terminals=terminals
-                )
+                    job.read, roots, ports=served, network=not own, terminals=terminals,
+                    shared=not job.alone,
+                )  # fmt: skip
                 passed.callback(rules.close)
             plan = child_setup.Plan(
                 job=job,
@@ -207,19 +210,34 @@ class Supervisor:
         kept = resource_monitor.Output(job.limits.kept_bytes)
         return JobState(number, slot, job, uid, roots, pid, out_read, err_read, kept, helper=helper)
 
-    def _filter(self, profile: Profile, *, proxied: bool) -> bytes:
+    def _silence(self) -> None:
+        """Leave nobody in the other jobs who could tell the next one what they know.
+
+        What the programs of these jobs know and whom they started stays; what outlived its parent
+        goes, and with it its locks, and the files that any of them left for others to see.
+        """
+        ours = {case.pid for case in self._cases.values()}
+        ours |= {case.helper for case in self._cases.values()} | {self._guard}
+        processes.kill_orphans(os.getpid(), frozenset(ours))
+        for case in self._cases.values():
+            if case.uid is not None:
+                purge_shared_memory(case.uid)
+
+    def _filter(self, job: Job) -> bytes:
         if self._layers.seccomp_reason:
             return b""
-        if (profile, proxied) not in self._filters:
+        kind = job.profile, job.proxied, job.alone
+        if kind not in self._filters:
             from heal_bot.sandbox.seccomp import compile_filter
 
-            self._filters[profile, proxied] = compile_filter(
-                profile,
+            self._filters[kind] = compile_filter(
+                job.profile,
                 own_network=self._layers.namespace,
-                proxied=proxied,
+                proxied=job.proxied,
                 own_uid=not self._layers.uid_reason,
+                alone=job.alone,
             )
-        return self._filters[profile, proxied]
+        return self._filters[kind]
 
     def _drain(self, key: selectors.SelectorKey) -> None:
         case: JobState = key.data

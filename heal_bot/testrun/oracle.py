@@ -85,6 +85,7 @@ def start_oracle(
             read=(driver, *map(Path, env.roots)),
             channels=desk.answering,
             limits=Limits(wall=wall, cpu=int(wall) + 1),
+            alone=True,
         )
         sandbox.start_job(job, slot)
         desk.answers()

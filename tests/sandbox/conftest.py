@@ -21,6 +21,7 @@ _SPEC.loader.exec_module(attacked)
 attacked.load("bombs")
 attacked.load("channels")
 attacked.load("engines")
+attacked.load("whispers")
 
 
 @pytest.fixture
