@@ -18,7 +18,7 @@ TYPES = frozenset({
     "MarkPullRequestReadyForReviewInput", "MarkPullRequestReadyForReviewPayload",
 })  # fmt: skip
 ROOTS = {
-    "Query": {"repository"},
+    "Query": {"repository", "viewer"},
     "Mutation": {"convertPullRequestToDraft", "markPullRequestReadyForReview"},
 }
 

@@ -25,6 +25,7 @@ OPERATIONS = frozenset(
         "checks/create",
         "checks/list-for-ref",
         "checks/update",
+        "actions/get-github-actions-default-workflow-permissions-repository",
         "git/create-blob",
         "git/create-commit",
         "git/create-ref",
@@ -36,6 +37,7 @@ OPERATIONS = frozenset(
         "git/get-tree",
         "git/list-matching-refs",
         "git/update-ref",
+        "issues/add-assignees",
         "issues/add-labels",
         "issues/create-comment",
         "issues/delete-comment",
@@ -64,6 +66,7 @@ OPERATIONS = frozenset(
         "repos/get-collaborator-permission-level",
         "repos/get-branch",
         "repos/get-content",
+        "repos/list-commits",
         "users/get-authenticated",
     ]
 )

@@ -129,10 +129,12 @@ def _fits(where: str, kind: str, value: Any) -> None:
         raise Fault(f"{where} is no {base}: {value!r}")
 
 
-def answer(world: World, document: Document, given: dict[str, Any]) -> dict[str, Any]:
+def answer(
+    world: World, document: Document, given: dict[str, Any], login: str = ""
+) -> dict[str, Any]:
     """The data for a document; Refused for what is not there, Fault for an answer of our own
     against the schema."""
-    root = {"Query": _query, "Mutation": _mutation}[document.kind](world)
+    root = _query(world, login) if document.kind == "Query" else _mutation(world)
     return _selected(root, document.fields, given)
 
 
@@ -153,7 +155,7 @@ def _selected(value: Any, fields: list[Field], given: dict[str, Any]) -> dict[st
     return found
 
 
-def _query(world: World) -> dict[str, Any]:
+def _query(world: World, login: str) -> dict[str, Any]:
     def repository(owner: str, name: str) -> Any:
         return {"object": commit} if f"{owner}/{name}".lower() == world.name.lower() else None
 
@@ -162,7 +164,7 @@ def _query(world: World) -> dict[str, Any]:
             return None
         return {"blame": lambda path: {"ranges": _ranges(world, oid, path)}}
 
-    return {"repository": repository}
+    return {"repository": repository, "viewer": {"login": login}}
 
 
 def _ranges(world: World, sha: str, path: str) -> list[dict[str, Any]]:

@@ -106,7 +106,8 @@ def _branch(request: Request) -> Answer:
     if sha is None:
         raise Refused(404, "Branch not found")
     shown = component("branch-with-protection")
-    shown |= {"name": name, "commit": world.listed_commit(sha), "protected": False}
+    protected = world.is_protected(f"refs/heads/{name}")
+    shown |= {"name": name, "commit": world.listed_commit(sha), "protected": protected}
     return Answer(200, shown)
 
 
@@ -303,6 +304,8 @@ def _create_pull(request: Request) -> Answer:
     world, body = request.world, request.body
     if not world.may_open_pulls and request.login == BOT:
         raise Refused(403, "GitHub Actions is not permitted to create or approve pull requests.")
+    if body.get("draft") and not world.drafts:
+        raise Refused(422, "Draft pull requests are not supported in this repository.")
     head = body["head"].rpartition(":")[2]
     sha, base = world.branch(head), world.branch(body["base"])
     if sha is None or base is None:
@@ -453,7 +456,9 @@ def check(world: World, number: int) -> dict[str, Any]:
         key: given.get("output", {}).get(key) for key in ("title", "summary", "text")
     }
     known = {
-        key: given[key] for key in ("name", "head_sha", "status", "conclusion") if key in given
+        key: given[key]
+        for key in ("name", "head_sha", "status", "conclusion", "external_id")
+        if key in given
     }
     output["annotations_count"] = world.annotated.get(number, 0)
     url = f"{world.api}/check-runs/{number}"

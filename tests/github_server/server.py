@@ -142,7 +142,7 @@ class LoopbackGitHub:
             told = [{"type": "FORBIDDEN", "message": "Resource not accessible by integration"}]
         elif broken is None:
             try:
-                data = graphql.answer(self.world, document, given)
+                data = graphql.answer(self.world, document, given, login or "")
             except graphql.Fault as fault:
                 self.judge.violations.append(f"{name}: answer: {fault}")
             except Refused as refused:

@@ -20,10 +20,11 @@ from tests.github_server.world import Refused, Review
 _BODY_LIMIT = 65_536
 SERVED = {
     "actions/list-workflow-runs", "actions/list-workflow-runs-for-repo", "checks/list-for-ref",
-    "issues/add-labels", "issues/delete-comment", "pulls/create-review",
+    "issues/add-assignees", "issues/add-labels", "issues/delete-comment", "pulls/create-review",
     "pulls/create-review-comment",
     "pulls/list-files", "pulls/list-review-comments", "pulls/list-reviews",
     "pulls/request-reviewers", "reactions/create-for-pull-request-review-comment",
+    "repos/list-commits",
 }  # fmt: skip
 
 
@@ -41,6 +42,27 @@ def _add_labels(request: Request) -> Answer:
     names = request.body["labels"] if isinstance(request.body, dict) else request.body
     pull.labels += [name for name in names if name not in pull.labels]
     return Answer(200, [request.world.label(name) for name in pull.labels])
+
+
+@handles("issues/add-assignees")
+def _assign(request: Request) -> Answer:
+    pull = request.world.pulls[issue(request)]
+    known = request.world.permissions
+    # Who cannot be assigned is passed over silently, as GitHub does.
+    pull.assigned += [name for name in request.body["assignees"] if known.get(name) != "missing"]
+    # The server checks answers against a form that a pull request's issue fits.
+    shown = component("issue") | {"number": pull.number, "title": pull.title, "body": pull.body}
+    return Answer(201, shown | {"assignees": [request.world.user(n) for n in pull.assigned]})
+
+
+@handles("repos/list-commits")
+def _list_commits(request: Request) -> Answer:
+    world, at = request.world, request.query.get("sha", request.world.default_branch)
+    sha = world.branch(at) or at
+    if world.git.kind(sha) != "commit":
+        raise Refused(404, "Not Found")
+    found = world.git.git("log", "--format=%H", sha).decode().split()
+    return Answer(200, page(request, [world.listed_commit(one) for one in found]))
 
 
 @handles("pulls/request-reviewers")

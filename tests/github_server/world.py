@@ -46,6 +46,7 @@ class Pull:
     closed_by: str = ""
     labels: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    assigned: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -103,6 +104,7 @@ class World:
     more: bool = False
     base_roles: dict[str, str] = field(default_factory=dict)
     may_open_pulls: bool = True
+    drafts: bool = True
     protected: tuple[str, ...] = ()
     denied: set[str] = field(default_factory=set)
     pulls: dict[int, Pull] = field(default_factory=dict)
@@ -300,6 +302,7 @@ class World:
             "issue_url": f"{self.api}/issues/{comment.issue}",
             "body": comment.body,
             "user": self.user(comment.user),
+            "author_association": "MEMBER" if comment.user in self.permissions else "NONE",
         }
 
     def run(self, run: Run) -> dict[str, Any]:
