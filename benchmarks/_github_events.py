@@ -106,7 +106,7 @@ REFUSALS: dict[str, tuple[Make, str]] = {
         lambda s: s.comment("/heal @" + "f" * 40), "the head is"),
     "a comment on a closed pull request": (_closed_pull, "not open"),
     "a comment after its branch was deleted": (_deleted, "not open"),
-    "words it does not know": (lambda s: s.comment("/heal everything"), "does not know"),
+    "words it does not know": (lambda s: s.comment("/heal aply"), "does not know"),
     "a comment on a stopped pull request": (_stopped, "heal-bot-stop"),
     "a red run of a stopped pull request": (
         lambda s: s.finished(s.red("feature", event="pull_request"), _stop(s)), "heal-bot-stop"),

@@ -36,6 +36,7 @@ def comments_not_allowed(stage: Stage) -> None:
 
 
 def conversation_locked(stage: Stage) -> None:
+    stage.inputs["pull-requests"] = "auto"
     locked = "Unable to create comment because issue is locked."
     stage.github.faults.append(Fault("issues/create-comment", status=403, times=9, message=locked))
     stage.act(red_of_pull(stage))
@@ -112,6 +113,7 @@ def labels_not_allowed(stage: Stage) -> None:
 
 
 def branch_differs_in_workflows(stage: Stage) -> None:
+    stage.inputs["pull-requests"] = "auto"
     told = ("refusing to allow a GitHub App to create or update workflow"
             " `.github/workflows/ci.yml` without `workflows` permission")  # fmt: skip
     event = red_of_pull(stage)
@@ -282,6 +284,7 @@ def branch_gone_before_the_write(stage: Stage) -> None:
 
 
 def base_gone_before_the_pull_request(stage: Stage) -> None:
+    stage.inputs["pull-requests"] = "auto"
     stage.github.world.git.set_ref("refs/heads/release", stage.base)
     event = stage.finished(stage.red("release"))
     stage.github.watch = lambda number, moment: (

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks._github_events import REFUSALS, TRIGGERS, Make, red_comment, red_of_pull
+from benchmarks._github_quiet import QUIET
 from benchmarks._github_rare import RARE
 from benchmarks._github_stage import BOT, Stage
 from benchmarks._github_ways import WAYS, mode
@@ -30,6 +31,7 @@ def allowed(make: Make) -> Scenario:
     """It is healed and proposed; a second time without news nothing is written."""
 
     def play(stage: Stage) -> None:
+        stage.inputs["pull-requests"] = "auto"
         event = make(stage)
         stage.act(event)
         assert (stage.status, stage.delivery) == ("partly_healed", "created"), stage.said
@@ -106,6 +108,7 @@ def together(number: int, make: Make) -> Scenario:
     """Two runs at once: the first stands still at a request while the second runs to its end."""
 
     def play(stage: Stage) -> None:
+        stage.inputs["pull-requests"] = "auto"
         event = make(stage)
         aim = stage.stop_at(number, "after", signal.SIGSTOP)
         first = stage.start(event)
@@ -133,7 +136,7 @@ def quick() -> dict[str, Scenario]:
         found[f"{name}: allowed"] = allowed(make)
     for name, (make, reason) in REFUSALS.items():
         found[f"{name}: refused"] = refused(make, reason)
-    for scenario in (*WORLDS, *WAYS, *RARE):
+    for scenario in (*WORLDS, *WAYS, *RARE, *QUIET):
         found[scenario.__name__.replace("_", " ")] = scenario
     for name, delivery in MODES.items():
         found[f"mode {name}"] = mode(name, delivery)

@@ -29,6 +29,7 @@ from tests.github_server.world import BOT, Pull, Run
 # Built from parts, so that no scanner takes it for a real one.
 TOKEN = "ghs_" + "LoopbackTokenForTheBenchmark0000001"
 REPO = "octo/shop"
+HERE = {"full_name": REPO, "default_branch": "main"}
 ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
 JUNIT = """<testsuite name="pytest" tests="1" failures="1"><testcase
  classname="tests.test_pricing" name="test_total"><failure message="assert 2 == 3">E assert 2 == 3
@@ -107,7 +108,7 @@ class Stage:
         kind = "Bot" if actor.endswith("[bot]") else "User"
         user = {"login": actor, "type": kind}
         return "issue_comment", {
-            "action": "created", "repository": {"full_name": REPO, "default_branch": "main"},
+            "action": "created", "repository": HERE,
             "sender": user, "issue": {"number": pull.number, "pull_request": {}},
             "comment": {"id": said.id, "body": body, "user": user},
         }  # fmt: skip
@@ -127,7 +128,7 @@ class Stage:
         """A `pull_request_review_comment` event."""
         user = {"login": "ada", "type": "User"}
         return "pull_request_review_comment", {
-            "action": "created", "repository": {"full_name": REPO}, "sender": user,
+            "action": "created", "repository": HERE, "sender": user,
             "pull_request": self.ends(pull),
             "comment": {"id": 7001, "body": body, "user": user, "path": path, "line": line,
                         "side": "RIGHT", "commit_id": pull.head_sha},
@@ -137,14 +138,14 @@ class Stage:
         """A `pull_request_review` event."""
         user = {"login": "ada", "type": "User"}
         return "pull_request_review", {
-            "action": "submitted", "repository": {"full_name": REPO}, "sender": user,
+            "action": "submitted", "repository": HERE, "sender": user,
             "pull_request": self.ends(pull), "review": {"id": 7002, "body": body, "user": user},
         }  # fmt: skip
 
     def finished(self, run: Run, pull: Pull | None = None) -> Event:
         """A `workflow_run` event."""
         return "workflow_run", {
-            "action": "completed", "repository": {"full_name": REPO}, "sender": {"login": "ada"},
+            "action": "completed", "repository": HERE, "sender": {"login": "ada"},
             "workflow_run": {
                 "id": run.id, "head_sha": run.head_sha, "head_branch": run.head_branch,
                 "event": run.event, "conclusion": run.conclusion,
@@ -156,18 +157,18 @@ class Stage:
     def dispatch(self, **payload: object) -> Event:
         """A `repository_dispatch` event."""
         return "repository_dispatch", {
-            "action": "heal", "repository": {"full_name": REPO, "default_branch": "main"},
+            "action": "heal", "repository": HERE,
             "sender": {"login": "ada"}, "client_payload": payload,
         }  # fmt: skip
 
     def pushed(self) -> Event:
         """A `push` event; the failed run is this very job."""
-        return "push", {"repository": {"full_name": REPO}}
+        return "push", {"repository": HERE}
 
     def pull_event(self, pull: Pull) -> Event:
         """A `pull_request` event."""
         return "pull_request", {
-            "repository": {"full_name": REPO}, "sender": {"login": "ada"},
+            "repository": HERE, "sender": {"login": "ada"},
             "pull_request": self.ends(pull),
         }  # fmt: skip
 

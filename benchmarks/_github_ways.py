@@ -24,6 +24,7 @@ def no_pull_requests_allowed(stage: Stage) -> None:
 
 
 def protected_branches(stage: Stage) -> None:
+    stage.inputs["pull-requests"] = "auto"
     stage.github.world.protected = ("heal-bot/*",)
     for _ in range(2):
         stage.act(_again(stage))
@@ -37,6 +38,7 @@ def _again(stage: Stage) -> Event:
 
 
 def read_only(stage: Stage) -> None:
+    stage.inputs["pull-requests"] = "auto"
     stage.github.world.read_only.add(BOT)
     stage.act(red_of_pull(stage))
     assert (stage.status, stage.delivery) == ("partly_healed", "summary"), stage.said

@@ -19,6 +19,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.settings import Settings
 from heal_bot.core.text import Secret, for_log, for_markdown
 from heal_bot.github import actions_runner, permission_check
+from heal_bot.github.client import Route
 from heal_bot.github.pulls import GitHub
 from heal_bot.ports.code_host import try_aside
 from heal_bot.publish.delivery_options import Options, Published
@@ -35,11 +36,12 @@ HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "cand
            "working-directory", "build-hosts")  # fmt: skip
 _SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key",
                      "index-url"})  # fmt: skip
-_DELIVERY = frozenset({"mode", "base", "branch-prefix", "title", "commit-message", "labels",
-                       "reviewers", "draft", "signoff"})  # fmt: skip
+_DELIVERY = frozenset({"mode", "pull-requests", "diagnosis-comment", "base", "branch-prefix",
+                       "title", "commit-message", "labels", "reviewers", "assignees", "draft",
+                       "signoff"})  # fmt: skip
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
                     "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
-                    "replies", "resume", "paths", "system-packages",
+                    "replies", "resume", "paths", "system-packages", "proxy", "ca-file",
                     "verify-command"})  # fmt: skip
 # What a step says to start the container; the runner passes it on like an input.
 _RUNNERS = frozenset({"args", "entrypoint"})
@@ -160,9 +162,18 @@ class ActionContext:
             signoff=_flag(given, "signoff"),
             paths=self.settings.paths,
             project=self.settings.working_directory,
+            pull_requests=given.get("pull-requests", ""),
+            base=given.get("base", ""),
+            diagnosis_comment=_flag(given, "diagnosis-comment"),
+            assignees=tuple(name.lstrip("@") for name in _listed(given.get("assignees", ""))),
         )
 
-    def forge(self) -> GitHub:
+    @property
+    def route(self) -> Route:
+        """How GitHub is reached."""
+        return Route(self.settings.proxy, self.settings.ca_file)
+
+    def forge(self, default_branch: str = "") -> GitHub:
         """The repository on GitHub; nothing is asked yet."""
         chosen = self.settings
         return GitHub.open(
@@ -171,6 +182,8 @@ class ActionContext:
             chosen.github_repository,
             server_url=chosen.github_server_url,
             app=self.inputs.get("app", ""),
+            route=self.route,
+            default_branch=default_branch,
         )
 
     def say(
@@ -186,7 +199,7 @@ class ActionContext:
 
         Where the token may not comment that is a warning: the step summary says the same.
         """
-        mark = status_comment.request_mark(request)
+        mark = status_comment.mark_of(request)
         try_aside(self.run, lambda: forge.talk.comment(self.run, number, mark, text(mark), new=new))
 
     def tell(self, outputs: Mapping[str, str], text: str) -> None:
@@ -220,6 +233,9 @@ class ActionContext:
             "delivery": done.status,
             "pull-request-url": done.url,
             "pull-request-number": str(done.number or ""),
+            "branch": done.branch if done.commit else "",
+            "commit-sha": done.commit,
+            "operation": done.status if done.status in {"created", "updated"} else "none",
             "patch": str(patch) if patch.exists() else "",
             "suggestion": str(suggestion) if suggestion.exists() else "",
             "fixed": str(fixed),
@@ -259,8 +275,19 @@ def _settings(
     for name in ("proposers", "paths", "build-hosts"):
         options[name.replace("-", "_")] = _listed(given.get(name, ""))
     options["loopback"] = _flag(given, "loopback")
+    if named := given.get("ca-file"):
+        options["ca_file"] = str(_find_certificates(environ, named))
     known = {name: value for name, value in options.items() if name in Settings.model_fields}
     return settings.load(environ, config, known)
+
+
+def _find_certificates(environ: Mapping[str, str], named: str) -> Path:
+    """The file of certificates below the workspace."""
+    workspace = Path(environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+    path = (workspace / named).resolve()
+    if not path.is_relative_to(workspace) or not path.is_file():
+        raise UsageError(f"input ca-file is {named[:200]!r}; the workspace has no such file")
+    return path
 
 
 def _unknown(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,14 @@ from heal_bot.action import event_file, local_event
 from heal_bot.action import webhook_event as events
 from heal_bot.action.action_context import ActionContext, report_broken_run
 from heal_bot.action.webhook_event import CommandRequest, Ignored
+from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import HealBotError, ProvisionError, no_room
 from heal_bot.core.model import HealRequest
+from heal_bot.core.text import one_line
 from heal_bot.github import actions_runner, permission_check
 from heal_bot.github.pulls import GitHub
 from heal_bot.github.workflow_runs import Runs
+from heal_bot.ports.code_host import try_aside
 from heal_bot.report import status_comment
 
 if TYPE_CHECKING:
@@ -66,18 +70,20 @@ def _written(job: ActionContext, name: str, path: Path) -> None:
 
 def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None) -> None:
     """The whole run: event, admission, healing without the token, publishing with it."""
-    asked = events.read_event(name, event_file.load(path), job.facts())
+    payload = event_file.load(path)
+    asked = events.read_event(name, payload, job.facts())
     if isinstance(asked, Ignored) and asked.reply_to is None:
         job.nothing(asked.reason)
         return
-    forge = job.forge()
+    forge = job.forge(local_event.find_default_branch(payload))
     if isinstance(asked, Ignored):
         job.refuse(asked.reason)
-        _reply(job, forge, asked.pull_number, asked.reply_to, asked.reason)
+        _reply(job, forge, asked, once=asked.actor if asked.once else "")
         return
     runs = Runs(
-        forge.repo, forge.repository, job.settings.github_token, job.settings.github_api_url
-    )
+        forge.repo, forge.repository, job.settings.github_token, job.settings.github_api_url,
+        job.route,
+    )  # fmt: skip
     located = _located(job, asked, forge, runs)
     if isinstance(located, str):
         job.nothing(located)
@@ -85,13 +91,16 @@ def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None)
     if idle := _own(located.request, job) or _fleeting(located.request, job):
         job.nothing(idle)
         return
-    admitted = permission_check.admit(job.run, located.request, forge, job.allow, job.bots)
+    admitted = permission_check.admit(
+        job.run, located.request, forge, job.allow, job.bots, job.options().prefix
+    )
     request = admitted.request
-    if request.pull_number is None and (base := job.inputs.get("base")):
+    if request.answered_in is None and (base := job.inputs.get("base")):
         request = replace(request, base_ref=base)
     if admitted.refusal:
         job.refuse(admitted.refusal)
-        _reply(job, forge, request.pull_number, request.reply_to, admitted.refusal)
+        told = Ignored(admitted.refusal, request.answered_in, request.reply_to, request.actor)
+        _reply(job, forge, told, once=request.actor if admitted.stranger else "")
         return
     # Imported here: a request that is refused need not wait for what it will not use.
     from heal_bot.action import request_handlers, worker_process
@@ -133,6 +142,8 @@ def _located(
 
 def _fleeting(request: HealRequest, job: ActionContext) -> str:
     """Why a run of what is no lasting branch starts nothing."""
+    if request.base_ref and not is_branch(request.base_ref):
+        return f"{one_line(request.base_ref, 80)} is no branch that a pull request can target"
     if request.base_ref.startswith("gh-readonly-queue/"):
         return "the branch of a merge queue lives for its check alone; heal the pull request"
     tag = job.environ.get("GITHUB_REF_TYPE") == "tag" and request.trigger.startswith("step:")
@@ -150,10 +161,15 @@ def _own(request: HealRequest, job: ActionContext) -> str:
     return f"branch {request.base_ref} is heal-bot's own; ask with a comment to repair it"
 
 
-def _reply(
-    job: ActionContext, forge: GitHub, number: int | None, reply_to: int | None, reason: str
-) -> None:
-    """Answer a request that is not served in one sentence, once."""
+def _reply(job: ActionContext, forge: GitHub, told: Ignored, *, once: str) -> None:
+    """Answer a request that is not served in one sentence; to `once`, a person, once for all."""
+    number, reply_to = told.pull_number, told.reply_to
     if number is None or reply_to is None:
         return
-    job.say(forge, number, reply_to, lambda mark: status_comment.render_refused(mark, reason))
+    if not once:
+        text = partial(status_comment.render_refused, reason=told.reason)
+        job.say(forge, number, reply_to, text)
+        return
+    mark = status_comment.person_mark(once)
+    said = status_comment.render_refused(mark, told.reason)
+    try_aside(job.run, lambda: forge.talk.comment(job.run, number, mark, said, keep=True))

@@ -34,6 +34,11 @@ def complete_environment(environ: Mapping[str, str], payload: Mapping[str, Any])
     return {**{name: value for name, value in known.items() if value}, **told}
 
 
+def find_default_branch(payload: Mapping[str, Any]) -> str:
+    """The default branch as the event names it; '' where it does not."""
+    return _text(_part(payload, "repository"), "default_branch")
+
+
 def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = payload.get(name)
     return found if isinstance(found, dict) else {}

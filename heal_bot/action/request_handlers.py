@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from heal_bot.action import comment_command
 from heal_bot.action.action_context import ActionContext
 from heal_bot.action.prior_runs import finish_known, recall_prior
 from heal_bot.action.webhook_event import CommandRequest
@@ -33,6 +34,7 @@ from heal_bot.report import status_comment
 
 # GitHub shows ten of a level per step; the end of the run is one of them.
 _MARKED = 9
+_HINT = 8_000
 Healer = Callable[[ActionContext, Task], OutcomeRecord]
 
 
@@ -45,7 +47,7 @@ def heal_and_publish(
     heal: Healer,
 ) -> None:
     """Reports, memory, the run itself, delivery; a superseded result is healed once more."""
-    request, options = _since_green(job, asked, runs), job.options()
+    request, options = _discussed(job, _since_green(job, asked, runs), forge), job.options()
     if options.mode != "dry-run":
         _begin(job, asked, forge)
     with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
@@ -117,29 +119,26 @@ def report_ended_run(
     job: ActionContext, request: HealRequest, forge: GitHub, error: BaseException
 ) -> None:
     """Tell whoever waits for the answer that the run broke, or was cancelled."""
-    if request.reply_to is None or request.pull_number is None:
+    number, reply_to = request.answered_in, request.reply_to
+    if reply_to is None or number is None:
         return
     told = str(error) if isinstance(error, HealBotError) else "its log says why"
     if isinstance(error, KeyboardInterrupt):
         told = "it was cancelled"
-    job.say(
-        forge,
-        request.pull_number,
-        request.reply_to,
-        lambda m: status_comment.render_failed(m, told),
-    )
+    job.say(forge, number, reply_to, lambda m: status_comment.render_failed(m, told))
 
 
 def _begin(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
     """Show whoever asked that the request was seen, and for which commit it is served."""
     request = asked.request
-    if request.reply_to is None or request.pull_number is None:
+    number, reply_to = request.answered_in, request.reply_to
+    if reply_to is None or number is None:
         return
     react_seen(job, asked, forge)
     job.say(
         forge,
-        request.pull_number,
-        request.reply_to,
+        number,
+        reply_to,
         lambda mark: status_comment.render_working(mark, request.base_sha, job.run_url),
         new=job.environ.get("GITHUB_RUN_ATTEMPT") == "1",
     )
@@ -191,6 +190,19 @@ def _since_green(job: ActionContext, asked: CommandRequest, runs: Runs) -> HealR
     return replace(request, good=green.sha, green=green.started) if green else request
 
 
+def _discussed(job: ActionContext, request: HealRequest, forge: GitHub) -> HealRequest:
+    """The request with what people said on our proposal, where it was made, as its hint."""
+    if request.thread is None:
+        return request
+    try:
+        said = forge.talk.discussion(job.run, request.thread)
+    except ForgeError as error:
+        job.run.emit(Noted(stage="intake", message=f"discussion: {error}", level="warning"))
+        return request
+    told = [f"{login}: {hint}" for login, text in said if (hint := comment_command.hint_of(text))]
+    return replace(request, instruction="\n".join([request.instruction, *told]).strip()[:_HINT])
+
+
 def _is_own(job: ActionContext, number: int) -> bool:
     return str(number) == job.settings.github_run_id
 
@@ -214,22 +226,18 @@ def close_green(job: ActionContext, request: HealRequest, forge: GitHub) -> None
 
 
 def reply_to_verb(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
-    """The verbs that start no run: apply, explain, stop, help."""
+    """The verbs that start no run: pick, apply, explain, stop, help."""
     request = asked.request
-    assert request.pull_number is not None
-    assert request.reply_to is not None
+    number, reply_to = request.answered_in, request.reply_to
+    assert number is not None
+    assert reply_to is not None
     try:
-        done, text = _spoken(job, request, request.pull_number, forge)
+        done, text = _spoken(job, request, number, forge)
     except ForgeError as error:
         done = Published("refused", str(error))
         text = f"Not done: {for_markdown(str(error), 400)}"
         click.echo(actions_runner.annotation("warning", "heal-bot", str(error)))
-    job.say(
-        forge,
-        request.pull_number,
-        request.reply_to,
-        lambda mark: status_comment.render_answer(mark, text),
-    )
+    job.say(forge, number, reply_to, lambda mark: status_comment.render_answer(mark, text))
     job.tell({"status": "nothing_to_do", "delivery": done.status}, text)
     click.echo(for_log(f"{request.verb}: {done.status}"))
 
@@ -250,6 +258,8 @@ def _spoken(
             return done, apply_comment_command.explain_proposals(
                 run, request.base_ref, forge, prefix
             )
+        case "pick":
+            return done, f"No question with a choice {request.choice} is open here."
         case "stop":
             forge.talk.label(run, number, (STOPPED,))
             told = f"until the label `{STOPPED}` is removed"

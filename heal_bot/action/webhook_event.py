@@ -66,13 +66,15 @@ class CommandRequest:
 class Ignored:
     """An event that asks for nothing, or for what is never done.
 
-    With `reply_to` a person waits for the answer, on pull request `pull_number` where it is one.
+    With `reply_to` a person waits for the answer, on pull request `pull_number` where it is one;
+    `once` that there is no second answer of the kind for that person.
     """
 
     reason: str
     pull_number: int | None = None
     reply_to: int | None = None
     actor: str = ""
+    once: bool = False
 
 
 def read_event(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
@@ -199,7 +201,7 @@ def _comment(event: webhook_payload.CommentEvent, facts: EventFacts) -> CommandR
 def _line(event: webhook_payload.LineCommentEvent, facts: EventFacts) -> CommandRequest | Ignored:
     """The line of the comment picks the function, its text is the instruction."""
     comment, number = event.comment, event.pull_request.number
-    found = read_command(event.action, event.sender, comment, number, facts, free=True)
+    found = read_command(event.action, event.sender, comment, number, facts)
     if isinstance(found, Ignored):
         return found
     if reason := _foreign(event.pull_request.head, facts):
@@ -225,11 +227,9 @@ def read_command(
     comment: webhook_payload.Comment,
     number: int,
     facts: EventFacts,
-    *,
-    free: bool = False,
 ) -> CommandRequest | Ignored:
     """The request of a comment, if its own author has just written a command."""
-    said = comment_command.parse(comment.body or "", free=free)
+    said = comment_command.parse(comment.body or "")
     if action != "created" or said is None:
         return Ignored("the comment is no new /heal command")
     if sender.login != comment.user.login:
@@ -238,7 +238,7 @@ def read_command(
         return Ignored(f"{one_line(sender.login)} is a bot that is not listed in `bots`")
     if isinstance(said, comment_command.Unknown):
         reason = f"/heal does not know {said.word!r}; /heal help tells what it knows"
-        return Ignored(reason, number, comment.id, sender.login)
+        return Ignored(reason, number, comment.id, sender.login, once=True)
     request = HealRequest(
         repo=facts.repo,
         base_sha=said.sha,
@@ -249,6 +249,7 @@ def read_command(
         pull_number=number,
         reply_to=comment.id,
         verb=said.verb,
+        choice=said.choice,
         only=said.only,
         targets=said.targets,
         instruction=said.hint or facts.instruction,

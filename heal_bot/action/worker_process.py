@@ -62,7 +62,7 @@ def heal(job: ActionContext, task: Task) -> OutcomeRecord:
         fetched = fetch(
             job.run, asked.github_token, asked.github_server_url, asked.github_repository,
             task.request.base_sha, scratch / "repository", task.config_ref,
-            task.request.tested_sha, task.request.good,
+            task.request.tested_sha, task.request.good, job.route,
         )  # fmt: skip
         config = _config(job, fetched)
         job = job.configured(config)
@@ -116,7 +116,7 @@ def _run(
     try:
         return process.run(
             argv,
-            env=_environment(chosen, scratch),
+            env=_environment(chosen, request.trust, scratch),
             cwd=scratch,
             seconds=chosen.max_minutes * 60 + _GRACE,
             stdin=secret_vault.pack_secrets(
@@ -254,8 +254,11 @@ def _keys(chosen: Settings) -> dict[str, str]:
     return {name: key.reveal() for name, key in keys.items() if key}
 
 
-def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
-    """The child's environment, from an allow-list: addresses and folders, no key, no token."""
+def _environment(chosen: Settings, trust: Trust, scratch: Path) -> dict[str, str]:
+    """The child's environment, from an allow-list: addresses and folders, no key, no token.
+
+    A proxy's address may hold a password: it is for trusted code alone.
+    """
     known = {
         "PATH": os.defpath + ":/usr/local/bin",
         "HOME": str(scratch),
@@ -268,7 +271,7 @@ def _environment(chosen: Settings, scratch: Path) -> dict[str, str]:
         "GITHUB_REPOSITORY": chosen.github_repository,
         "VIRTUAL_ENV": chosen.virtual_env,
         "SSL_CERT_FILE": chosen.ca_file,
-        "HTTPS_PROXY": chosen.proxy,
+        "HTTPS_PROXY": chosen.proxy if trust is Trust.TRUSTED else "",
         "HEAL_BOT_WORKSPACE": chosen.workspace,
         "HEAL_BOT_CACHE": chosen.cache_dir,
         "HEAL_BOT_SCRATCH": chosen.scratch_dir,

@@ -11,7 +11,7 @@ import click
 from heal_bot.cli import shared_options
 from heal_bot.core.errors import ForgeError, UsageError
 from heal_bot.core.text import for_log, one_line
-from heal_bot.publish.delivery_options import MODES, Options
+from heal_bot.publish.delivery_options import MODES, WHEN, Options
 
 if TYPE_CHECKING:
     from heal_bot.core.events import Run
@@ -44,6 +44,13 @@ if TYPE_CHECKING:
 @click.option(
     "--mode", type=click.Choice(MODES), default=MODES[0], show_default=True, help="How to deliver."
 )
+@click.option(
+    "--pull-requests",
+    type=click.Choice(WHEN),
+    default="auto",
+    show_default=True,
+    help="When a red pull request gets a proposal; whoever calls this by hand wants one.",
+)
 @click.option("--retry", is_flag=True, help="Propose again what people closed.")
 @click.option(
     "--claimed", is_flag=True, help="Say that only an unprivileged run stands behind the bundle."
@@ -55,6 +62,7 @@ def command(
     base_ref: str,
     pull: int | None,
     mode: str,
+    pull_requests: str,
     retry: bool,
     claimed: bool,
 ) -> None:
@@ -67,6 +75,7 @@ def command(
     from heal_bot.core import bundle, settings
     from heal_bot.core.events import Run
     from heal_bot.core.model import HealRequest
+    from heal_bot.github.client import Route
     from heal_bot.github.pulls import GitHub
     from heal_bot.publish.publishing import publish
 
@@ -81,14 +90,19 @@ def command(
     if not name:
         raise UsageError("no repository is given; set GITHUB_REPOSITORY or --repo owner/name")
     server = chosen.github_server_url
-    forge = GitHub.open(chosen.github_token, chosen.github_api_url, name, server_url=server)
+    route = Route(chosen.proxy, chosen.ca_file)
+    forge = GitHub.open(
+        chosen.github_token, chosen.github_api_url, name, server_url=server, route=route
+    )
     run = Run(print_events(err=True))
+    named = bool(base_ref)
     if base_sha and not base_ref:
         base_ref = chosen.github_ref_name
     request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")
     if pull is not None:
         request = _of_pull(run, request, forge, pull)
-    done = publish(run, record, request, forge, Options(mode=mode), claimed=claimed)
+    options = Options(mode=mode, pull_requests=pull_requests, base=base_ref if named else "")
+    done = publish(run, record, request, forge, options, claimed=claimed)
     click.echo(describe_result(done))
     if done.status == "refused":
         raise ForgeError("the bundle was refused; nothing was written")

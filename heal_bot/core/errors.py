@@ -78,6 +78,10 @@ class ForgeForbiddenError(ForgeError):
     """The token, a setting or a branch rule does not allow this; asking again changes nothing."""
 
 
+class ForgeNoDraftsError(ForgeError):
+    """The plan of a private repository has no drafts."""
+
+
 class LLMError(HealBotError):
     """A model call failed; `kind` says how and `retry_after` (seconds) when to come back.
 

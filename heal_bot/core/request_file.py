@@ -34,7 +34,9 @@ class _Request(BaseModel):
     run_id: Annotated[int, Field(ge=0)] | None = None
     pull_number: Annotated[int, Field(ge=1)] | None = None
     reply_to: Annotated[int, Field(ge=1)] | None = None
+    thread: Annotated[int, Field(ge=1)] | None = None
     verb: _Line = "heal"
+    choice: _Line = ""
     only: _Lines = ()
     targets: _Lines = ()
     instruction: _Text = ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from heal_bot.core.errors import ForgeError, ForgeForbiddenError, UsageError
+from heal_bot.core.errors import ForgeError, ForgeForbiddenError, ForgeNoDraftsError, UsageError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.text import Secret, one_line, redact
 
@@ -26,12 +27,15 @@ _LONGEST_WAIT = 60.0
 # GitHub asks for a minute after a secondary limit that names no time.
 _UNTOLD = 60.0
 _SECONDS = 20
+# What the SDK raises for a redirect to elsewhere, for HTML, or for JSON of another form.
+_ODD = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 _TRIES = 3
 _READ_ONLY = (
     "the token may not write here: give the job `permissions:` with `contents: write`,"
     " `pull-requests: write`, `issues: write` and `checks: write`"
 )
 _UNSEEN = "GitHub answered 404 to a write"
+_NO_DRAFTS = "draft pull requests are not supported"
 _MOVED = "the pull request's diff changed meanwhile and no longer shows this line"
 # What GitHub says, in lower case, and the setting that decides it.
 _REMEDIES = (
@@ -68,7 +72,18 @@ def check_url(name: str, url: str) -> bool:
     return local
 
 
-def connect(token: Secret, api_url: str) -> Github:
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How GitHub is reached: a proxy for encrypted connections, and a file of private CAs."""
+
+    proxy: str = ""
+    ca_file: str = ""
+
+
+DIRECT = Route()
+
+
+def connect(token: Secret, api_url: str, route: Route = DIRECT) -> Github:
     """A client for the API at `api_url`; nothing is asked yet.
 
     Raises UsageError for a URL that would send the token in the clear.
@@ -82,11 +97,13 @@ def connect(token: Secret, api_url: str) -> Github:
 
     # What it warns of on stderr, a refused look-up say, we answer ourselves.
     logging.getLogger("github").setLevel(logging.CRITICAL)
+    _use_connections(route.proxy)
     return github.Github(
         auth=github.Auth.Token(token.reveal()),
         base_url=api_url.rstrip("/"),
         timeout=_SECONDS,
         user_agent="heal-bot",
+        verify=route.ca_file or True,
         per_page=100,
         lazy=True,
         retry=github.GithubRetry(
@@ -102,10 +119,38 @@ def connect(token: Secret, api_url: str) -> Github:
     )
 
 
+def _use_connections(proxy: str) -> None:
+    """Let encrypted connections of the SDK go through a proxy, which it takes from nowhere else.
+
+    What a proxy or a login page answers in HTML the SDK would take for an object without fields.
+    """
+    from github import Requester
+
+    def check(answer: Requester.RequestsResponse) -> Requester.RequestsResponse:
+        if answer.status == 200 and answer.read().lstrip()[:1] == "<":
+            raise ValueError("HTML in place of JSON")
+        return answer
+
+    class Plain(Requester.HTTPRequestsConnectionClass):
+        def getresponse(self) -> Requester.RequestsResponse:
+            return check(super().getresponse())
+
+    class Encrypted(Requester.HTTPSRequestsConnectionClass):
+        def getresponse(self) -> Requester.RequestsResponse:
+            self.session.proxies = {"https": proxy} if proxy else {}
+            return check(super().getresponse())
+
+    Requester.Requester.injectConnectionClasses(Plain, Encrypted)
+
+
 @contextmanager
 def translate_errors(what: str) -> Iterator[None]:
-    """Turns what the SDK raises into a ForgeError that says what was asked."""
-    from github.GithubException import GithubException
+    """Turns what the SDK raises into a ForgeError that says what was asked.
+
+    On an answer of another form, such as a page of a proxy, the SDK raises as if it were its own
+    mistake.
+    """
+    from github.GithubException import BadAttributeException, GithubException
     from requests import RequestException
 
     try:
@@ -115,6 +160,11 @@ def translate_errors(what: str) -> Iterator[None]:
     except RequestException as error:
         reason = one_line(str(error)) or type(error).__name__
         raise ForgeError(f"{what}: GitHub was not reached: {reason}") from error
+    except (BadAttributeException, *_ODD) as error:
+        reason = one_line(redact(str(error)), 200) or type(error).__name__
+        raise ForgeError(
+            f"{what}: GitHub's API did not answer this ({reason}); check GITHUB_API_URL and proxies"
+        ) from error
 
 
 def _translated(what: str, error: GithubException) -> ForgeError:
@@ -123,6 +173,8 @@ def _translated(what: str, error: GithubException) -> ForgeError:
     text = one_line(redact(f"{words} {details or ''}"), 400)
     if error.status == 401:
         return ForgeForbiddenError(f"{what}: the token was refused ({text}); check GITHUB_TOKEN")
+    if _NO_DRAFTS in text.lower():
+        return ForgeNoDraftsError(f"{what}: {text}")
     remedy = next((cure for mark, cure in _REMEDIES if mark in text.lower()), "")
     # What GraphQL refuses comes with status 200, which the SDK makes 400.
     if remedy and error.status in {400, 403, 404, 409, 422}:

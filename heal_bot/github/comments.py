@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from heal_bot.core.events import Run
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from github.Issue import Issue
     from github.IssueComment import IssueComment
     from github.PullRequest import PullRequest
+    from github.PullRequestComment import PullRequestComment
     from github.PullRequestReview import PullRequestReview
     from github.Repository import Repository
 
 NAME = "heal-bot"
 _ANNOTATIONS = 50
 _SUMMARY = 65_535
+# Whose words are a hint: those who may write here, by what GitHub says of them.
+_MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+_READ, _TOLD = 100, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,16 @@ class Talk:
     identity: Identity
     _said: dict[tuple[int, str], IssueComment] = field(default_factory=dict)
 
-    def comment(self, run: Run, number: int, marker: str, body: str, *, new: bool = False) -> str:
+    def comment(
+        self,
+        run: Run,
+        number: int,
+        marker: str,
+        body: str,
+        *,
+        new: bool = False,
+        keep: bool = False,
+    ) -> str:
         """Say it once: edit the comment of ours that begins with `marker`, else make one.
 
         Two runs that both found none make one each; the later one of the two is taken back.
@@ -45,7 +59,7 @@ class Talk:
                 there = self._first(issue, marker)
             if there is None:
                 there = self._made(run, issue, marker, body)
-            if there.body != body:
+            if there.body != body and not keep:
                 there.edit(body)
             self._said[number, marker] = there
             return there.html_url
@@ -66,6 +80,21 @@ class Talk:
         if first.id != made.id:
             made.delete()
         return first
+
+    def discussion(self, run: Run, number: int) -> tuple[tuple[str, str], ...]:
+        """The newest comments of members on a pull request and its lines: login and text."""
+        del run
+        with translate_errors(f"discussion of {number}"):
+            comments = self.repository.get_issue(number).get_comments().reversed
+            remarks = self.repository.get_pull(number).get_review_comments(
+                sort="created", direction="desc"
+            )
+            found: list[IssueComment | PullRequestComment] = [*islice(comments, _READ)]
+            found += islice(remarks, _READ)
+            told = [one for one in found if one.author_association in _MEMBERS and one.user]
+            told.sort(key=lambda one: one.created_at)
+            lines = [(one.user.login, one.body or "") for one in told]
+        return tuple(one for one in lines if one[0] != self.identity.login())[-_TOLD:]
 
     def react(self, run: Run, comment: int, content: str, *, review: bool = False) -> None:
         """React to a comment; GitHub itself keeps a second reaction of the same kind away."""
@@ -148,6 +177,14 @@ class Talk:
             wanted = {"labels": list(labels)}
             self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
 
+    def assign(self, run: Run, number: int, who: Sequence[str]) -> None:
+        """Assign people; GitHub passes over whom it cannot."""
+        del run
+        url = f"{self.repository.url}/issues/{number}/assignees"
+        with translate_errors(f"assign {number}"):
+            wanted = {"assignees": list(who)}
+            self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
+
     def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
         """Ask people (`login`) and teams (`org/team`) for a review."""
         del run
@@ -157,8 +194,11 @@ class Talk:
             pull = self.repository.get_pull(number)
             pull.create_review_request(reviewers=people, team_reviewers=teams)
 
-    def check(self, run: Run, check: Check, *, new: bool = False) -> None:
-        """Add a finished check run; GitHub takes fifty annotations at a time."""
+    def check(self, run: Run, check: Check) -> None:
+        """Write the one check run of a commit; GitHub takes fifty annotations at a time.
+
+        Of another workflow's failures on the same commit the former text stays below the new one.
+        """
         output = {"title": check.title[:200], "summary": check.summary[:_SUMMARY]}
         pages = [
             [_annotation(a) for a in check.annotations[start : start + _ANNOTATIONS]]
@@ -167,8 +207,7 @@ class Talk:
         commit = self.repository.get_commit(check.sha)
 
         def look() -> CheckRun | None:
-            listed = commit.get_check_runs(check_name=NAME)
-            return next((c for c in listed if c.output.title == output["title"]), None)
+            return next(iter(commit.get_check_runs(check_name=NAME)), None)
 
         def make() -> CheckRun:
             return self.repository.create_check_run(
@@ -176,15 +215,34 @@ class Talk:
                 check.sha,
                 status="completed",
                 conclusion=check.conclusion,
+                external_id=check.about,
                 output={**output, "annotations": pages[0] if pages else []},
             )
 
         with translate_errors(f"check run of {check.sha[:12]}"):
-            if not new and look() is not None:
+            there = look()
+            if there is None:
+                there = create(run, "check run", look, make)
+            elif (there.external_id or "", there.output.title) == (check.about, output["title"]):
                 return
-            made = create(run, "check run", look, make)
+            else:
+                # What is sent is added to the lines that are marked already.
+                pages = [] if there.output.annotations_count else pages
+                if _failures(there.external_id) != _failures(check.about):
+                    below = f"{output['summary']}\n\n---\n\n{there.output.summary or ''}"
+                    output["summary"] = below[:_SUMMARY]
+                there.edit(
+                    conclusion=check.conclusion,
+                    external_id=check.about,
+                    output={**output, "annotations": pages[0] if pages else []},
+                )
             for page in pages[1:]:
-                made.edit(output={**output, "annotations": page})
+                there.edit(output={**output, "annotations": page})
+
+
+def _failures(about: str | None) -> list[str]:
+    """The part of a check run's name that says which failures it tells of."""
+    return (about or "").split()[:3]
 
 
 def _on_lines(remark: Remark) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from heal_bot.core import process
 from heal_bot.core.errors import ForgeError, ProvisionError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.text import Secret, one_line, redact
-from heal_bot.github.client import check_url
+from heal_bot.github.client import DIRECT, Route, check_url
 
 # Enough history for the lines a change touched, and no more than a large repository can bear.
 _DEPTH = 51
@@ -56,6 +56,7 @@ def fetch(
     config_ref: str = "",
     tested_sha: str = "",
     good: str = "",
+    route: Route = DIRECT,
 ) -> Fetched:
     """A new repository in `folder` whose HEAD is the commit, without any file checked out.
 
@@ -80,7 +81,7 @@ def fetch(
         steps.append((*get, "--depth=1", "--end-of-options", url, wanted))
     if tested_sha not in {"", sha} and _SHA.match(tested_sha):
         steps.append((*get, f"--depth={_DEPTH}", "--end-of-options", url, tested_sha))
-    env = _environment(token, url, folder)
+    env = _environment(token, url, folder, route)
     for step in steps:
         seconds = max(1.0, min(_SECONDS, run.left()))
         done = process.run(["git", *step], env=env, cwd=folder, seconds=seconds)
@@ -118,7 +119,7 @@ def _git(folder: Path, *args: str) -> bytes:
     return done.stdout if done.ok else b""
 
 
-def _environment(token: Secret, url: str, folder: Path) -> dict[str, str]:
+def _environment(token: Secret, url: str, folder: Path, route: Route) -> dict[str, str]:
     basic = base64.b64encode(f"x-access-token:{token.reveal()}".encode()).decode()
     config = {
         f"http.{url}.extraHeader": f"Authorization: Basic {basic}",
@@ -129,6 +130,8 @@ def _environment(token: Secret, url: str, folder: Path) -> dict[str, str]:
         "core.hooksPath": "/dev/null",
         "gc.auto": "0",
     }
+    config |= {"http.sslCAInfo": route.ca_file} if route.ca_file else {}
+    config |= {"http.proxy": route.proxy} if route.proxy and url.startswith("https:") else {}
     pairs = {
         f"GIT_CONFIG_{part}_{number}": value
         for number, item in enumerate(config.items())

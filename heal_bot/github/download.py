@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.text import Secret, one_line
-from heal_bot.github.client import check_url
+from heal_bot.github.client import DIRECT, Route, check_url
 
 if TYPE_CHECKING:
     import httpx
@@ -21,7 +22,7 @@ _GONE = "it has expired or was deleted; run the tests again"
 _WHY = {401: _READ, 403: _READ, 404: _GONE, 410: _GONE}
 
 
-def download(what: str, url: str, token: Secret, path: Path) -> None:
+def download(what: str, url: str, token: Secret, path: Path, route: Route = DIRECT) -> None:
     """Write what `url` redirects to into `path`; ForgeError when it cannot be had.
 
     A connection that breaks and an answer of 5xx or 429 are tried three times.
@@ -32,7 +33,7 @@ def download(what: str, url: str, token: Secret, path: Path) -> None:
         last = attempt == _TRIES
         try:
             # Proxies and CA files of the environment are not for this process to believe.
-            with httpx.Client(timeout=_SECONDS, trust_env=False) as client:
+            with _client(route) as client:
                 answer = client.get(url, headers={"Authorization": f"Bearer {token.reveal()}"})
                 if answer.has_redirect_location and answer.next_request is not None:
                     answer = _fetch(client, str(answer.next_request.url), path)
@@ -47,6 +48,15 @@ def download(what: str, url: str, token: Secret, path: Path) -> None:
                 why = _WHY.get(answer.status_code, "run again when GitHub is well")
                 raise ForgeError(f"{what}: GitHub answered {answer.status_code}; {why}")
         time.sleep(0.2 * attempt * attempt)
+
+
+def _client(route: Route) -> httpx.Client:
+    import httpx
+
+    trusted = ssl.create_default_context(cafile=route.ca_file) if route.ca_file else True
+    proxied = httpx.HTTPTransport(verify=trusted, proxy=route.proxy) if route.proxy else None
+    mounts = {"https://": proxied} if proxied else None
+    return httpx.Client(timeout=_SECONDS, trust_env=False, verify=trusted, mounts=mounts)
 
 
 def _fetch(client: httpx.Client, url: str, path: Path) -> httpx.Response:

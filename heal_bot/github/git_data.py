@@ -23,6 +23,7 @@ _MAX_FILE = 2 << 20
 _REGULAR = frozenset({"100644", "100755"})
 _MAX_COMMITS = 250
 _INLINE = 100_000
+_SUBJECTS = 30
 _BLAME = """query Blame($owner: String!, $name: String!, $sha: GitObjectID!, $path: String!) {
   repository(owner: $owner, name: $name) { object(oid: $sha) { ... on Commit {
     blame(path: $path) { ranges {
@@ -50,8 +51,7 @@ class GitObjects:
         del run
 
         def look() -> str:
-            url = f"{self.repository.url}/branches/{quote(branch)}"
-            tip = reread(self.repository, url, self._tips)["commit"]
+            tip = reread(self.repository, self._place(branch), self._tips)["commit"]
             sha: str = tip["sha"]
             known = tip["commit"] | {"sha": sha, "parents": tip["parents"]}
             requester = self.repository.requester
@@ -59,6 +59,16 @@ class GitObjects:
             return sha
 
         return find_or_none(f"branch {branch}", look)
+
+    def is_protected(self, run: Run, branch: str) -> bool:
+        """Whether rules protect a branch; said in the answer that names its commit."""
+        url = self._place(branch)
+        if url not in self._tips and self.head(run, branch) is None:
+            return False
+        return self._tips[url][1].get("protected") is True
+
+    def _place(self, branch: str) -> str:
+        return f"{self.repository.url}/branches/{quote(branch)}"
 
     def commit(self, run: Run, sha: str) -> ForgeCommit | None:
         """A commit by its full id, or None; each is asked for once."""
@@ -132,6 +142,19 @@ class GitObjects:
             for part in ranges
             if (user := (part["commit"]["author"] or {}).get("user"))
         )
+
+    def subjects(self, run: Run, sha: str) -> tuple[str, ...]:
+        """The first lines of the newest commits up to one, without merges."""
+        del run
+        with translate_errors(f"commits up to {sha[:12]}"):
+            url = f"{self.repository.url}/commits"
+            query = {"sha": sha, "per_page": _SUBJECTS}
+            _, listed = self.repository.requester.requestJsonAndCheck("GET", url, query)
+            return tuple(
+                str(one["commit"]["message"]).partition("\n")[0]
+                for one in listed or ()
+                if len(one["parents"]) < 2
+            )
 
     def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
         """A regular file of a commit, or None; ForgeError when larger than 2 MiB."""

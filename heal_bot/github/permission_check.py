@@ -12,18 +12,22 @@ from heal_bot.ports.code_host import STOPPED, Forge, ForgePull
 LEVELS = ("read", "triage", "write", "maintain", "admin")
 # Verbs that say something about the pull request and start nothing.
 _TALK = frozenset({"help", "explain", "stop"})
+# Verbs that on a proposal of ours mean the branch it is for.
+_OF_BASE = frozenset({"heal", "retry", "pick", "explain"})
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
     """A request with its commit fixed, or (with trust refused) the reason why not.
 
-    `config_ref` is the branch whose configuration counts.
+    `config_ref` is the branch whose configuration counts; `stranger` says that whoever asked may
+    not ask at all.
     """
 
     request: HealRequest
     refusal: str = ""
     config_ref: str = ""
+    stranger: bool = False
 
 
 def admit(
@@ -32,20 +36,23 @@ def admit(
     forge: Forge,
     level: str = "write",
     bots: Collection[str] = (),
+    prefix: str = "heal-bot/",
 ) -> Admission:
     """Fix the commit of a request and decide whether it is served.
 
     A comment needs an author whose role is `level` or better (or who is listed in `bots`) and a
     head in this repository; a dispatched commit must lie on the branch it is said to be of. The
     commit is read once, here. Code by somebody who cannot write is run without any key, unless
-    the comment names the commit.
+    the comment names the commit. On a proposal of ours, whose branch begins with `prefix`, what
+    is asked for is another repair of its base.
     """
     if request.trigger == "comment":
         # No person's login can end like this: a name in the list admits no one but an App.
         listed = request.actor in bots and request.actor.endswith("[bot]")
         if not listed and not _may(run, forge, request.actor, level):
-            return _refused(request, f"@{request.actor} needs {level} permission to ask for this")
-        return _of_pull(run, request, forge)
+            reason = f"@{request.actor} needs {level} permission to ask for this"
+            return replace(_refused(request, reason), stranger=True)
+        return _of_pull(run, request, forge, prefix)
     if request.head_repo.lower() != forge.repo.lower():
         return _refused(request, "the code is from a fork; that is not served here")
     config_ref = request.base_ref
@@ -63,9 +70,11 @@ def admit(
     return Admission(replace(request, trust=Trust.TRUSTED), config_ref=config_ref)
 
 
-def _of_pull(run: Run, request: HealRequest, forge: Forge) -> Admission:
+def _of_pull(run: Run, request: HealRequest, forge: Forge, prefix: str) -> Admission:
     """The request with commit and branch of its pull request, or why it has none."""
     pull = _pull(run, request.pull_number or 0, forge)
+    if pull is not None and request.verb in _OF_BASE and _is_ours(run, pull, forge, prefix):
+        return _of_base(run, request, pull, forge)
     if pull is None or pull.state != "open":
         return _refused(request, "the pull request is not open")
     if pull.head_repo.lower() != forge.repo.lower():
@@ -88,6 +97,40 @@ def _of_pull(run: Run, request: HealRequest, forge: Forge) -> Admission:
         tested_sha=pull.head_sha,
         base_ref=pull.head_ref,
         head_repo=pull.head_repo,
+        trust=Trust.TRUSTED if trusted else Trust.KEYLESS,
+    )
+    return Admission(known, config_ref=pull.base_ref)
+
+
+def _is_ours(run: Run, pull: ForgePull, forge: Forge, prefix: str) -> bool:
+    """Whether this token opened a pull request, from a branch of ours in this repository."""
+    here = pull.head_repo.lower() == forge.repo.lower() and pull.head_ref.startswith(prefix)
+    return here and pull.author == forge.me(run)
+
+
+def _of_base(run: Run, request: HealRequest, pull: ForgePull, forge: Forge) -> Admission:
+    """The request for the newest commit of the branch that a proposal of ours is for."""
+    if pull.state != "open" and request.verb != "retry":
+        return _refused(request, "the pull request is not open; ask with /heal retry")
+    if STOPPED in pull.labels and request.verb not in _TALK:
+        return _refused(request, f"the pull request bears the label {STOPPED}; remove it first")
+    sha = forge.objects.head(run, pull.base_ref)
+    if sha is None:
+        return _refused(request, f"branch {pull.base_ref} is gone")
+    below = next((p for p in forge.open_pulls(run) if p.head_ref == pull.base_ref), None)
+    trusted = (
+        below is None or below.author == request.actor or _may(run, forge, below.author, "write")
+    )
+    known = replace(
+        request,
+        base_sha=sha,
+        tested_sha=sha,
+        base_ref=pull.base_ref,
+        head_repo=forge.repo,
+        pull_number=None,
+        thread=pull.number,
+        # What is proposed is known: whoever asks here wants another look.
+        verb="retry" if request.verb == "heal" else request.verb,
         trust=Trust.TRUSTED if trusted else Trust.KEYLESS,
     )
     return Admission(known, config_ref=pull.base_ref)

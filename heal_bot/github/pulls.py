@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, one_line
-from heal_bot.github.client import connect, create, find_or_none, translate_errors
+from heal_bot.github.client import DIRECT, Route, connect, create, find_or_none, translate_errors
 from heal_bot.github.comments import Talk
 from heal_bot.github.git_data import GitObjects
 from heal_bot.github.state_ref import StateRef
@@ -41,6 +41,7 @@ class GitHub:
     identity: Identity
     talk: Talk
     state: StateRef
+    named_default: str = ""
     _open: list[tuple[ForgePull, ...]] = field(default_factory=list)
 
     @classmethod
@@ -52,22 +53,25 @@ class GitHub:
         *,
         server_url: str = "https://github.com",
         app: str = "",
+        route: Route = DIRECT,
+        default_branch: str = "",
     ) -> Self:
         """The repository `owner/name`; nothing is asked until it is used.
 
-        `app` is the slug of the App the token is of, where that is known.
+        `app` is the slug of the App the token is of, and `default_branch` what the event named,
+        where that is known.
         """
         if not REPO.match(repo):
             raise UsageError(f"{one_line(repo)!r} names no repository; write it as owner/name")
-        client = connect(token, api_url)
+        client = connect(token, api_url, route)
         repository, identity = (
             client.get_repo(repo),
             Identity(client, app, token.reveal().startswith(_INSTALLED)),
         )
         page = f"{server_url.rstrip('/')}/{repo}"
         talk = Talk(repository, identity)
-        state = StateRef(repository)
-        return cls(repo, page, repository, GitObjects(repository), identity, talk, state)
+        objects, state = GitObjects(repository), StateRef(repository)
+        return cls(repo, page, repository, objects, identity, talk, state, default_branch)
 
     def me(self, run: Run) -> str:
         """The account that the token writes as."""
@@ -77,6 +81,8 @@ class GitHub:
     def default_branch(self, run: Run) -> str:
         """The branch that pull requests target when nothing else is said."""
         del run
+        if self.named_default:
+            return self.named_default
         with translate_errors(f"repository {self.repo}"):
             return self.repository.default_branch
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from heal_bot.core.errors import ForgeError
 from heal_bot.github.client import translate_errors
 from heal_bot.ports.code_host import ACTIONS
 
 if TYPE_CHECKING:
     from github import Github
+
+_VIEWER = "query Viewer { viewer { login } }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class Identity:
     """The login behind a token.
 
     `app` is the slug of its App, where the workflow names one; `installed` says that it is the
-    token of an App's installation, which may not ask who it is.
+    token of an App's installation, to which only GitHub's other API says who it is.
     """
 
     client: Github
@@ -31,19 +34,28 @@ class Identity:
             self._known.append(login)
 
     def login(self) -> str:
-        """The login; without a slug an installation's token is taken for Actions' own."""
-        from github import GithubException
-
+        """The login; where GitHub does not say it the token is taken for Actions' own."""
         if self.app:
             return f"{self.app}[bot]"
-        if not self._known and self.installed:
-            self._known.append(ACTIONS)
         if not self._known:
-            with translate_errors("who the token is"):
-                try:
-                    self._known.append(self.client.get_user().login)
-                except GithubException as error:
-                    if error.status not in {403, 404}:
-                        raise
-                    self._known.append(ACTIONS)
+            self._known.append(self._viewer() if self.installed else self._user())
         return self._known[0]
+
+    def _viewer(self) -> str:
+        try:
+            with translate_errors("who the token is"):
+                _, said = self.client.requester.graphql_query(_VIEWER, {})
+                return str(said["data"]["viewer"]["login"])
+        except ForgeError:
+            return ACTIONS
+
+    def _user(self) -> str:
+        from github import GithubException
+
+        with translate_errors("who the token is"):
+            try:
+                return str(self.client.get_user().login)
+            except GithubException as error:
+                if error.status in {403, 404}:
+                    return self._viewer()
+                raise

@@ -6,19 +6,19 @@ import os
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.text import Secret, one_line
-from heal_bot.github.client import find_or_none, translate_errors
+from heal_bot.github.client import DIRECT, Route, find_or_none, translate_errors
 from heal_bot.github.download import download
 
 if TYPE_CHECKING:
@@ -92,12 +92,19 @@ class Runs:
     repository: Repository
     token: Secret
     api_url: str
+    route: Route = DIRECT
+    _known: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def facts(self, number: int) -> RunFacts | None:
         """A run by its id."""
-        return find_or_none(
-            f"run {number}", lambda: _facts(self.repository.get_workflow_run(number))
-        )
+
+        def look() -> RunFacts:
+            run = self.repository.get_workflow_run(number)
+            found = _facts(run)
+            self._known[number] = run.raw_data
+            return found
+
+        return find_or_none(f"run {number}", look)
 
     def last_red(self, branch: str, but: int | None = None) -> RunFacts | None:
         """The branch's newest red run whose workflow has not been green since.
@@ -110,7 +117,11 @@ class Runs:
         newest: dict[int, WorkflowRun] = {}
         for run in runs:
             newest.setdefault(run.workflow_id, run)
-        return next((_facts(r) for r in newest.values() if r.conclusion == "failure"), None)
+        red = next((run for run in newest.values() if run.conclusion == "failure"), None)
+        if red is None:
+            return None
+        self._known[red.id] = red.raw_data
+        return _facts(red)
 
     def red_of(self, sha: str) -> int | None:
         """The newest red run of a commit."""
@@ -121,7 +132,7 @@ class Runs:
     def last_green(self, number: int) -> GreenRun | None:
         """The newest green run of the workflow and branch of a run, made before that one."""
         what, place = f"green runs before run {number}", f"{self.repository.url}/actions"
-        red = self._shown(_ShownRun, what, f"{place}/runs/{number}")
+        red = self._shown(_ShownRun, what, f"{place}/runs/{number}", known=self._known.get(number))
         if red is None or not red.head_branch:
             return None
         made = red.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -135,12 +146,21 @@ class Runs:
         return None
 
     def _shown(
-        self, form: type[Form], what: str, url: str, query: dict[str, str] | None = None
+        self,
+        form: type[Form],
+        what: str,
+        url: str,
+        query: dict[str, str] | None = None,
+        *,
+        known: dict[str, Any] | None = None,
     ) -> Form | None:
-        """What the API answers, held to its form; None where there is no such thing."""
+        """What the API answers, held to its form; None where there is no such thing.
+
+        What is `known` already is not asked for.
+        """
         ask = self.repository.requester.requestJsonAndCheck
         try:
-            said = find_or_none(what, lambda: ask("GET", url, query)[1])
+            said = known or find_or_none(what, lambda: ask("GET", url, query)[1])
             return form.model_validate(said) if said is not None else None
         except ForgeForbiddenError as error:
             raise ForgeForbiddenError(f"{what}: not allowed; {_READ}") from error
@@ -203,7 +223,7 @@ class Runs:
         path.parent.mkdir(parents=True, exist_ok=True)
         place = f"{self.api_url.rstrip('/')}/repos/{self.repo}"
         url = f"{place}/actions/artifacts/{artifact.id}/zip"
-        download(f"artifact {name}", url, self.token, path)
+        download(f"artifact {name}", url, self.token, path, self.route)
         return True
 
 

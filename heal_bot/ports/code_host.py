@@ -11,6 +11,8 @@ from heal_bot.core.events import Noted, Run
 
 # The label by which people stop heal-bot on a pull request.
 STOPPED = "heal-bot-stop"
+# The label by which people want unasked proposals to a pull request.
+OPTED_IN = "heal-bot"
 # GITHUB_TOKEN writes as this account; the API does not say so to the token itself.
 ACTIONS = "github-actions[bot]"
 
@@ -84,13 +86,17 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A finished check run; conclusion: success | neutral."""
+    """A finished check run; conclusion: success | neutral. `about` tells one result from another.
+
+    Its first three words name the failures, the rest what came of them.
+    """
 
     sha: str
     conclusion: str
     title: str
     summary: str
     annotations: tuple[Annotation, ...] = ()
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,9 @@ class ForgeObjects(Protocol):
     def head(self, run: Run, branch: str) -> str | None:
         """The commit a branch points to, or None without such a branch."""
 
+    def is_protected(self, run: Run, branch: str) -> bool:
+        """Whether rules protect a branch, as long-lived ones are."""
+
     def commit(self, run: Run, sha: str) -> ForgeCommit | None:
         """A commit, or None; that the forge knows one does not say it is on a branch."""
 
@@ -141,6 +150,9 @@ class ForgeObjects(Protocol):
     def file(self, run: Run, sha: str, path: str) -> ForgeFile | None:
         """A regular file of a commit; None for a link, a submodule, a folder, or nothing."""
 
+    def subjects(self, run: Run, sha: str) -> tuple[str, ...]:
+        """The first lines of the newest commits up to one, without merges."""
+
     def save_tree(self, run: Run, base: ForgeCommit, files: Sequence[ForgeFile]) -> str:
         """The id of `base`'s tree with these files replaced."""
 
@@ -160,11 +172,24 @@ class ForgeObjects(Protocol):
 class ForgeTalk(Protocol):
     """What is said on pull requests and commits; raises ForgeError."""
 
-    def comment(self, run: Run, number: int, marker: str, body: str, *, new: bool = False) -> str:
+    def comment(
+        self,
+        run: Run,
+        number: int,
+        marker: str,
+        body: str,
+        *,
+        new: bool = False,
+        keep: bool = False,
+    ) -> str:
         """Say it once: the comment of ours that begins with `marker` is edited, else one is made.
 
-        `new` spares the search where none can be there yet. Returns its address.
+        `new` spares the search where none can be there yet; `keep` leaves what is there as it is.
+        Returns its address.
         """
+
+    def discussion(self, run: Run, number: int) -> tuple[tuple[str, str], ...]:
+        """The newest comments of members on a pull request and its lines: login and text."""
 
     def react(self, run: Run, comment: int, content: str, *, review: bool = False) -> None:
         """React to a comment, or with `review` to a comment of a review."""
@@ -183,11 +208,14 @@ class ForgeTalk(Protocol):
     def label(self, run: Run, number: int, labels: Sequence[str]) -> None:
         """Add labels."""
 
+    def assign(self, run: Run, number: int, who: Sequence[str]) -> None:
+        """Assign people."""
+
     def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
         """Ask people (`login`) and teams (`org/team`) for a review."""
 
-    def check(self, run: Run, check: Check, *, new: bool = False) -> None:
-        """Add a finished check run; only with `new` a second one of the same title."""
+    def check(self, run: Run, check: Check) -> None:
+        """Write the one check run of a commit; nothing where it says the same already."""
 
 
 class Forge(Protocol):

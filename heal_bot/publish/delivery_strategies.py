@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from urllib.parse import quote
 
-from heal_bot.core.errors import ForgeError, ForgeForbiddenError
-from heal_bot.core.events import Run
+from heal_bot.core.errors import ForgeError, ForgeForbiddenError, ForgeNoDraftsError
+from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.ports.code_host import STOPPED, Forge, ForgePull, try_aside
+from heal_bot.ports.code_host import ACTIONS, STOPPED, Forge, ForgePull, try_aside
 from heal_bot.publish import branch as branches
-from heal_bot.publish import codeowners, review_suggestions
+from heal_bot.publish import codeowners, commit_subject, review_suggestions
+from heal_bot.publish.delivery_consent import find_red_pull, withhold
 from heal_bot.publish.delivery_options import MOST_OPEN, Options, Published
 from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.report import pull_request_body, pull_request_memory, status_comment
@@ -31,6 +35,10 @@ def deliver(
     """
     if options.mode == "dry-run":
         return Published("dry_run", "dry-run: nothing was written")
+    red = find_red_pull(run, request, forge)
+    # What was asked for once is kept up to date unasked.
+    if withheld := withhold(run, request, change.base.sha, red, opened, forge, options):
+        return withheld
     if change.foreign or options.mode == "comment":
         why = "the code is from a fork, where nothing is pushed" if change.foreign else ""
         return _comment(run, record, change, request, forge, why)
@@ -43,7 +51,8 @@ def deliver(
             return review_suggestions.suggest(run, record, change, request.pull_number, forge)
         if options.mode == "push" and request.pull_number:
             return _push(run, record, change, request, forge, options)
-        return _pull_request(run, record, change, request, opened, forge, options)
+        titles = (red.title,) if red is not None else None
+        return _pull_request(run, record, change, request, opened, forge, options, titles)
     except ForgeForbiddenError as error:
         return _comment(run, record, change, request, forge, str(error))
 
@@ -58,11 +67,13 @@ def _push(
 ) -> Published:
     """A commit on the pull request's own branch."""
     title = options.title or pull_request_body.render_title(record, change.shown)
-    if branches.push_to_head(run, title, change, forge, options) == "human":
+    pushed = branches.push_to_head(run, title, change, forge, options)
+    if pushed.state == "human":
         reason = f"{change.base_ref} moved on from {change.base.sha[:12]}; nothing was pushed"
         return _comment(run, record, change, request, forge, reason)
     reason = f"one commit was pushed to {change.base_ref}"
-    return Published("pushed", reason, number=request.pull_number, branch=change.base_ref)
+    number, branch = request.pull_number, change.base_ref
+    return Published("pushed", reason, number=number, branch=branch, commit=pushed.commit)
 
 
 def _pull_request(
@@ -73,27 +84,53 @@ def _pull_request(
     opened: ForgePull | None,
     forge: Forge,
     options: Options,
+    titles: Sequence[str] | None,
 ) -> Published:
-    """Bring the branch up to date without losing anybody's commit, then the pull request."""
+    """Bring the branch up to date without losing anybody's commit, then the pull request.
+
+    `titles` show the style that people write them in; None to read it off the branch's commits.
+    """
     branch = change.shown.branch
     if opened is not None and STOPPED in opened.labels:
         reason = f"pull request {opened.number} bears the label {STOPPED}"
         return Published("declined", reason, opened.url, opened.number, branch)
     if opened is None and (crowd := _find_crowd(run, change.base_ref, forge, options)):
         return _comment(run, record, change, request, forge, crowd)
-    title, body = pull_request_body.pull_request(record, change.shown)
-    title = options.title or title
-    state = branches.push(run, title, change, opened, forge, options)
-    if state == "human":
+    title = options.title or _style_title(run, record, change, forge, titles)
+    shown = replace(change.shown, waiting=forge.me(run) == ACTIONS)
+    body = pull_request_body.pull_request(record, shown, title)[1]
+    pushed = branches.push(run, title, change, opened, forge, options)
+    if pushed.state == "human":
         return _leave_to_people(run, record, change, opened, forge)
     if opened is None:
-        return _opened(run, record, change, title, body, forge, options)
+        done = _opened(run, record, change, title, body, forge, options)
+        return replace(done, commit=pushed.commit)
     turned = _turned(run, record, opened, forge, options)
-    if state == "unchanged" and _says_same(opened, title, body) and not turned:
+    if not pull_request_body.is_own_title(opened.body, opened.title):
+        title = opened.title
+    if pushed.state == "unchanged" and _says_same(opened, title, body) and not turned:
         return Published("unchanged", "no news", opened.url, opened.number, branch)
     if (opened.title, opened.body) != (title, body):
         forge.edit_pull(run, opened.number, title, body)
-    return Published("updated", "updated in place", opened.url, opened.number, branch)
+    place = (opened.url, opened.number, branch)
+    return Published("updated", "updated in place", *place, commit=pushed.commit)
+
+
+def _style_title(
+    run: Run,
+    record: OutcomeRecord,
+    change: RecomputedChange,
+    forge: Forge,
+    titles: Sequence[str] | None,
+) -> str:
+    """Our title as people here would write it; as it is where their commits cannot be read."""
+    title = pull_request_body.render_title(record, change.shown)
+    try:
+        known = forge.objects.subjects(run, change.base.sha) if titles is None else titles
+    except ForgeError as error:
+        run.emit(Noted(stage="publish", message=f"style of titles: {error}", level="warning"))
+        return title
+    return commit_subject.fit_style(title, known)
 
 
 def _says_same(opened: ForgePull, title: str, body: str) -> bool:
@@ -157,7 +194,7 @@ def _leave_to_people(
     reason = f"branch {branch} has commits that are not ours; nothing was pushed"
     if opened is None:
         return Published("declined", reason, branch=branch)
-    mark = f"<!-- heal-bot patch {change.shown.digest} -->"
+    mark = status_comment.mark_of(None)
     text = status_comment.not_pushed(mark, record, change.shown)
     url = forge.talk.comment(run, opened.number, mark, text)
     return Published("commented", reason, url, opened.number, branch)
@@ -176,22 +213,43 @@ def _opened(
     branch = change.shown.branch
     draft = _in_doubt(record, options)
     try:
-        made = forge.open_pull(run, branch, change.base_ref, title, body, draft=draft)
+        made = _open(run, change, title, body, forge, draft=draft)
     except ForgeError as error:
         base, head = quote(change.base_ref, safe="/"), quote(branch, safe="/")
         link = f"{forge.page}/compare/{base}...{head}?expand=1"
         return Published("branch_only", f"branch {branch} is pushed; {error}", link, branch=branch)
     if options.labels:
         try_aside(run, lambda: forge.talk.label(run, made.number, options.labels))
+    if options.assignees:
+        try_aside(run, lambda: forge.talk.assign(run, made.number, options.assignees))
     if options.reviewers:
         try_aside(run, lambda: _ask(run, made.number, change, forge, options))
     return Published("created", "a new pull request", made.url, made.number, branch)
 
 
+def _open(
+    run: Run, change: RecomputedChange, title: str, body: str, forge: Forge, *, draft: bool
+) -> ForgePull:
+    """A new pull request; a plain one that says so where the repository can have no drafts."""
+    place = (run, change.shown.branch, change.base_ref, title)
+    try:
+        return forge.open_pull(*place, body, draft=draft)
+    except ForgeNoDraftsError:
+        return forge.open_pull(*place, pull_request_body.tell_no_draft(body), draft=False)
+
+
 def _ask(run: Run, number: int, change: RecomputedChange, forge: Forge, options: Options) -> None:
     """Ask whoever the options mean for a review."""
-    if asked := codeowners.resolve(run, options.reviewers, change, forge):
-        forge.talk.ask_review(run, number, asked)
+    asked = codeowners.resolve(run, options.reviewers, change, forge)
+    try:
+        if asked:
+            forge.talk.ask_review(run, number, asked)
+    except ForgeError:
+        # GitHub refuses all for the sake of one; each alone says which one it is.
+        if len(asked) == 1:
+            raise
+        for name in asked:
+            try_aside(run, partial(forge.talk.ask_review, run, number, (name,)))
 
 
 def _comment(
@@ -204,12 +262,13 @@ def _comment(
 ) -> Published:
     """The verified diff in a comment; where there is no place for one, in the step summary."""
     reason = why or "mode comment"
-    if request.pull_number is None:
+    number = request.answered_in
+    if number is None:
         return Published("summary", reason)
-    mark = f"<!-- heal-bot diff {record.fingerprint} -->"
+    mark = status_comment.mark_of(request.reply_to)
     text = status_comment.render_by_hand(mark, record, change.shown, change.base.sha, reason)
     try:
-        url = forge.talk.comment(run, request.pull_number, mark, text)
+        url = forge.talk.comment(run, number, mark, text)
     except ForgeError as error:
         return Published("summary", f"{reason}; {error}")
-    return Published("commented", reason, url, request.pull_number)
+    return Published("commented", reason, url, number)

@@ -10,7 +10,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import one_line, printable
-from heal_bot.ports.code_host import ACTIONS, Annotation, Check, Forge, ForgePull, try_aside
+from heal_bot.ports.code_host import Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver, list_own_pulls
 from heal_bot.publish.open_proposals import find_twin, holds_change, is_for, read_change
@@ -29,11 +29,13 @@ from heal_bot.report.status_sentences import describe_failure, describe_run
 from heal_bot.source.allowed_paths import explain_outside
 
 _PROPOSED = frozenset({"created", "updated"})
-# What cannot have been said before in the same words.
-_NEWS = frozenset({"created", "updated", "pushed", "suggested"})
 # Results that say nothing of the branch: it moved, or the bundle is not of it.
 _UNTRUE = frozenset({"superseded", "refused"})
-_QUIET = frozenset({"unchanged", "superseded", "refused", "dry_run"})
+_QUIET = frozenset({"unchanged", "superseded", "refused", "dry_run", "declined"})
+# Ends of a run that are no news for a commit: the tests pass, or what failed is not its code.
+_SILENT = frozenset(
+    {"nothing_to_do", "not_reproduced", "refused", "sandbox_error", "environment_error"}
+)
 
 
 def publish(
@@ -62,21 +64,20 @@ def publish(
             run, lambda: remember_run(run, record, request, done, change, prior, forge, options)
         )
     shown = change.shown if change is not None and done.status in _PROPOSED else None
-    number = request.pull_number
-    if number is not None and request.reply_to is not None:
-        mark = status_comment.request_mark(request.reply_to)
+    number, asked = request.answered_in, request.reply_to is not None
+    mark = status_comment.mark_of(request.reply_to)
+    answered = done.status == "commented" and done.number == number
+    if number is not None and asked and not answered:
         told = (done.status, done.reason, done.url)
         text = status_comment.render_reply(mark, record, *told, shown, claimed=claimed)
         try_aside(run, lambda: forge.talk.comment(run, number, mark, text))
-    elif number is not None and done.status == "nothing" and record.suggestion is not None:
-        mark = f"<!-- heal-bot suggestion {record.fingerprint} -->"
-        text = status_comment.render_suggested(mark, record, claimed=claimed)
+    elif number is not None and done.status == "nothing" and options.diagnosis_comment:
+        text = status_comment.render_diagnosis(mark, record, claimed=claimed)
         done = _commented(run, number, mark, text, forge, done)
     elif number is not None and shown is not None:
-        mark = f"<!-- heal-bot diff {record.fingerprint} -->"
         text = status_comment.render_stacked(mark, record, shown, done.url)
         try_aside(run, lambda: forge.talk.comment(run, number, mark, text))
-    if done.status in _QUIET:
+    if done.status in _QUIET or (record.status in _SILENT and not asked):
         return done
     return replace(
         done, checked=try_aside(run, lambda: _check(run, record, request, done, forge, claimed))
@@ -86,7 +87,7 @@ def publish(
 def _commented(
     run: Run, number: int, mark: str, text: str, forge: Forge, done: Published
 ) -> Published:
-    """The one comment of a suggestion; where it cannot be written the step summary has it."""
+    """The one comment of a diagnosis; where it cannot be written the step summary has it."""
     try:
         url = forge.talk.comment(run, number, mark, text)
     except ForgeError as error:
@@ -137,15 +138,15 @@ def _publish(
         opened, held = _choose_pull(run, record, change, opened, forge, options)
         if held is not None:
             return held, change
-        change = _shown_for(run, change, opened, forge, prior)
+        change = _shown_for(change, opened, prior)
     return deliver(run, record, change, request, opened, forge, options), change
 
 
 def _shown_for(
-    run: Run, change: RecomputedChange, opened: ForgePull | None, forge: Forge, prior: Prior
+    change: RecomputedChange, opened: ForgePull | None, prior: Prior
 ) -> RecomputedChange:
     """The change as the pull request is to show it."""
-    shown = replace(change.shown, waiting=forge.me(run) == ACTIONS)
+    shown = change.shown
     if opened is not None:
         shown = replace(shown, branch=opened.head_ref)
     if shown.change is not None:
@@ -261,6 +262,7 @@ def _check(
     if not request.base_sha or request.head_repo.lower() not in {"", forge.repo.lower()}:
         return
     title = f"{describe_run(record)}: {one_line(done.reason, 150)}"
+    digest = pull_request_body.render_claimed(record).digest
     conclusion = "success" if record.status == "healed" else "neutral"
     text = step_summary.render_step(record, done.status, done.reason, done.url, claimed=claimed)
     found = Check(
@@ -269,8 +271,9 @@ def _check(
         title,
         step_summary.fit_bytes(text, 60_000),
         suspected_lines(record),
+        str(pull_request_body.render_mark(record, digest)),
     )
-    forge.talk.check(run, found, new=done.status in _NEWS)
+    forge.talk.check(run, found)
 
 
 def suspected_lines(record: OutcomeRecord) -> tuple[Annotation, ...]:

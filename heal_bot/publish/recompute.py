@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, ChangedFile, Edit, HealRequest, PatchedFile, Removal
@@ -19,7 +20,6 @@ from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal
 from heal_bot.source.edit import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
-_BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)))[A-Za-z0-9_][A-Za-z0-9._/+@#-]{0,200}\Z")
 # Configuration deeper than this cannot name plugins: pytest takes them from the top folders only.
 _CONFIG_DEPTH = 2
 
@@ -201,7 +201,7 @@ def _base(
     if request.repo.lower() != forge.repo.lower():
         raise BundleRefused(f"the request is for {request.repo}, the token for {forge.repo}")
     base_ref = request.base_ref or forge.default_branch(run)
-    if not _BRANCH.match(base_ref):
+    if not is_branch(base_ref):
         raise BundleRefused(f"{base_ref[:80]!r} is no branch that a pull request can target")
     head = forge.objects.head(run, base_ref) or ""
     sha = request.base_sha or head

@@ -100,8 +100,13 @@ def read_mark(body: str) -> Mark | None:
     return Mark(*found.groups()) if found else None
 
 
-def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str, str]:
-    """Title and body, with the hidden mark where there is a patch to mark."""
+def pull_request(
+    record: OutcomeRecord, shown: Shown | None = None, title: str = ""
+) -> tuple[str, str]:
+    """Title and body, with the hidden mark where there is a patch to mark.
+
+    The body remembers the title, our own or what is given, so that a person's edit of it is told.
+    """
     shown = shown or render_claimed(record)
     parts = _parts(record, shown)
     if record.patch is not None:
@@ -111,7 +116,25 @@ def pull_request(record: OutcomeRecord, shown: Shown | None = None) -> tuple[str
             "summary": (lambda: f"{mark}\n{summary}",),
             "memory": (memory, partial(memory, 0)),
         }
-    return render_title(record, shown), _fitted(parts, _ORDER)
+    title = title or render_title(record, shown)
+    body = _fitted(parts, _ORDER, LIMIT - _ROOM)
+    return title, f"{body}\n\n{_render_title_mark(title)}"
+
+
+def is_own_title(body: str, title: str) -> bool:
+    """Whether a title is as we wrote it; one that nothing is known of counts as a person's."""
+    return _render_title_mark(title) in body
+
+
+def tell_no_draft(body: str) -> str:
+    """The body of what would be a draft, where there are none: behind the hidden first line."""
+    first, _, rest = body.partition("\n")
+    return f"{first}\n{_NO_DRAFT}\n\n{rest}"
+
+
+def _render_title_mark(title: str) -> str:
+    digest = hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"<!-- heal-bot title {digest} -->"
 
 
 def render_title(record: OutcomeRecord, shown: Shown) -> str:
@@ -143,6 +166,9 @@ Levels = tuple[Callable[[], str], ...]
 _ORDER = ("attempts", "suspects", "attempts", "evidence", "tests", "tests",
           "suggestion", "suggestion", "change", "commit",
           "certificate", "reproduce", "memory", "attempts", "suspects", "evidence")  # fmt: skip
+# For the hidden last line, and for the one that stands for a draft.
+_ROOM = 200
+_NO_DRAFT = "**Not ready to merge.** This would be a draft, which this repository's plan lacks."
 
 
 def render_body(record: OutcomeRecord, shown: Shown) -> str:

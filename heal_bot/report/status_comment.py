@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,22 +22,28 @@ _TAKE = ("/heal apply", *ASK)
 HELP = """
 `/heal` works on the head of this pull request. It knows:
 
-- `/heal`: repair what is red
-- `/heal path::name`: repair one test, or look at one function first
+- `/heal <hint>`: repair what is red; the hint, in words, may be left out
+- `/heal path::name <hint>`: repair one test, or look at one function first
 - `/heal @<full SHA>`: the same for exactly that commit
 - `/heal retry <hint>`: try again, also what was closed, without what earlier runs remember
+- `/heal pick A`: answer the question that a proposal asks
 - `/heal apply`: put the open proposal onto this branch
 - `/heal explain`: what was tried so far
 - `/heal stop`: leave this pull request alone until the label `heal-bot-stop` is removed
 
-Whoever has write permission may ask. In a review, the line of a comment picks the function and the
-rest of the text is the hint.
+Whoever has write permission may ask. In a review, the line of a comment picks the function. On a
+proposal of heal-bot, `/heal <hint>` repairs its base again, with what was said there as the hint.
 """.strip()
 
 
-def request_mark(request: int) -> str:
-    """The hidden first line of the one comment that answers a request."""
-    return f"<!-- heal-bot request {request} -->"
+def mark_of(request: int | None) -> str:
+    """The hidden first line of the one comment that answers a request, or of the unasked one."""
+    return f"<!-- heal-bot request {request} -->" if request else "<!-- heal-bot report -->"
+
+
+def person_mark(login: str) -> str:
+    """The hidden first line of the one comment for what a person asks in vain."""
+    return f"<!-- heal-bot person {re.sub(r'[^A-Za-z0-9-]', '-', login)} -->"
 
 
 def render_working(mark: str, sha: str, run_url: str) -> str:
@@ -85,8 +92,8 @@ def render_stacked(mark: str, record: OutcomeRecord, shown: Shown, url: str) -> 
     return _fitted(mark, _take(url), record, replace(shown, commands=_TAKE))
 
 
-def render_suggested(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
-    """The comment on a red pull request where there is no more than a suggestion."""
+def render_diagnosis(mark: str, record: OutcomeRecord, *, claimed: bool) -> str:
+    """The comment on a red pull request where nothing is proposed: what was found."""
     commands = () if claimed else ASK
     told = replace(render_claimed(record), claimed=claimed, commands=commands)
     return _fitted(mark, "", record, told)

@@ -227,7 +227,7 @@ IGNORED: dict[str, tuple[str, dict[str, Any], bool]] = {
         comment("/heal", sender={"login": "mallory", "type": "User"}),
         False,
     ),
-    "a word it does not know": ("issue_comment", comment("/heal everything"), True),
+    "a word it does not know": ("issue_comment", comment("/heal aply"), True),
     "a short commit": ("issue_comment", comment("/heal @abc1234"), True),
     "a dispatch for something else": ("repository_dispatch", example("repository_dispatch"), False),
 }

@@ -15,7 +15,7 @@ from heal_bot.action import action_context as job_module
 from heal_bot.action import worker_process
 from heal_bot.action.action_context import ActionContext
 from heal_bot.core.errors import ProvisionError, UsageError
-from heal_bot.core.model import HealRequest, Memory
+from heal_bot.core.model import HealRequest, Memory, Trust
 from heal_bot.core.settings import Settings
 from tests.github_server import runner
 
@@ -115,7 +115,7 @@ def test_a_folder_that_only_root_can_enter_is_no_place_for_the_child_s_files(
     place = reachable / f"temporary-{mode}"
     place.mkdir()
     place.chmod(mode)
-    told = worker_process._environment(Settings(), place / "scratch")
+    told = worker_process._environment(Settings(), Trust.TRUSTED, place / "scratch")
     assert told.get("TMPDIR") == (str(place) if kept else None)
 
 

@@ -63,8 +63,10 @@ def test_a_suggestion_is_one_comment_where_there_is_a_pull_request_and_never_a_b
                           head_repo=world.name, head_sha=scene.base)  # fmt: skip
     values = records.suggested(scene.base)
     assert scene.publish(values).status == "nothing"
+    assert scene.publish(values, pull_number=pull.number).status == "nothing"
+    assert not world.comments
     for _ in range(2):
-        done = scene.publish(values, pull_number=pull.number)
+        done = scene.publish(values, Options(diagnosis_comment=True), pull_number=pull.number)
         assert (done.status, done.number, done.branch) == ("commented", pull.number, "")
     (comment,) = world.comments.values()
     assert "One failing test alone vouches for it." in comment.body
@@ -452,7 +454,7 @@ def test_what_undoes_a_commit_of_a_pull_request_is_only_ever_a_comment(scene: Sc
     )  # fmt: skip
     values = records.data(scene.base)
     values["certificate"]["undoes"] = "c" * 40
-    done = scene.publish(values, pull_number=pull.number)
+    done = scene.publish(values, Options(pull_requests="auto"), pull_number=pull.number)
     assert (done.status, "takes commit cccccccccccc back" in done.reason) == ("commented", True)
     (comment,) = scene.github.world.comments.values()
     assert f"undoes commit `{'c' * 40}`" in comment.body

@@ -163,7 +163,7 @@ def test_a_cut_text_ends_at_a_line_within_the_bytes() -> None:
 
 def test_an_answer_and_a_refusal_are_tame() -> None:
     record = records.record(hostile(records.data(BASE)) | {"patch": None})
-    mark = status_comment.request_mark(7)
+    mark = status_comment.mark_of(7)
     assert_tame(status_comment.render_reply(mark, record, "nothing", HOSTILE, ""))
     assert_tame(status_comment.render_refused(mark, HOSTILE))
     assert_tame(status_comment.render_failed(mark, HOSTILE))
@@ -185,7 +185,7 @@ def test_what_is_proved_stands_apart_from_what_is_not_and_without_a_patch_with_t
     unhealed = records.record(values | {"patch": None, "certificate": None, "status": "not_healed"})
     for said in (step_summary.render_step(unhealed, "nothing", "x", ""),
                  status_comment.render_reply("<!-- -->", unhealed, "nothing", "x", ""),
-                 status_comment.render_suggested("<!-- -->", unhealed, claimed=False)):  # fmt: skip
+                 status_comment.render_diagnosis("<!-- -->", unhealed, claimed=False)):  # fmt: skip
         assert said.count(broke) == 1
         assert said.count("<summary>What the commit changed</summary>") == 1
 

@@ -77,6 +77,6 @@ def test_a_request_that_is_not_served_or_broke_says_so_tamely() -> None:
 
 def test_a_claimed_suggestion_offers_no_commands() -> None:
     record = records.record(records.suggested("5" * 40))
-    text = status_comment.render_suggested(MARK, record, claimed=True)
+    text = status_comment.render_diagnosis(MARK, record, claimed=True)
     assert "An unprivileged run claims all of this" in text
     assert "/heal" not in text

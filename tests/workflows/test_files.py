@@ -21,8 +21,8 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 # Settings that the runner's environment gives, and that no input may say.
 FROM_RUNNER = {
     "github_api_url", "github_server_url", "github_repository", "github_run_id", "virtual_env",
-    "cache_dir", "scratch_dir", "anthropic_base_url", "gemini_base_url", "ca_file", "workspace",
-    "github_ref_name", "proxy", "hidden",
+    "cache_dir", "scratch_dir", "anthropic_base_url", "gemini_base_url", "workspace",
+    "github_ref_name", "hidden",
 }  # fmt: skip
 # The command line's alone: what these models need beside a key is not in the image.
 OF_CLOUDS = {

@@ -23,7 +23,8 @@ class HealRequest:
     `job` is the id of the workflow's job that failed, where heal-bot runs in it, and `python` the
     version that setup-python left there. `good` is a commit at which the tests are said to pass,
     that of the request itself where none of it changed, and `green` when they did, in epoch
-    seconds; 0 for when that commit was made.
+    seconds; 0 for when that commit was made. `pull_number` is the pull request whose head was red,
+    `thread` the one where whoever asks waits for the answer `reply_to`. `choice` is what is picked.
     """
 
     repo: str
@@ -38,7 +39,9 @@ class HealRequest:
     run_id: int | None = None
     pull_number: int | None = None
     reply_to: int | None = None
+    thread: int | None = None
     verb: str = "heal"
+    choice: str = ""
     only: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     instruction: str = ""
@@ -51,6 +54,11 @@ class HealRequest:
     python: str = ""
     good: str = ""
     green: float = 0.0
+
+    @property
+    def answered_in(self) -> int | None:
+        """The pull request where the answer is given."""
+        return self.thread or self.pull_number
 
 
 class Origin(StrEnum):
