@@ -122,7 +122,7 @@ def test_no_module_inside_holds_what_a_suite_can_replace() -> None:
     """All of them take the standard library from where it is kept; two start before any suite."""
     held = {"io", "json", "os", "random", "select", "signal", "threading", "time"}
     starts = {"_heal_pristine_stdlib", "_heal_driver", "_heal_forkserver", "_heal_guise"}
-    programs = {"_heal_build"}
+    programs = {"_heal_build", "_heal_sdist"}
     for source in INSIDE.glob("_heal_*.py"):
         if source.stem in starts | programs:
             continue
