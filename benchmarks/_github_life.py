@@ -250,7 +250,9 @@ class Life:
     def look(self) -> dict[str, Any]:
         """All that people see."""
         world = self.world
-        refs = {k: v for k, v in world.git.refs().items() if k != STATE}
+        people = {sha for _, sha in self.stage.humans}
+        refs = {k: "a person's" if v in people else v
+                for k, v in world.git.refs().items() if k != STATE}  # fmt: skip
         pulls = {
             n: (
                 p.title,

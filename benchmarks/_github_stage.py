@@ -113,6 +113,15 @@ class Stage:
             "comment": {"id": said.id, "body": body, "user": user},
         }  # fmt: skip
 
+    def commit_comment(self, body: str, actor: str = "ada") -> Event:
+        """A `commit_comment` event on the newest commit of main."""
+        user = {"login": actor, "type": "User"}
+        return "commit_comment", {
+            "action": "created", "repository": HERE, "sender": user,
+            "comment": {"id": 7003, "body": body, "user": user,
+                        "commit_id": self.github.world.branch("main")},
+        }  # fmt: skip
+
     def ends(self, pull: Pull) -> dict[str, Any]:
         """A pull request as events show it."""
         repo = {"full_name": pull.head_repo}
@@ -203,7 +212,9 @@ class Stage:
     def _heal(self, job: ActionContext, task: Task) -> OutcomeRecord:
         self.healed.append(task)
         if self.healer is not None:
-            return self.healer(task)
+            healed = self.healer(task)
+            self.meanwhile()
+            return healed
         record = records.record(self.values(task.request.base_sha))
         self.meanwhile()
         return record

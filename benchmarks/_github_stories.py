@@ -338,6 +338,81 @@ def hinted(life: Life) -> None:
     life.expect(len(life.ours()) == 1, "a hint opened another one")
 
 
+def pull_requests_of_people(life: Life) -> None:
+    pull = life.branch("feature")
+    life.push({"total": 1}, "feature")
+    life.ci("check", "feature", pull=pull)
+    life.ci("nothing", "feature", pull=pull, again=True)
+    life.say("opened", "/heal", pull)
+    life.touch("feature", "docs/more.md")
+    life.ci("nothing", "feature", pull=pull)
+    life.expect(len(life.ours("feature")) == 1, "the proposal is gone")
+    pull.labels.append("heal-bot-stop")
+    life.touch("feature", "docs/most.md")
+    life.ci("nothing", "feature", pull=pull)
+
+
+def dependabot(life: Life) -> None:
+    pull = life.branch("dependabot/pip/requests-3")
+    pull.user = "dependabot[bot]"
+    life.push({"total": 1}, pull.head)
+    life.ci("check", pull.head, pull=pull)
+    life.ci("nothing", pull.head, pull=pull, again=True)
+    life.touch(pull.head, "docs/more.md")
+    life.ci("check", pull.head, pull=pull)
+    life.expect(not life.ours(), "a bot's pull request got a proposal")
+
+
+def a_private_repository_of_a_free_plan(life: Life) -> None:
+    life.world.drafts = False
+    life.healer.doubt = "total changes its signature"
+    life.push({"total": 1})
+    life.ci("opened")
+    life.expect(not life.ours()[0].draft, "a draft where there are none")
+    life.ci("nothing", again=True)
+    life.touch()
+    life.ci("nothing")
+
+
+def asked_on_our_own_proposal(life: Life) -> None:
+    life.push({"total": 1})
+    life.stage.red("main")
+    life.ci("opened")
+    proposal = life.ours()[0]
+    life.say("answer", "/heal retry use a loop", proposal)
+    told = life.healer.calls[-1].task.request
+    life.expect((told.base_ref, told.instruction[:10]) == ("main", "use a loop"), "another base")
+    life.close(proposal.number)
+    life.touch()
+    life.ci("nothing")
+    life.say("opened", "/heal retry", proposal)
+
+
+def asked_again_on_the_commit(life: Life) -> None:
+    life.push({"total": 1})
+    life.stage.red("main")
+    life.ci("opened")
+    life.close(life.ours()[0].number)
+    life.touch()
+    life.ci("nothing")
+    life.act("nothing", life.stage.commit_comment("/heal retry", "mallory"))
+    life.act("opened", life.stage.commit_comment("/heal retry"))
+
+
+def formatted_while_it_healed(life: Life) -> None:
+    pull = life.branch("feature")
+    life.push({"total": 1}, "feature")
+    life.stage.red("feature")
+
+    def once() -> None:
+        life.stage.meanwhile = lambda: None
+        life.push({"total": 1}, "feature", wide=True)
+
+    life.stage.meanwhile = once
+    life.say("opened", "/heal", pull)
+    life.expect(life.searches == 1, "the patch was not verified first on the new layout")
+
+
 def closed_by_another_bot(life: Life) -> None:
     life.push({"total": 1})
     life.ci("opened")
@@ -371,4 +446,10 @@ STORIES: tuple[Story, ...] = (
     asked_on_a_pull_request,
     closed_by_another_bot,
     hinted,
+    asked_again_on_the_commit,
+    formatted_while_it_healed,
+    pull_requests_of_people,
+    dependabot,
+    a_private_repository_of_a_free_plan,
+    asked_on_our_own_proposal,
 )

@@ -154,7 +154,7 @@ def _fleeting(request: HealRequest, job: ActionContext) -> str:
 
 def _own(request: HealRequest, job: ActionContext) -> str:
     """Why a red run of a proposal of ours starts nothing: it would propose to itself for ever."""
-    asked = request.trigger in {"comment", "dispatch", "step:workflow_dispatch"}
+    asked = request.trigger in {"comment", "commit", "dispatch", "step:workflow_dispatch"}
     name = request.base_ref.removeprefix(job.options().prefix)
     if asked or name == request.base_ref or not _FINGERPRINT.fullmatch(name):
         return ""

@@ -17,6 +17,7 @@ _MAX_BYTES = 8 << 20
 # The events that are a person's words, and the part of the payload that holds them.
 _SPOKEN = {
     "issue_comment": "comment",
+    "commit_comment": "comment",
     "pull_request_review_comment": "comment",
     "pull_request_review": "review",
 }

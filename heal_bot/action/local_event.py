@@ -11,6 +11,7 @@ _KEYS = (
     ("repository_dispatch", {"client_payload"}),
     ("pull_request_review_comment", {"comment", "pull_request"}),
     ("issue_comment", {"comment", "issue"}),
+    ("commit_comment", {"comment", "repository"}),
     ("pull_request_review", {"review", "pull_request"}),
     ("pull_request", {"pull_request"}),
     ("workflow_dispatch", {"inputs"}),

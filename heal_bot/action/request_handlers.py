@@ -163,7 +163,7 @@ def _reports(
         return ()
     try:
         number = request.run_id
-        if request.trigger == "comment":
+        if request.trigger in {"comment", "commit"}:
             number = runs.red_of(request.base_sha)
         if number is None:
             return ()
@@ -178,7 +178,8 @@ def _since_green(job: ActionContext, asked: CommandRequest, runs: Runs) -> HealR
     request = asked.request
     named = request.good not in {"", request.base_sha}
     # The run of a comment, or of a dispatch that names none, is not the red one.
-    other = request.trigger == "comment" or (request.trigger == "dispatch" and not asked.artifacts)
+    dispatched = request.trigger == "dispatch" and not asked.artifacts
+    other = dispatched or request.trigger in {"comment", "commit"}
     if request.run_id is None or other or named:
         return request
     try:

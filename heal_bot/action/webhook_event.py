@@ -89,6 +89,9 @@ def read_event(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRe
                 return Ignored(event_file.NOT_SERVED)
             case "issue_comment" | "pull_request_review_comment" | "pull_request_review":
                 return _read_comment(name, given, facts)
+            case "commit_comment":
+                event = webhook_payload.CommitCommentEvent.model_validate(given)
+                return _commit(event, facts)
             case "workflow_run":
                 return _finished(webhook_payload.RunEvent.model_validate(given), facts)
             case "repository_dispatch":
@@ -255,6 +258,24 @@ def read_command(
         instruction=said.hint or facts.instruction,
     )
     return CommandRequest(request, artifacts=not facts.junit)
+
+
+def _commit(
+    event: webhook_payload.CommitCommentEvent, facts: EventFacts
+) -> CommandRequest | Ignored:
+    """What a comment on a commit of the default branch asks for; its check run is the answer."""
+    comment, branch = event.comment, event.repository.default_branch
+    found = read_command(event.action, event.sender, comment, 0, facts)
+    if isinstance(found, Ignored):
+        return Ignored(found.reason)
+    if found.request.verb not in {"heal", "retry"}:
+        return Ignored(f"/heal {found.request.verb} is for a pull request, not for a commit")
+    sha = _sha(comment.commit_id)
+    request = replace(
+        found.request, trigger="commit", base_sha=sha, tested_sha=sha, base_ref=branch,
+        head_repo=facts.repo, pull_number=None, reply_to=None,
+    )  # fmt: skip
+    return replace(found, request=request)
 
 
 def _foreign(head: webhook_payload.End, facts: EventFacts) -> str:

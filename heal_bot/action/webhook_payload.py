@@ -76,6 +76,12 @@ class LineComment(Comment):
     commit_id: str = ""
 
 
+class CommitComment(Comment):
+    """A comment on a commit."""
+
+    commit_id: str
+
+
 class PushEvent(_Loose):
     """A push; `before` is what the branch pointed to, zeros for a new one."""
 
@@ -99,6 +105,13 @@ class CommentEvent(_Event):
     action: str
     issue: Issue
     comment: Comment
+
+
+class CommitCommentEvent(_Event):
+    """commit_comment."""
+
+    action: str
+    comment: CommitComment
 
 
 class LineCommentEvent(_Event):

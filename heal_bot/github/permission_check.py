@@ -41,17 +41,18 @@ def admit(
     """Fix the commit of a request and decide whether it is served.
 
     A comment needs an author whose role is `level` or better (or who is listed in `bots`) and a
-    head in this repository; a dispatched commit must lie on the branch it is said to be of. The
+    head in this repository; a commit that is dispatched or commented on must lie on its branch. The
     commit is read once, here. Code by somebody who cannot write is run without any key, unless
     the comment names the commit. On a proposal of ours, whose branch begins with `prefix`, what
     is asked for is another repair of its base.
     """
-    if request.trigger == "comment":
+    if request.trigger in {"comment", "commit"}:
         # No person's login can end like this: a name in the list admits no one but an App.
         listed = request.actor in bots and request.actor.endswith("[bot]")
         if not listed and not _may(run, forge, request.actor, level):
             reason = f"@{request.actor} needs {level} permission to ask for this"
             return replace(_refused(request, reason), stranger=True)
+    if request.trigger == "comment":
         return _of_pull(run, request, forge, prefix)
     if request.head_repo.lower() != forge.repo.lower():
         return _refused(request, "the code is from a fork; that is not served here")
@@ -62,7 +63,7 @@ def admit(
             return _refused(request, f"the pull request bears the label {STOPPED}")
         config_ref = pull.base_ref if pull is not None else forge.default_branch(run)
     # What a runner says of its own run is GitHub's word; a dispatch is anybody's with a token.
-    if request.trigger == "dispatch" and not forge.objects.contains(
+    if request.trigger in {"dispatch", "commit"} and not forge.objects.contains(
         run, request.base_ref, request.base_sha
     ):
         reason = f"commit {request.base_sha[:12]} is not on branch {request.base_ref}"

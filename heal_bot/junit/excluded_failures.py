@@ -126,7 +126,13 @@ def _words(text: str) -> str:
 
 def _is_asked(request: HealRequest) -> bool:
     """Whether a person asks for this repair, as against a run that was red."""
-    spoken = request.trigger in {"command", "comment", "dispatch", "step:workflow_dispatch"}
+    spoken = request.trigger in {
+        "command",
+        "comment",
+        "commit",
+        "dispatch",
+        "step:workflow_dispatch",
+    }
     return spoken or bool(request.only or request.targets)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.ports.code_host import OPTED_IN, STOPPED, Forge, ForgePull
+from heal_bot.publish.change_identity import is_formatting_only
 from heal_bot.publish.delivery_options import Options, Published
 
-_ASKED = frozenset({"comment", "dispatch", "step:workflow_dispatch"})
+_ASKED = frozenset({"comment", "commit", "dispatch", "step:workflow_dispatch"})
 _BOT = "[bot]"
 
 
@@ -24,7 +25,7 @@ def withhold(
 
     `pull` is the pull request that was red, `opened` our proposal that is open already.
     """
-    if pull is not None and (ended := _ended(pull, sha)):
+    if pull is not None and (ended := _ended(run, pull, sha, forge)):
         return ended
     if opened is not None or request.trigger in _ASKED or request.reply_to is not None:
         return None
@@ -43,14 +44,14 @@ def withhold(
     return Published("on_request", reason, pull.url, pull.number)
 
 
-def _ended(pull: ForgePull, sha: str) -> Published | None:
+def _ended(run: Run, pull: ForgePull, sha: str, forge: Forge) -> Published | None:
     """Why a pull request takes no change of ours any more."""
     place = f"pull request {pull.number}"
     if STOPPED in pull.labels:
         return Published("declined", f"{place} bears the label {STOPPED}", pull.url, pull.number)
     if pull.state != "open":
         return Published("superseded", f"{place} was {pull.state} meanwhile", pull.url, pull.number)
-    if pull.head_sha != sha:
+    if pull.head_sha != sha and not is_formatting_only(run, forge, sha, pull.head_sha):
         moved = f"{place} moved from {sha[:12]} to {pull.head_sha[:12]} meanwhile"
         return Published("superseded", moved, pull.url, pull.number)
     return None

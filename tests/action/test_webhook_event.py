@@ -266,3 +266,48 @@ def test_a_payload_of_the_wrong_form_is_named(
 def test_a_job_without_a_full_commit_is_refused() -> None:
     with pytest.raises(UsageError, match="no full commit SHA"):
         read_event("push", example("push"), EventFacts(REPO, "main", "main"))
+
+
+def commit_comment(body: str, **changes: Any) -> dict[str, Any]:
+    """A comment on a commit, by the one who sent it."""
+    given = comment(body)
+    repository = given["repository"] | {"default_branch": "main"}
+    said = given["comment"] | {"commit_id": HEAD} | changes
+    return {"action": "created", "repository": repository, "sender": given["sender"],
+            "comment": said}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "verb"), [("/heal", "heal"), ("/heal retry round up", "retry")])
+def test_a_comment_on_a_commit_is_for_that_commit_of_the_default_branch(
+    body: str, verb: str
+) -> None:
+    asked = read_event("commit_comment", commit_comment(body), FACTS)
+    assert isinstance(asked, CommandRequest)
+    request = asked.request
+    assert (request.verb, request.base_sha, request.base_ref) == (verb, HEAD, "main")
+    assert (request.trigger, request.pull_number, request.reply_to) == ("commit", None, None)
+
+
+@pytest.mark.parametrize("body", ["/heal stop", "/heal apply", "Thank you"])
+def test_what_is_for_a_pull_request_is_not_for_a_commit(body: str) -> None:
+    ignored = read_event("commit_comment", commit_comment(body), FACTS)
+    assert isinstance(ignored, Ignored)
+    assert ignored.reply_to is None
+
+
+def test_a_comment_without_its_commit_is_no_such_event() -> None:
+    with pytest.raises(UsageError, match="commit_id"):
+        read_event("commit_comment", commit_comment("/heal", commit_id=None), FACTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("repository_dispatch", dispatch(tests=["t.py::test_a"], retry=True)),
+        ("workflow_dispatch", example("workflow_dispatch") | {"inputs": {"retry": "true"}}),
+    ],
+)
+def test_a_dispatch_may_ask_again(name: str, payload: dict[str, Any]) -> None:
+    asked = read_event(name, payload, FACTS)
+    assert isinstance(asked, CommandRequest)
+    assert asked.request.verb == "retry"

@@ -102,3 +102,26 @@ def test_a_dispatched_commit_must_be_on_its_branch(
     request = HealRequest("octo/shop", loose, branch, head_repo="octo/shop", trigger="dispatch")
     assert f"not on branch {branch}" in admit(run, request, forge).refusal
     assert admit(run, replace(request, base_sha=base, base_ref="main"), forge).refusal == ""
+
+
+@pytest.mark.parametrize(
+    ("actor", "on_branch", "refusal"),
+    [
+        ("ada", True, ""),
+        ("mallory", True, "needs write permission"),
+        ("ada", False, "is not on branch main"),
+    ],
+)
+def test_a_comment_on_a_commit_needs_the_role_and_the_branch(
+    forge: GitHub, github: LoopbackGitHub, run: Run, actor: str, on_branch: bool, refusal: str
+) -> None:
+    git, sha = github.world.git, github.world.branch("main") or ""
+    who = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
+    if not on_branch:
+        sha = git.save_commit("Loose", git.commit(sha).tree, [sha], who, who)
+    asked = HealRequest(
+        "octo/shop", sha, "main", head_repo="octo/shop", trigger="commit", actor=actor
+    )
+    admitted = admit(run, asked, forge)
+    assert refusal in admitted.refusal
+    assert bool(admitted.refusal) is bool(refusal)
