@@ -42,6 +42,7 @@ _DELIVERY = frozenset({"mode", "pull-requests", "diagnosis-comment", "base", "br
 INPUTS = frozenset({*HEALING, *_SECRET, *_DELIVERY, "openai-base-url", "instruction", "junit",
                     "allow", "bots", "artifacts", "run-id", "app", "freeze", "loopback", "config",
                     "replies", "resume", "paths", "system-packages", "proxy", "ca-file",
+                    "max-usd-per-day",
                     "verify-command"})  # fmt: skip
 # What a step says to start the container; the runner passes it on like an input.
 _RUNNERS = frozenset({"args", "entrypoint"})

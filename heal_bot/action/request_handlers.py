@@ -58,7 +58,7 @@ def heal_and_publish(
             return
         task = Task(
             request, prior.memory, config_ref, asked.report, downloaded, asked.place,
-            _interrupted(job, request) or prior.resumed,
+            _interrupted(job, request) or prior.resumed, prior.state.spent_on(job.today),
         )  # fmt: skip
         try:
             record = heal(job, task)

@@ -18,6 +18,7 @@ from heal_bot.action.webhook_event import EventPlace
 from heal_bot.core import bundle, process
 from heal_bot.core import request_file as requests
 from heal_bot.core.errors import BudgetError, HealBotError, ProvisionError, UsageError
+from heal_bot.core.events import Noted
 from heal_bot.core.model import HealRequest, Memory, Trust
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import CONFIG, Settings
@@ -43,6 +44,7 @@ class Task:
 
     `report` is XML of the event itself, `downloaded` are files; `config_ref` is the branch whose
     configuration counts; `place` is the line that picks a function. `resumed` was interrupted.
+    `spent` are the dollars that the day has cost.
     """
 
     request: HealRequest
@@ -52,6 +54,7 @@ class Task:
     downloaded: tuple[Path, ...] = ()
     place: EventPlace | None = None
     resumed: OutcomeRecord | None = None
+    spent: float = 0.0
 
 
 def heal(job: ActionContext, task: Task) -> OutcomeRecord:
@@ -77,6 +80,7 @@ def heal(job: ActionContext, task: Task) -> OutcomeRecord:
             verify_command=chosen.verify_command,
         )
         argv = [*_argv(job, request, scratch, fetched), *_frozen(job, task, scratch)]
+        argv += _left_of_day(job, task.spent)
         if config is not None:
             (scratch / "config.yml").write_bytes(config)
             argv += [f"--config={scratch / 'config.yml'}"]
@@ -161,6 +165,20 @@ def _argv(job: ActionContext, request: HealRequest, scratch: Path, fetched: Fetc
     if job.settings.loopback:
         argv += ["--loopback"]
     return argv
+
+
+def _left_of_day(job: ActionContext, spent: float) -> list[str]:
+    """What is left of the day's dollars, where that is less than a run may cost."""
+    chosen = job.settings
+    left = max(0.0, chosen.max_usd_per_day - spent)
+    if left >= chosen.max_usd or chosen.tiers() == ("rules",):
+        return []
+    message = (
+        f"${spent:.2f} of the day's ${chosen.max_usd_per_day:g} are spent; this run has ${left:.2f}"
+    )
+    job.run.emit(Noted(stage="intake", message=message, level="warning"))
+    # The last of an option counts.
+    return [f"--max-usd={left:.4f}"]
 
 
 def _config(job: ActionContext, fetched: Fetched) -> bytes | None:

@@ -44,6 +44,7 @@ class Settings(BaseModel):
     model: str = ""
     max_minutes: Annotated[float, Field(gt=0, le=360)] = 20.0
     max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
+    max_usd_per_day: Annotated[float, Field(ge=0, le=100_000)] = 5.0
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = 10
     candidates: Annotated[int, Field(ge=1, le=3)] = 1
     sandbox: Literal["strict", "reduced"] = "strict"
@@ -182,6 +183,7 @@ _FROM_FILE = frozenset(
         "model",
         "max_minutes",
         "max_usd",
+        "max_usd_per_day",
         "max_attempts",
         "candidates",
         "instruction",

@@ -37,6 +37,7 @@ class Talk:
     repository: Repository
     identity: Identity
     _said: dict[tuple[int, str], IssueComment] = field(default_factory=dict)
+    _checks: dict[str, CheckRun | None] = field(default_factory=dict)
 
     def comment(
         self,
@@ -194,6 +195,18 @@ class Talk:
             pull = self.repository.get_pull(number)
             pull.create_review_request(reviewers=people, team_reviewers=teams)
 
+    def is_checked(self, run: Run, sha: str, about: str) -> bool:
+        """Whether the check run of a commit tells this result."""
+        del run
+        with translate_errors(f"check run of {sha[:12]}"):
+            self._checks[sha] = self._find_check(sha)
+        there = self._checks[sha]
+        return there is not None and there.external_id == about
+
+    def _find_check(self, sha: str) -> CheckRun | None:
+        listed = self.repository.get_commit(sha).get_check_runs(check_name=NAME)
+        return next(iter(listed), None)
+
     def check(self, run: Run, check: Check) -> None:
         """Write the one check run of a commit; GitHub takes fifty annotations at a time.
 
@@ -204,10 +217,6 @@ class Talk:
             [_annotation(a) for a in check.annotations[start : start + _ANNOTATIONS]]
             for start in range(0, len(check.annotations), _ANNOTATIONS)
         ]
-        commit = self.repository.get_commit(check.sha)
-
-        def look() -> CheckRun | None:
-            return next(iter(commit.get_check_runs(check_name=NAME)), None)
 
         def make() -> CheckRun:
             return self.repository.create_check_run(
@@ -220,9 +229,10 @@ class Talk:
             )
 
         with translate_errors(f"check run of {check.sha[:12]}"):
-            there = look()
+            known = check.sha in self._checks
+            there = self._checks[check.sha] if known else self._find_check(check.sha)
             if there is None:
-                there = create(run, "check run", look, make)
+                there = create(run, "check run", lambda: self._find_check(check.sha), make)
             elif (there.external_id or "", there.output.title) == (check.about, output["title"]):
                 return
             else:

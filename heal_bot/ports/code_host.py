@@ -214,6 +214,9 @@ class ForgeTalk(Protocol):
     def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
         """Ask people (`login`) and teams (`org/team`) for a review."""
 
+    def is_checked(self, run: Run, sha: str, about: str) -> bool:
+        """Whether the check run of a commit tells this result."""
+
     def check(self, run: Run, check: Check) -> None:
         """Write the one check run of a commit; nothing where it says the same already."""
 

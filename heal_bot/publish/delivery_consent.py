@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.ports.code_host import OPTED_IN, STOPPED, Forge, ForgePull
@@ -27,6 +28,38 @@ def withhold(
     """
     if pull is not None and (ended := _ended(run, pull, sha, forge)):
         return ended
+    return _withhold_unasked(run, request, pull, opened, forge, options)
+
+
+def is_told(
+    run: Run,
+    request: HealRequest,
+    about: str,
+    opened: ForgePull | None,
+    forge: Forge,
+    options: Options,
+) -> bool:
+    """Whether the change would be withheld, and the check run of the commit says so already."""
+    pulls = forge.open_pulls(run)
+    pull = next((p for p in pulls if p.number == request.pull_number), None)
+    pull = pull or _find_of_branch(run, request, forge)
+    withheld = _withhold_unasked(run, request, pull, opened, forge, options)
+    try:
+        return withheld is not None and forge.talk.is_checked(run, request.base_sha, about)
+    except ForgeError:
+        # What may not be read is written anew, or says then why it may not.
+        return False
+
+
+def _withhold_unasked(
+    run: Run,
+    request: HealRequest,
+    pull: ForgePull | None,
+    opened: ForgePull | None,
+    forge: Forge,
+    options: Options,
+) -> Published | None:
+    """Why nobody wants this change yet; None where somebody asked, or it is for all to have."""
     if opened is not None or request.trigger in _ASKED or request.reply_to is not None:
         return None
     if pull is None:
@@ -65,6 +98,10 @@ def find_red_pull(run: Run, request: HealRequest, forge: Forge) -> ForgePull | N
     """
     if request.pull_number is not None:
         return forge.pull(run, request.pull_number)
+    return _find_of_branch(run, request, forge)
+
+
+def _find_of_branch(run: Run, request: HealRequest, forge: Forge) -> ForgePull | None:
     repo, branch = forge.repo.lower(), request.base_ref
     return next(
         (

@@ -11,6 +11,7 @@ from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import Annotation, Check, Forge, ForgePull, try_aside
+from heal_bot.publish.delivery_consent import is_told
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
 from heal_bot.publish.delivery_strategies import deliver, list_own_pulls
 from heal_bot.publish.open_proposals import find_twin, holds_change, is_for, read_change
@@ -116,6 +117,8 @@ def _publish(
     if opened is not None and _is_no_news(opened, record, request, options, prior):
         url, number, branch = opened.url, opened.number, opened.head_ref
         return Published("unchanged", "no news", url, number, branch), None
+    if options.mode != "dry-run" and is_told(run, request, _name(record), opened, forge, options):
+        return Published("unchanged", "no news"), None
     try:
         change = recompute(
             run, record, patch, request, forge,
@@ -262,7 +265,6 @@ def _check(
     if not request.base_sha or request.head_repo.lower() not in {"", forge.repo.lower()}:
         return
     title = f"{describe_run(record)}: {one_line(done.reason, 150)}"
-    digest = pull_request_body.render_claimed(record).digest
     conclusion = "success" if record.status == "healed" else "neutral"
     text = step_summary.render_step(record, done.status, done.reason, done.url, claimed=claimed)
     found = Check(
@@ -271,9 +273,16 @@ def _check(
         title,
         step_summary.fit_bytes(text, 60_000),
         suspected_lines(record),
-        str(pull_request_body.render_mark(record, digest)),
+        _name(record),
     )
     forge.talk.check(run, found)
+
+
+def _name(record: OutcomeRecord) -> str:
+    """What tells one result on a commit from another."""
+    return str(
+        pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
+    )
 
 
 def suspected_lines(record: OutcomeRecord) -> tuple[Annotation, ...]:

@@ -140,3 +140,21 @@ def test_the_settings_file_decides_what_no_input_does_and_its_limit_is_the_child
     told = job(tmp_path, **{"max-usd": "2"}).configured(config).settings
     assert (told.max_minutes, told.max_usd, told.candidates) == (45.0, 2.0, 3)
     assert told.paths == ("src",)
+
+
+@pytest.mark.parametrize(
+    ("spent", "given", "said"),
+    [
+        (0.0, {}, []),
+        (3.9, {}, []),
+        (4.25, {}, ["--max-usd=0.7500"]),
+        (7.0, {}, ["--max-usd=0.0000"]),
+        (7.0, {"INPUT_MAX-USD-PER-DAY": "20"}, []),
+        (7.0, {"INPUT_ANTHROPIC-API-KEY": ""}, []),
+    ],
+)
+def test_a_run_has_what_is_left_of_the_day(
+    spent: float, given: dict[str, str], said: list[str]
+) -> None:
+    environ = {"INPUT_ANTHROPIC-API-KEY": "key-for-tests", **given}
+    assert worker_process._left_of_day(ActionContext.of(environ), spent) == said
