@@ -15,7 +15,8 @@ from heal_bot.core.outcome import OutcomeRecord
 CODE = "def total(net, tax):\n    return net - tax\n"
 RED = (
     "from prices import total\n\n\ndef test_one():\n    assert total(2, 3) == 5\n\n\n"
-    "def test_other():\n    assert total(7, 1) == 8\n"
+    "def test_other():\n    assert total(7, 1) == 8\n\n\n"
+    "def test_third():\n    assert total(9, 4) == 13\n"
 )
 REWRITES = (
     "\n\ndef test_none():\n    import pathlib\n"
@@ -48,12 +49,12 @@ def _healed(folder: Path, tests: str) -> OutcomeRecord:
 @pytest.mark.parametrize(
     ("tests", "status", "reason"),
     [
-        pytest.param(RED, "healed", "2 of 2", id="red everywhere"),
-        pytest.param(RED + REWRITES, "healed", "2 of 2", id="rewrites its own file"),
+        pytest.param(RED, "healed", "3 of 3", id="red everywhere"),
+        pytest.param(RED + REWRITES, "healed", "3 of 3", id="rewrites its own file"),
         pytest.param("# None yet.\n", "nothing_to_do", "pytest collects no test", id="no test"),
         pytest.param(SERVICE, "explained", "needs a service or the network", id="needs a service"),
         pytest.param(MOVES.format("< 0"), "stale_test", "nothing that a patch", id="moves, red"),
-        pytest.param(RED + MOVES.format(">= 0"), "healed", "2 of 2", id="moves beside the red"),
+        pytest.param(RED + MOVES.format(">= 0"), "healed", "3 of 3", id="moves beside the red"),
     ],
 )
 def test_a_suite_that_is_hard_to_verify_ends_with_a_reason_to_act_on(
