@@ -49,6 +49,9 @@ def receive(environ: Mapping[str, str], path: Path | None) -> None:
     except HealBotError as error:
         job.fail(error)
         raise
+    except Exception as error:
+        job.fail(HealBotError(f"a bug of heal-bot ended the run: {type(error).__name__}"))
+        raise
 
 
 def _written(job: ActionContext, name: str, path: Path) -> None:

@@ -5,6 +5,7 @@ click takes longer to load than Python itself, so it is imported when there is s
 
 from __future__ import annotations
 
+import os
 import sys
 
 from heal_bot.cli.verbs import usage
@@ -26,6 +27,19 @@ def _run(argv: list[str]) -> int:
         return 130
     except Exception as error:  # noqa: BLE001 - a bug must end with its own code and a report
         return _failed(error)
+    finally:
+        _give_back(os.environ.get("GITHUB_WORKSPACE", ""))
+
+
+def _give_back(workspace: str) -> None:
+    """Let later steps of the job change what a verb wrote as root, in a container of its own."""
+    from pathlib import Path
+
+    folder = Path(workspace, ".heal-bot")
+    if workspace and os.geteuid() == 0 and folder.is_dir() and not folder.is_symlink():
+        from heal_bot.github.actions_runner import give_back
+
+        give_back(folder, Path(workspace))
 
 
 def _opened() -> bool:

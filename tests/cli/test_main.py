@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -98,3 +99,16 @@ def test_a_module_in_the_current_folder_is_never_imported(tmp_path: Path) -> Non
     (tmp_path / "yaml.py").write_text("raise SystemExit('hijacked')")
     (tmp_path / "heal_bot.py").write_text("raise SystemExit('hijacked')")
     assert "hijacked" not in _heal_bot("explain", "nowhere", cwd=tmp_path).stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_what_a_verb_wrote_in_a_job_belongs_to_the_workspace_s_owner(tmp_path: Path) -> None:
+    bundle = tmp_path / ".heal-bot" / "bundle"
+    bundle.mkdir(parents=True)
+    os.chown(tmp_path, 1001, 1002)
+    code = "from heal_bot.cli.main import main; main(['explain', 'nowhere'])"
+    environ = {"PATH": "/usr/bin:/bin", "GITHUB_WORKSPACE": str(tmp_path),
+               "PYTHONPATH": str(COMMANDS.parents[1])}  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True)
+    assert done.returncode == 2, done.stderr
+    assert {path.stat().st_uid for path in (bundle, bundle.parent)} == {1001}
