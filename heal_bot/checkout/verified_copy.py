@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _PIECE = 1 << 20
+_DEEPEST = 100
 _BELOW = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 Change = Callable[[str, bytes], bytes | None]
 
@@ -130,6 +132,35 @@ def copy(
             _file(place, name, goal, status, manifest, change, label + path)
         else:
             manifest.skipped.append(path)
+
+
+def take_over(top: Path, target: Path) -> None:
+    """Move what a job left below `top`, which no process changes any more, to `target`, as ours.
+
+    Files that exist in `target` already stay. OSError for a link or what else is no file of the
+    job's user, and for folders that lie too deep.
+    """
+    owner, files = top.lstat(), Manifest()
+    if not stat.S_ISDIR(owner.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(top.name))
+    for path, place, status in walk(top, lambda _: False):
+        if path.count("/") > _DEEPEST:
+            raise OSError(errno.ENAMETOOLONG, "folders lie too deep", path[:100])
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != owner.st_uid:
+            raise OSError(errno.EINVAL, "it is no file of a package", path)
+        goal, name = target / path, path.rpartition("/")[2]
+        if os.path.lexists(goal):
+            continue
+        _folder(goal.parent)
+        if status.st_uid != os.geteuid():
+            os.chown(name, os.geteuid(), os.getegid(), dir_fd=place, follow_symlinks=False)
+        os.chmod(name, 0o755 if status.st_mode & stat.S_IXUSR else 0o644, dir_fd=place)
+        try:
+            os.rename(name, goal, src_dir_fd=place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _file(place, name, goal, status, files, None, path)
 
 
 def _link(top: Path, goal: Path, path: str, text: str) -> bool:

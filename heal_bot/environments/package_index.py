@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from heal_bot.checkout import safe_open
-from heal_bot.checkout.verified_copy import Manifest, copy
+from heal_bot.checkout.verified_copy import take_over
 from heal_bot.core import process
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
@@ -32,6 +32,8 @@ from heal_bot.environments.uv_input import Locked, Package, parse_resolution, wr
 from heal_bot.ports.packages import Builder, IndexAnswer, IndexRefusal, IndexTask
 
 _SECONDS = 600.0
+# Each needs a connection of the gateway's own, and greeting by TLS is what takes longest.
+_AT_ONCE = "8"
 _SDIST_CAP = 128 << 20
 _LOCK_CAP = 32 << 20
 _PYPROJECT_CAP = 1 << 20
@@ -119,18 +121,12 @@ class PackageIndex:
             "--requirement", "lock.txt",
         ]  # fmt: skip
         with self._run(run, argv, {"lock.txt": written(lock), **built}, links=bool(built)) as left:
-            taken = Manifest()
             try:
-                # Nothing runs any more that could change what it is.
-                if (left.folder / "site").is_symlink():
-                    raise NotADirectoryError(20, "they are a link", "site")
-                copy(left.folder / "site", target, taken, lambda _: False)
+                take_over(left.folder / "site", target)
             except (OSError, RecursionError) as error:
                 raise ProvisionError(
                     f"the packages cannot be taken over: {one_line(str(error), 200)}"
                 ) from error
-            if taken.skipped:
-                raise ProvisionError(f"{one_line(taken.skipped[0], 100)} of a wheel is no file")
 
     def sdist(self, run: Run, package: Package) -> tuple[str, bytes, Mapping[str, Any]]:
         """File name and bytes of the source archive that fits, checked by hash; its pyproject."""
@@ -183,7 +179,8 @@ class PackageIndex:
     def _ask(
         self, run: Run, argv: Sequence[str], laid: Mapping[str, bytes], *, script: str = ""
     ) -> Iterator[IndexAnswer]:
-        env = {"UV_EXCLUDE_NEWER": self.access.until} if self.access.until else {}
+        env = {"UV_CONCURRENT_DOWNLOADS": _AT_ONCE}
+        env |= {"UV_EXCLUDE_NEWER": self.access.until} if self.access.until else {}
         task = IndexTask(
             tuple(argv), self._url(), env, laid, script, self.roots, self.access.ca_file,
             self.access.proxy, _SECONDS,

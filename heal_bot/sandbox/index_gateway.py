@@ -342,7 +342,8 @@ def list_links(body: bytes, kind: str, url: str) -> list[SplitResult]:
         page.feed(body.decode(errors="replace"))
         page.close()
         url, links = urljoin(url, page.base), page.links
-    return [urlsplit(urljoin(url, link)) for link in links]
+    whole = ("https://", "http://")  # most are, and joining is what takes longest
+    return [urlsplit(link if link.startswith(whole) else urljoin(url, link)) for link in links]
 
 
 class _Anchors(HTMLParser):

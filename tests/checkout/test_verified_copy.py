@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.checkout.verified_copy import Manifest, copy, fingerprint, walk
+from heal_bot.checkout.verified_copy import Manifest, copy, fingerprint, take_over, walk
 
 
 def everything(path: str) -> bool:
@@ -60,3 +60,47 @@ def test_a_fingerprint_changes_when_a_file_does(folder: Path, change: str) -> No
     else:
         (folder / "b.py").rename(folder / "c.py")
     assert fingerprint(folder, everything) != before
+
+
+@pytest.fixture
+def left(tmp_path):
+    """What a job left: a module, a script, a package."""
+    folder = tmp_path / "left"
+    (folder / "dep").mkdir(parents=True)
+    for name, mode in (("dep/__init__.py", 0o600), ("run", 0o4755), ("own.py", 0o644)):
+        (folder / name).write_text(name)
+        (folder / name).chmod(mode)
+    return folder
+
+
+def test_what_a_job_left_becomes_ours_and_takes_no_place(left, tmp_path) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "own.py").write_text("first")
+    take_over(left, target)
+    found = {str(p.relative_to(target)): p for p in target.rglob("*") if p.is_file()}
+    texts = {name: path.read_text() for name, path in found.items()}
+    assert texts == {"dep/__init__.py": "dep/__init__.py", "run": "run", "own.py": "first"}
+    modes = {name: path.stat().st_mode & 0o7777 for name, path in found.items()}
+    assert modes == {"dep/__init__.py": 0o644, "run": 0o755, "own.py": 0o644}
+    assert {path.stat().st_uid for path in found.values()} == {os.geteuid()}
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "deep", "top", "owner"])
+def test_what_is_no_file_of_the_job_is_not_taken_over(left, tmp_path, kind) -> None:
+    if kind == "link":
+        (left / "dep/secret.py").symlink_to("/etc/passwd")
+    elif kind == "pipe":
+        os.mkfifo(left / "dep/pipe")
+    elif kind == "deep":
+        (left / ("d/" * 200)).mkdir(parents=True)
+        (left / ("d/" * 200) / "x.py").touch()
+    elif kind == "top":
+        left.rename(tmp_path / "real")
+        left.symlink_to(tmp_path / "real")
+    elif os.geteuid() == 0:
+        os.chown(left / "own.py", 1, 1)
+    else:
+        pytest.skip("only root gives files away")
+    with pytest.raises(OSError, match=r"no file|too deep|no folder"):
+        take_over(left, tmp_path / "target")
