@@ -73,7 +73,7 @@ def storm_on_the_answer(stage: Stage) -> None:
     stage.github.faults.clear()
     stage.act(event, attempt=2)
     assert stage.delivery == "unchanged", stage.said
-    assert any("proposed in" in body for body in stage.bodies())
+    assert any("Fix proposed** in" in body for body in stage.bodies())
 
 
 def storm_on_the_pull_request(stage: Stage) -> None:

@@ -119,13 +119,11 @@ class GitHub:
                 self._open.append(tuple(_pull(p) for p in listed))
         return self._open[0]
 
-    def closed_pulls(self, run: Run, base: str) -> tuple[ForgePull, ...]:
-        """The 100 closed pull requests into a branch that were changed last."""
+    def closed_pulls(self, run: Run) -> tuple[ForgePull, ...]:
+        """Of the closed and merged pull requests the 100 that were changed last."""
         del run
-        with translate_errors(f"closed pull requests into {base}"):
-            listed = self.repository.get_pulls(
-                state="closed", base=base, sort="updated", direction="desc"
-            )
+        with translate_errors("closed pull requests"):
+            listed = self.repository.get_pulls(state="closed", sort="updated", direction="desc")
             return tuple(_pull(p) for p in islice(listed, _CLOSED))
 
     def pulls_from(self, run: Run, branch: str) -> tuple[ForgePull, ...]:

@@ -259,8 +259,8 @@ class Forge(Protocol):
     def open_pulls(self, run: Run) -> tuple[ForgePull, ...]:
         """The newest 300 open pull requests, as they were when first asked for."""
 
-    def closed_pulls(self, run: Run, base: str) -> tuple[ForgePull, ...]:
-        """The 100 pull requests into a branch that were closed or merged last."""
+    def closed_pulls(self, run: Run) -> tuple[ForgePull, ...]:
+        """Of the closed and merged pull requests the 100 that were changed last."""
 
     def pulls_from(self, run: Run, branch: str) -> tuple[ForgePull, ...]:
         """All pull requests from a branch of this repository, newest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
@@ -123,7 +124,8 @@ def _withhold_on_branch(
     branch = request.base_ref
     if options.when == "auto" or branch in {"", options.base, forge.default_branch(run)}:
         return None
-    if forge.objects.is_protected(run, branch):
+    # What is no name of a branch is refused where the commit is compared.
+    if not is_branch(branch) or forge.objects.is_protected(run, branch):
         return None
     reason = (
         f"a change for {branch} is verified; nobody asked to have it proposed: open a pull request"

@@ -73,7 +73,7 @@ def recall(
     state, bases = read_state(run, forge, situation.today), (request.base_ref, situation.into)
     opened = {pull.number: pull for pull in list_own_pulls(run, forge, options.prefix)}
     known = state.entries
-    state = adopt_pulls(run, state, bases, opened.values(), forge, options.prefix, situation.today)
+    state = adopt_pulls(run, state, opened.values(), forge, options.prefix, situation.today)
     adopted = {key: entry for key, entry in state.entries.items() if key not in known}
     endings = dict(_find_endings(run, state, bases, opened, forge))
     prior = Prior(situation, state, endings, adopted, lifted=request.verb == "retry")

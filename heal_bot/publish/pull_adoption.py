@@ -18,21 +18,16 @@ _NOT_LOGIN = re.compile(r"[^A-Za-z0-9\[\]_-]")
 def adopt_pulls(
     run: Run,
     state: State,
-    bases: Iterable[str],
     opened: Iterable[ForgePull],
     forge: Forge,
     prefix: str,
     today: int,
 ) -> State:
-    """The state with our pull requests into some branches that it does not know.
+    """The state with those of our pull requests that it does not know.
 
-    Closed ones are asked for where it knows nothing of a branch: it is new, deleted, or not ours.
+    Closed ones are asked for where it knows nothing: it is new, deleted, or not ours.
     """
-    wanted = [base for base in dict.fromkeys(bases) if base]
-    found = [pull for pull in opened if pull.base_ref in wanted]
-    for base in wanted:
-        if not state.of_base(base):
-            found += _list_closed(run, base, forge, prefix)
+    found = [*opened] if state.entries else [*opened, *_list_closed(run, forge, prefix)]
     for pull in sorted(found, key=lambda pull: pull.number):
         state = _adopt(run, state, pull, forge, today)
     return state
@@ -53,11 +48,11 @@ def end_of(run: Run, pull: ForgePull, forge: Forge) -> tuple[Ending, str]:
     return how, _NOT_LOGIN.sub("", by)[:60]
 
 
-def _list_closed(run: Run, base: str, forge: Forge, prefix: str) -> list[ForgePull]:
+def _list_closed(run: Run, forge: Forge, prefix: str) -> list[ForgePull]:
     try:
         listed = [
             pull
-            for pull in forge.closed_pulls(run, base)
+            for pull in forge.closed_pulls(run)
             if pull.head_ref.startswith(prefix) and pull.head_repo.lower() == forge.repo.lower()
         ]
         return [pull for pull in listed if pull.author == forge.me(run)][:_ASKED]
