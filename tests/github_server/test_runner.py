@@ -44,10 +44,11 @@ def readme() -> dict[str, str]:
     (snippet,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     (step,) = (
         step
-        for step in yaml.safe_load(snippet)["jobs"]["test"]["steps"]
+        for job in yaml.safe_load(snippet)["jobs"].values()
+        for step in job["steps"]
         if step.get("uses", "").startswith("heal-bot/")
     )
-    return dict(step["with"])
+    return dict(step.get("with", {}))
 
 
 SHIPPED = [
