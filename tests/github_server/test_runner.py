@@ -21,6 +21,7 @@ WORKFLOWS = sorted(
 # The stand-in, the reader of the variables, and the list of those that are secret.
 SPEAKERS = {
     "tests/github_server/runner.py", "heal_bot/action/secret_vault.py",
+    "tests/action/test_worker_process.py",
 }  # fmt: skip
 
 
@@ -32,6 +33,7 @@ def with_of_action(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         "inputs", {}
     )
     context = {f"inputs.{name}": str(value.get("default", "")) for name, value in called.items()}
+    context["github.token"] = TOKEN
     for title, job in said["jobs"].items():
         for step in job.get("steps", ()):
             if step.get("uses") == "./" or step.get("uses", "").startswith("heal-bot/heal-bot@"):
