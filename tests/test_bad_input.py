@@ -84,7 +84,7 @@ CASES: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "a report that is prose": (("--junit", "prose.xml"), "prose.xml is not well-formed", "give a"),
     "an empty report": (("--junit", "empty.xml"), "empty.xml is empty", "give a JUnit XML"),
     "a commit that is gone": (("--request", "request.json"), SHA[:12], f"git fetch origin {SHA}"),
-    "a broken request": (("--request", "broken.json"), "broken.json", "no heal request"),
+    "a broken request": (("--request", "broken.json"), "broken.json", "not a heal request"),
     "a request that is not there": (("--request", "no.json"), "no.json", "cannot read"),
     "a dirty tree": (("--repo", "dirty"), "calc.py", "commit or stash"),
     "a folder without git": (("--repo", "empty"), "empty is not a git repository", "give the"),

@@ -146,7 +146,7 @@ def _located(
 def _fleeting(request: HealRequest, job: ActionContext) -> str:
     """Why a run of what is no lasting branch starts nothing."""
     if request.base_ref and not is_branch(request.base_ref):
-        return f"{one_line(request.base_ref, 80)} is no branch that a pull request can target"
+        return f"{one_line(request.base_ref, 80)} is not a branch that a pull request can target"
     if request.base_ref.startswith("gh-readonly-queue/"):
         return "the branch of a merge queue lives for its check alone; heal the pull request"
     tag = job.environ.get("GITHUB_REF_TYPE") == "tag" and request.trigger.startswith("step:")

@@ -39,7 +39,7 @@ def load(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the event {path} is not JSON: {one_line(str(error))}") from error
     if not isinstance(loaded, dict):
-        raise UsageError(f"the event {path} is no JSON object of at most {_MAX_BYTES} bytes")
+        raise UsageError(f"the event {path} is not a JSON object of at most {_MAX_BYTES} bytes")
     return loaded
 
 

@@ -79,7 +79,7 @@ def unpack_secrets(data: bytes) -> dict[str, str]:
     except ValueError as error:
         raise UsageError("the secrets on the pipe are not JSON") from error
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
-        raise UsageError("the secrets on the pipe are no names with values")
+        raise UsageError("the secrets on the pipe are not a mapping of names to values")
     return found
 
 
@@ -94,7 +94,7 @@ def _piped(secrets: Mapping[str, str]) -> str:
 
 def _read(number: str) -> dict[str, str]:
     if not number.isdigit():
-        raise UsageError(f"{_FD} is {number[:20]!r}, which is no descriptor")
+        raise UsageError(f"{_FD} is {number[:20]!r}, which is not a file descriptor")
     with os.fdopen(int(number), "rb") as file:
         return unpack_secrets(file.read(_MAX_BYTES))
 

@@ -317,5 +317,5 @@ def _dispatch(event: webhook_payload.DispatchEvent, facts: EventFacts) -> Comman
 
 def _sha(sha: str) -> str:
     if not _SHA.match(sha):
-        raise UsageError(f"{one_line(sha, 60)!r} is no full commit SHA of 40 hex digits")
+        raise UsageError(f"{one_line(sha, 60)!r} is not a full commit SHA of 40 hex digits")
     return sha

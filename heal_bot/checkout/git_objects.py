@@ -173,4 +173,4 @@ def _batch(
 def _refuse_odd(path: str) -> None:
     parts = path.split("/")
     if any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
-        raise WorkspaceError(f"the commit holds a path that leads astray: {path!r}")
+        raise WorkspaceError(f"the commit contains an unsafe path: {path!r}")

@@ -84,7 +84,7 @@ class UserRepository:
         for prefix in ("", "refs/heads/", "refs/tags/", "refs/remotes/", "refs/remotes/origin/"):
             if (sha := self.ref(prefix + name)) is not None:
                 return sha
-        raise UsageError(f"{name!r} names no commit of {self.work}: give a full SHA or a branch")
+        raise UsageError(f"{name!r} is not a commit of {self.work}: give a full SHA or a branch")
 
     def shallow(self) -> bytes:
         """The commits whose parents are absent, one per line; empty for a whole history."""

@@ -111,7 +111,7 @@ def _plain(repo: Path, name: str) -> Path:
 
     parts = name.split("/")
     if any(part in {"", ".", "..", ".git"} or "\0" in part for part in parts):
-        raise UsageError(f"{name[:200]!r} is no path of a working tree")
+        raise UsageError(f"{name[:200]!r} is not a path in a working tree")
     if patch_policy.is_protected(name) or patch_policy.is_test(name):
         raise UsageError(f"{name} is never changed: it belongs to tests, build or settings")
     path = repo.resolve()
@@ -123,7 +123,9 @@ def _plain(repo: Path, name: str) -> Path:
             raise UsageError(f"{path}: {error.strerror}; is --repo the right folder?") from error
         wanted = stat.S_ISREG if place == len(parts) - 1 else stat.S_ISDIR
         if not wanted(mode):
-            raise UsageError(f"{path} is a link or no plain file; it is not written through")
+            raise UsageError(
+                f"{path} is a link or not a regular file; heal-bot does not write through it"
+            )
     return path
 
 

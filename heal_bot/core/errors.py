@@ -45,11 +45,11 @@ def limit_errors(left: Callable[[], float]) -> Iterator[None]:
     except HealBotError as error:
         if left() > 0:
             raise
-        raise BudgetError(f"the time given was over: {error}; raise --max-minutes") from error
+        raise BudgetError(f"the time limit was reached: {error}; raise --max-minutes") from error
 
 
 def explain_uncollected(ended: SuiteEnd, detail: str) -> HealBotError:
-    """Why no test is known: the time given was over, or pytest could not run."""
+    """Why no test is known: the time limit was reached, or pytest could not run."""
     if ended == SuiteEnd.TIMEOUT:
         return BudgetError(f"the tests were not collected in time: {detail}; raise --max-minutes")
     return SandboxError(f"the tests cannot be collected: {ended}: {detail}")

@@ -66,5 +66,7 @@ def load(path: Path) -> HealRequest:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{path} is no heal request: {where}: {one_line(first['msg'])}") from error
+        raise UsageError(
+            f"{path} is not a heal request: {where}: {one_line(first['msg'])}"
+        ) from error
     return HealRequest(**parsed.model_dump())

@@ -20,7 +20,9 @@ def parse_names(text: str) -> tuple[str, ...]:
     """The packages in a text, separated by blanks, commas or lines; UsageError for no name."""
     names = tuple(dict.fromkeys(text.replace(",", " ").split()))
     if wrong := next((name for name in names if not _NAME.fullmatch(name)), ""):
-        raise UsageError(f"system-packages: {one_line(wrong, 60)!r} is no name of a Debian package")
+        raise UsageError(
+            f"system-packages: {one_line(wrong, 60)!r} is not the name of a Debian package"
+        )
     if len(names) > _MOST:
         raise UsageError(f"system-packages names {len(names)} packages; at most {_MOST} are taken")
     return names

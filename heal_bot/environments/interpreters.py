@@ -58,7 +58,7 @@ def choose(
     have = ", ".join(python.version for python in there) or "none"
     if given:
         if not _GIVEN.match(given):
-            raise ProvisionError(f"python-version {one_line(given)} is no version such as 3.12")
+            raise ProvisionError(f"python-version {one_line(given)} is not a version such as 3.12")
         exact = [python for python in there if _is(python, given)]
         if exact:
             return exact[0], ""

@@ -233,7 +233,7 @@ def _check(url: Secret) -> None:
     parts = urlsplit(url.reveal())
     if not parts.scheme or not parts.hostname:
         raise ProvisionError(
-            "index-url is no address: write it as https://host/simple, with user:password@ "
+            "index-url is not a URL: write it as https://host/simple, with user:password@ "
             "before the host where one is needed"
         )
     if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
@@ -267,7 +267,8 @@ def _refused(refusal: IndexRefusal) -> str:
     match refusal.why:
         case "closed":
             return (
-                f"the index {url} does not let us in ({said}): check user and password in index-url"
+                f"the index {url} refused the credentials ({said}): check user and password in"
+                " index-url"
             )
         case "foreign":
             return (
@@ -275,7 +276,7 @@ def _refused(refusal: IndexRefusal) -> str:
                 "what needs it, or name the host in build-hosts where the index sends us there"
             )
         case "not_a_page":
-            return f"{url} is no page of a package index ({said}): check index-url"
+            return f"{url} is not a page of a package index ({said}): check index-url"
     return (
         f"the index does not answer ({url}: {said}): try again, or check index-url and the "
         "certificates that SSL_CERT_FILE names"

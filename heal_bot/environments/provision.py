@@ -74,7 +74,7 @@ def seal_of(installation: Path) -> str:
         return signature(installation, leave=RECORD)
     except OSError as error:
         raise ProvisionError(
-            f"the files of the environment {installation} cannot be looked at ({error.strerror}):"
+            f"the files of the environment {installation} cannot be read ({error.strerror}):"
             " see what else writes there, and run again"
         ) from error
 

@@ -128,7 +128,9 @@ def _home_program(venv: Path, name: str) -> Path:
     for candidate in (home / name, home / "python3", home / "python"):
         if home.is_absolute() and candidate.exists():
             return candidate.resolve()
-    raise ProvisionError(f"the Python that {venv} was made from is gone from {home}: make it anew")
+    raise ProvisionError(
+        f"the Python that {venv} was made from is gone from {home}: create it again"
+    )
 
 
 def _program_bytes(program: Path) -> bytes:
@@ -142,7 +144,9 @@ def _program_bytes(program: Path) -> bytes:
             "interpreter itself or a virtual environment made with it"
         )
     if elf_rpath.read_linkage(data) is None:
-        raise ProvisionError(f"{program} is no 64-bit Linux program; heal-bot needs CPython there")
+        raise ProvisionError(
+            f"{program} is not a 64-bit Linux program; heal-bot needs CPython there"
+        )
     return data
 
 

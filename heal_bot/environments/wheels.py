@@ -152,7 +152,7 @@ def _build_system(
 ) -> tuple[str, Sequence[str], Sequence[str]]:
     """Backend, what it requires, and its path, as the archive's pyproject.toml says."""
     if not file.endswith((".tar.gz", ".tgz")):
-        raise ProvisionError(f"{one_line(file, 80)} is no tar.gz")
+        raise ProvisionError(f"{one_line(file, 80)} is not a tar.gz archive")
     table = pyproject.get("build-system") or {}
     if not isinstance(table, Mapping) or not isinstance(table.get("build-backend"), str):
         return _LEGACY[0], _LEGACY[1], ()

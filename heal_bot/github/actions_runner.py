@@ -91,7 +91,7 @@ def _append(path: Path, text: str) -> None:
         fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         with os.fdopen(fd, "a", encoding="utf-8", errors="replace") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ForgeError(f"{path} is no regular file")
+                raise ForgeError(f"{path} is not a regular file")
             file.write(text)
     except OSError as error:
         raise ForgeError(f"cannot write {path}: {error.strerror}") from error

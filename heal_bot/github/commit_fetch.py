@@ -67,7 +67,7 @@ def fetch(
     """
     check_url("GITHUB_SERVER_URL", server_url)
     if not _SHA.match(sha):
-        raise ForgeError(f"{one_line(sha, 60)!r} is no commit to fetch")
+        raise ForgeError(f"{one_line(sha, 60)!r} is not a commit that can be fetched")
     folder.mkdir(parents=True)
     url = f"{server_url.rstrip('/')}/{repo}.git"
     get = ("fetch", "--quiet", "--no-tags")

@@ -53,7 +53,7 @@ class StateRef:
             with translate_errors(f"ref refs/{REF}"):
                 return Stored(sha, self._text(sha))
         except (KeyError, TypeError, AttributeError) as error:
-            raise ForgeError(f"{_WHAT}: GitHub answered otherwise: {error!r}") from error
+            raise ForgeError(f"{_WHAT}: unexpected answer from GitHub: {error!r}") from error
 
     def _text(self, sha: str) -> str | None:
         """The file of the commit; None where it has none like ours."""

@@ -167,7 +167,7 @@ class Runs:
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             told = f"{'.'.join(map(str, first['loc']))}: {one_line(first['msg'])}"
-            raise ForgeError(f"{what}: GitHub answered otherwise: {told}") from error
+            raise ForgeError(f"{what}: unexpected answer from GitHub: {told}") from error
 
     def reports(
         self, run: Run, number: int, pattern: str, folder: Path, *, own: bool = False

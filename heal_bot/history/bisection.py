@@ -43,7 +43,7 @@ def find_regressions(
     `seconds`, `hints` make an environment of its own for an old commit.
     """
     if not commits:
-        return History(reason="no earlier commit is at hand: nothing is said of what changed")
+        return History(reason="no earlier commit is available, so what changed is unknown")
     limited = context.limited(_SHARE)
     tests = {failure.test: failure for failure in failures}
     search = _Search(limited, commits, tests, hints, seconds)

@@ -202,7 +202,7 @@ def _base(
         raise BundleRefused(f"the request is for {request.repo}, the token for {forge.repo}")
     base_ref = request.base_ref or forge.default_branch(run)
     if not is_branch(base_ref):
-        raise BundleRefused(f"{base_ref[:80]!r} is no branch that a pull request can target")
+        raise BundleRefused(f"{base_ref[:80]!r} is not a branch that a pull request can target")
     head = forge.objects.head(run, base_ref) or ""
     sha = request.base_sha or head
     _agree(record, patch, sha)
@@ -259,7 +259,9 @@ def _text(tree: _BaseTree, file: FileRecord) -> str:
     try:
         blob = tree.blob(file.path)
     except KeyError as error:
-        raise BundleRefused(f"{file.path} is no regular file; links are never written") from error
+        raise BundleRefused(
+            f"{file.path} is not a regular file; links are never written"
+        ) from error
     if blob != file.base_blob:
         raise BundleRefused(
             f"{file.path} is blob {blob[:12]}, the bundle replaces {file.base_blob[:12]}"

@@ -35,7 +35,7 @@ def explain_expired(seen: CaseResult, tree: Tree, now: datetime) -> str:
             if start + _MEANT < end < now:
                 return (
                     f"the certificate {path}, which the test uses, expired on {end:%Y-%m-%d}:"
-                    " make it anew, for longer, or hold the clock of the test"
+                    " create it again, for longer, or hold the clock of the test"
                 )
     return ""
 

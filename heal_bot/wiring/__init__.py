@@ -21,7 +21,7 @@ from heal_bot.core.events import Event, Noted, Run, Underway
 from heal_bot.core.model import HealRequest, Memory, Outcome, RunHints, Trust
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings, close_untrusted
-from heal_bot.core.text import Secret, redact
+from heal_bot.core.text import Secret, count, redact
 from heal_bot.environments import apt_packages, nox_sessions
 from heal_bot.environments.environment_request import Access, Wanted
 from heal_bot.environments.local_workspace import LocalWorkspace
@@ -250,8 +250,8 @@ def _request(
         repository.source, list_committed(run, repository, repository.head, scratch)
     ):
         raise UsageError(
-            f"{changed[0]} differs from the commit {repository.head[:12]}"
-            f" ({len(changed)} files do); commit or stash first, a patch needs a fixed base"
+            f"{count(len(changed), 'file')} changed since commit {repository.head[:12]}, such as"
+            f" {changed[0]}; commit or stash first: a patch needs a fixed base"
         )
     return HealRequest(
         repo=settings.github_repository,

@@ -264,7 +264,7 @@ def test_a_payload_of_the_wrong_form_is_named(
 
 
 def test_a_job_without_a_full_commit_is_refused() -> None:
-    with pytest.raises(UsageError, match="no full commit SHA"):
+    with pytest.raises(UsageError, match="not a full commit SHA"):
         read_event("push", example("push"), EventFacts(REPO, "main", "main"))
 
 

@@ -102,7 +102,7 @@ def test_a_commit_the_source_lacks_is_named_with_the_remedy(run, source, tmp_pat
 @pytest.mark.parametrize("name", ["nowhere", "--upload-pack=x", "../../etc/passwd", "a b", "@{-1}"])
 def test_names_that_are_no_ref_are_refused(run, source, tmp_path, name):
     repository = Repository.of(run, source, tmp_path / "scratch")
-    with pytest.raises(UsageError, match="names no commit"):
+    with pytest.raises(UsageError, match="is not a commit"):
         repository.resolve(run, name)
 
 

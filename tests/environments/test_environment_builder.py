@@ -295,7 +295,7 @@ def test_resolving_runs_no_code_of_a_source_archive(assembled, warehouse, tmp_pa
         ({"pyproject.toml": '[build-system]\nrequires=[]\nbuild-backend="maturin"\n'}, {},
          r"built by maturin, which needs a compiler: run `heal-bot heal` in the test job"),
         ({"setup.py": "setup(ext_modules=[Extension('a', ['a.c'])])"}, {}, r"setup.py compiles"),
-        ({"uv.lock": "<<<<<<< ours\n"}, {}, r"uv.lock is no lock file .*make it anew"),
+        ({"uv.lock": "<<<<<<< ours\n"}, {}, r"uv.lock is not a lock file .*create it again"),
         ({}, {"freeze": Path("/nowhere/freeze.txt")}, r"freeze.txt cannot be read .*pip freeze >"),
     ],
 )  # fmt: skip
@@ -312,7 +312,7 @@ def test_what_cannot_be_had_is_one_line_with_the_remedy(
 @pytest.mark.parametrize("given", ["index.invalid/simple", "https://", "//index.invalid/simple"])
 def test_an_index_that_is_no_address_says_how_to_write_one(assembled, warehouse, given):
     warehouse.url = given
-    with pytest.raises(ProvisionError, match="index-url is no address: write it as https://host"):
+    with pytest.raises(ProvisionError, match="index-url is not a URL: write it as https://host"):
         assembled({})
 
 

@@ -75,7 +75,7 @@ def test_a_file_of_the_environment_that_is_another_than_before_is_seen(
 
 
 def test_an_environment_whose_files_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ProvisionError, match=r"gone cannot be looked at \(No such file"):
+    with pytest.raises(ProvisionError, match=r"gone cannot be read \(No such file"):
         seal_of(tmp_path / "gone")
 
 

@@ -48,8 +48,8 @@ def test_an_environment_made_with_copies_names_the_real_interpreter(tmp_path, ba
     ("content", "said"),
     [
         ("#!/bin/sh\nexec python3\n", "is a script that starts a Python, such as a pyenv shim"),
-        ("MZ", "is no 64-bit Linux program"),
-        ("", "is no 64-bit Linux program"),
+        ("MZ", "is not a 64-bit Linux program"),
+        ("", "is not a 64-bit Linux program"),
     ],
 )
 def test_what_is_no_interpreter_is_said(tmp_path, content, said):

@@ -84,7 +84,7 @@ def _outcome(**fields: object) -> Outcome:
              " more, which it needs) broke this test; it passes with 1"],
         ),
         (History((replace(FIRST, confirmed=False),)), []),
-        (History(reason="no earlier commit is at hand"), []),
+        (History(reason="no earlier commit is available"), []),
     ],
     ids=["a commit", "two commits", "a package", "packages", "a package with others",
          "one not confirmed", "none"],
