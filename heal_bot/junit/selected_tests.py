@@ -56,8 +56,8 @@ def select_wanted(
     found = tuple(f for f in resolved.failures if _is_meant(f.test, only))
     if not found:
         raise UsageError(
-            f"--only {only[0]}: no failing test of the report is meant;"
-            f" it names {resolved.failures[0].test} among others"
+            f"--only {only[0]}: the report has no such failing test;"
+            f" it has {resolved.failures[0].test} among others"
         )
     return replace(resolved, failures=found)
 

@@ -42,6 +42,10 @@ def test_add_more():
     assert add(7, 1) == 8
 
 
+def test_add_nothing():
+    assert add(4, 0) == 4
+
+
 def test_checksum():
     assert [checksum("heal", 1, n, 997) for n in (3, 5, 7)] == [111, 222, 333]
 """
@@ -90,7 +94,7 @@ def test_ctrl_c_ends_a_watched_run_with_what_is_verified(repo: Path) -> None:
         said = []
         for line in run.stdout:
             said.append(line)
-            if line.startswith("final check: passed"):
+            if line.startswith("final check: passed, 2 "):
                 run.send_signal(signal.SIGINT)
         code = run.wait()
         stop.cancel()

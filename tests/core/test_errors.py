@@ -48,7 +48,7 @@ def test_any_other_failure_of_the_system_is_a_bug() -> None:
 @pytest.mark.parametrize("kind", [SandboxError, ProvisionError, WorkspaceError, ForgeError])
 def test_what_fails_when_no_time_is_left_fails_for_want_of_time(kind: type[HealBotError]) -> None:
     with (
-        pytest.raises(BudgetError, match="over: git was killed; raise --max"),
+        pytest.raises(BudgetError, match="reached: git was killed; raise --max"),
         limit_errors(lambda: 0.0),
     ):
         raise kind("git was killed")

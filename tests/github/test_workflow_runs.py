@@ -150,7 +150,7 @@ def test_what_the_api_says_of_a_green_run_is_held_to_its_form(
     runs: Runs, github: LoopbackGitHub, changes: dict[str, str]
 ) -> None:
     grown(github, green(2, BEFORE, **changes))
-    with pytest.raises(ForgeError, match="green runs before run 9: GitHub answered"):
+    with pytest.raises(ForgeError, match="green runs before run 9: unexpected answer from GitHub"):
         runs.last_green(9)
 
 
