@@ -47,7 +47,7 @@ def heal_and_publish(
     heal: Healer,
 ) -> None:
     """Reports, memory, the run itself, delivery; a superseded result is healed once more."""
-    request, options = _discussed(job, _since_green(job, asked, runs), forge), job.options()
+    request, options = asked.request, job.options()
     if options.mode != "dry-run":
         _begin(job, asked, forge)
     with tempfile.TemporaryDirectory(prefix="heal-bot-reports-") as name:
@@ -56,6 +56,8 @@ def heal_and_publish(
         if prior.done is not None:
             finish_known(job, request, prior, prior.done, forge)
             return
+        # What only a search needs is asked for where there is one.
+        request = _discussed(job, _since_green(job, asked, runs), forge)
         task = Task(
             request, prior.memory, config_ref, asked.report, downloaded, asked.place,
             _interrupted(job, request) or prior.resumed, prior.state.spent_on(job.today),

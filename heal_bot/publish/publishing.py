@@ -112,11 +112,10 @@ def _publish(
         if record.suggestion is not None:
             reason = "a change passes and is not called the repair: no pull request"
         return Published("nothing", reason), None
+    if noted := _find_noted(run, record, request, forge, options, prior):
+        return Published("unchanged", "no news", noted.url, noted.number, noted.head_ref), None
     known = forge.pulls_from(run, f"{options.prefix}{record.fingerprint}")
     opened = next((pull for pull in known if pull.state == "open"), None)
-    if opened is not None and _is_no_news(opened, record, request, options, prior):
-        url, number, branch = opened.url, opened.number, opened.head_ref
-        return Published("unchanged", "no news", url, number, branch), None
     if options.mode != "dry-run" and is_told(run, request, _name(record), opened, forge, options):
         return Published("unchanged", "no news"), None
     try:
@@ -158,22 +157,28 @@ def _shown_for(
     return replace(change, shown=shown)
 
 
-def _is_no_news(
-    opened: ForgePull,
+def _find_noted(
+    run: Run,
     record: OutcomeRecord,
     request: HealRequest,
+    forge: Forge,
     options: Options,
     prior: Prior,
-) -> bool:
-    """Whether the open pull request says all of this, and the state knows it."""
-    if options.mode != "pull-request" or record.patch is None:
-        return False
-    if request.base_sha not in {"", record.patch.base_sha}:
-        return False
-    own = pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
+) -> ForgePull | None:
+    """The open pull request that the state names for these failures, where it says all of this."""
     entry = prior.state.entries.get(record.fingerprint)
-    noted = entry is not None and entry.proposal is not None
-    return pull_request_body.read_mark(opened.body) == own and noted
+    if options.mode != "pull-request" or record.patch is None or entry is None:
+        return None
+    if request.base_sha not in {"", record.patch.base_sha} or entry.proposal is None:
+        return None
+    number = entry.proposal.pull
+    listed = list_own_pulls(run, forge, options.prefix)
+    pull = next((pull for pull in listed if pull.number == number), None)
+    there = pull_request_body.read_mark(pull.body) if pull is not None else None
+    own = pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
+    # For other failures that it repairs too, its words are those of the run that opened it.
+    alike = there is not None and there.fingerprint != own.fingerprint and there.patch == own.patch
+    return pull if alike or there == own else None
 
 
 def _settle(
