@@ -7,23 +7,21 @@ import builtins
 import contextlib
 import re
 import string
-import symtable
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import NamedTuple
 
-from heal_bot.source import guard, module_names, pure_names
-from heal_bot.source.definitions import Function
+from heal_bot.source import bound_names, guard, module_names, pure_names
+from heal_bot.source.bound_names import Import
 from heal_bot.source.name_resolution import Names, Symbol
 
-Import = tuple[ast.Import | ast.ImportFrom, ast.alias]
 _DUNDER = re.compile(r"__\w+__")
 # How far a name is followed through the modules of a project.
 _DEEP = 6
 # How many files around one are looked through for the definition of an attribute.
 _NEAR = 60
+_OURS = ", a name of the project and of what is not"
 # What a name reaches, if that is a fact, and the attributes behind it.
 Reach = tuple[str, Sequence[str]]
 
@@ -39,20 +37,27 @@ class Step(NamedTuple):
 
 def list_facts(body: ast.AST, source: str, place: Place) -> frozenset[str]:
     """What the code reaches for, one fact each; `source` is its text, or that of all around it."""
-    return frozenset(_Scan(place, find_globals(source), list_imports(ast.walk(body))).read(body))
+    return frozenset(
+        _Scan(
+            place, bound_names.find_globals(source), bound_names.list_imports(ast.walk(body))
+        ).read(body)
+    )
 
 
 def is_unclear(fact: str, known: frozenset[str]) -> bool:
-    """Whether a fact may be harmless: what is `known` of the code says no more about it.
+    """Whether a fact may be harmless.
 
-    That is a public attribute that nothing effectful has, or another name of a package that the
-    code uses already.
+    That is an attribute that is no module and that nothing effectful has, or that the project has
+    too, or another name of a package that the code uses already, as far as that is `known`.
     """
     name = fact.removeprefix("uses ")
     if name == fact:
         return False
+    if name.endswith(_OURS):
+        return True
     if name.startswith("."):
-        return name[1] != "_" and name[1:] not in pure_names.list_effects()
+        known = pure_names.list_effects() | sys.stdlib_module_names
+        return known.isdisjoint({name[1:], name.strip("._")}) and not name.endswith("__")
     package = name.partition(".")[0]
     ours = package not in sys.stdlib_module_names and "." in name
     return ours and any(other.startswith(f"uses {package}.") for other in known)
@@ -60,16 +65,17 @@ def is_unclear(fact: str, known: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where code stands: a file of a tree, and the imports that are added to it."""
+    """Where code stands: a file of a tree, imports that are added to it, names bound by others."""
 
     names: Names
     path: str
     added: Mapping[str, Sequence[Import]] = field(default_factory=dict)
+    others: frozenset[str] = frozenset()
     depth: int = 0
 
     def bindings(self, name: str) -> Sequence[Import]:
         """The imports that bind a name anywhere in the file, or are added."""
-        found = _imports_of(self.names.text(self.path))
+        found = bound_names.imports_of(self.names.text(self.path))
         return [*found.get(name, ()), *self.added.get(name, ())]
 
     def permits(self, attr: str, *, own: bool = False) -> bool:
@@ -81,10 +87,17 @@ class Place:
             return True
         text = self.names.text(self.path)
         if attr in pure_names.list_effects():
-            return own and attr in _defined(text)
-        if attr in (_defined(text) if _DUNDER.fullmatch(attr) else _mentioned(text)):
+            return own and attr in bound_names.defined(text)
+        if attr in (
+            bound_names.defined(text) if _DUNDER.fullmatch(attr) else bound_names.mentioned(text)
+        ):
             return True
-        return any(attr in _defined(self.names.text(path)) for path in self._near())
+        return self.defines(attr)
+
+    def defines(self, attr: str) -> bool:
+        """Whether the file or one near it defines an attribute."""
+        paths = (self.path, *self._near())
+        return any(attr in bound_names.defined(self.names.text(path)) for path in paths)
 
     def module(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
         """The module that an import is from: the one itself, or that which has the name."""
@@ -99,7 +112,7 @@ class Place:
 
     def _near(self) -> Iterator[str]:
         """The modules of the project that the file imports, then those beside and above it."""
-        for bound in _imports_of(self.names.text(self.path)).values():
+        for bound in bound_names.imports_of(self.names.text(self.path)).values():
             for node, alias in bound:
                 module = self.module(node, alias)
                 yield from filter(None, (self.file(module), self.file(f"{module}.{alias.name}")))
@@ -161,7 +174,8 @@ class _Scan:
     def _attributes(self, attrs: Sequence[str], *, own: bool = False) -> Iterator[str]:
         for place, attr in enumerate(attrs):
             if not self.place.permits(attr, own=own and not place):
-                yield f"uses .{attr}"
+                ours = not _DUNDER.fullmatch(attr) and self.place.defines(attr)
+                yield f"uses .{attr}{_OURS if ours else ''}"
 
     def _is_free(self, name: str) -> bool:
         return self.free is None or name in self.free
@@ -170,9 +184,9 @@ class _Scan:
         """Whether a name is an import, a function or a class, which others see changed."""
         if name in self.own or not self._is_free(name):
             return name in self.own
-        symbol = self.place.names.bound(self.place.path, name)
-        node = self.place.names.first(symbol) if symbol else None
-        return not isinstance(node, ast.Assign | ast.AnnAssign)
+        names = self.place.names
+        symbol = names.bound(self.place.path, name)
+        return not isinstance(symbol and names.first(symbol), ast.Assign | ast.AnnAssign)
 
     def _resolved(self, name: str, attrs: Sequence[str]) -> Iterator[Reach]:
         """What a name and its attributes reach."""
@@ -185,7 +199,8 @@ class _Scan:
             yield from self._ours(symbol, attrs)
         elif not imports:
             known = not free or name in pure_names.BUILTINS
-            known |= not hasattr(builtins, name) and name in _bound(place.names.text(place.path))
+            anywhere = bound_names.all_bound(place.names.text(place.path)) | place.others
+            known |= not hasattr(builtins, name) and name in anywhere
             yield "" if known else name, attrs
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
@@ -214,9 +229,8 @@ class _Scan:
         """A symbol of the project: what it carries, or what a module of the project leads to."""
         names, place = self.place.names, self.place
         inside = _Scan(replace(place, path=symbol.path, added={}, depth=place.depth + 1))
-        package = module_names.dotted_name(symbol.path, names.tree.paths())
         if inside.place.depth > _DEEP:
-            yield f"{package}, which leads too far", ()
+            yield f"{symbol.path}, which leads too far", ()
         elif symbol.qualname:
             yield from ((fact, ()) for fact in inside.carried(names.first(symbol)))
             yield "", attrs
@@ -227,21 +241,21 @@ class _Scan:
                 yield from inside._imported(*one, attrs[1:])
         elif found := names.bound(symbol.path, attrs[0]):
             yield from self._ours(found, attrs[1:])
-        elif file := place.file(f"{package}.{attrs[0]}"):
-            yield from self._ours(Symbol(file, ""), attrs[1:])
         else:
-            yield f"{package}.{attrs[0]}, which is not defined there", ()
+            name = f"{module_names.dotted_name(symbol.path, names.tree.paths())}.{attrs[0]}"
+            if file := place.file(name):
+                yield from self._ours(Symbol(file, ""), attrs[1:])
+            else:
+                yield f"{name}, which is not defined there", ()
 
     def carried(self, node: ast.AST | None) -> Iterator[str]:
         """What the value of an assignment is or holds, without what was called to make it."""
         match node:
             case ast.Assign(value=value) | ast.AnnAssign(value=value):
                 yield from self.carried(value)
-            case ast.Name() | ast.Attribute():
-                told = (fact.removeprefix("uses ") for fact in self.chain(node))
-                yield from (fact for fact in told if not fact.startswith("."))
-            case ast.Lambda():
-                told = (fact.removeprefix("uses ") for fact in self.read(node))
+            case ast.Name() | ast.Attribute() | ast.Lambda():
+                facts = self.read(node) if isinstance(node, ast.Lambda) else self.chain(node)
+                told = (fact.removeprefix("uses ") for fact in facts)
                 yield from (fact for fact in told if not fact.startswith("."))
             case ast.Call(args=args, keywords=keywords):
                 for part in (*args, *(keyword.value for keyword in keywords)):
@@ -265,7 +279,9 @@ class _Scan:
                 for name in names:
                     if self._is_shared(name):
                         yield f"declares global {name}"
-        yield from (f"defines {name}" for name in _names(node) if _DUNDER.fullmatch(name))
+        yield from (
+            f"defines {name}" for name in bound_names.list_names(node) if _DUNDER.fullmatch(name)
+        )
 
 
 def _foreign(dotted: str, attrs: Sequence[str], *, named: bool) -> Reach:
@@ -321,80 +337,3 @@ def _annotations(node: ast.AST) -> Iterator[str]:
         for inner in ast.walk(getattr(node, part, None) or ast.Pass()):
             if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
                 yield inner.value
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    """The names that a node binds."""
-    stored = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    parts = ("name", "asname", "arg", "rest", *(("id",) if stored else ()))
-    found = (getattr(node, part, None) for part in parts)
-    yield from (name for name in found if isinstance(name, str))
-
-
-def find_globals(source: str) -> frozenset[str] | None:
-    """The names that code takes from its module or from Python; None where nobody knows."""
-    text = f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source
-    try:
-        tables = [symtable.symtable(text, "<code>", "exec")]
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    for table in tables:
-        tables.extend(table.get_children())
-    return frozenset(
-        symbol.get_name()
-        for table in tables
-        for symbol in table.get_symbols()
-        # The body of a class or a module looks further where a name is not bound yet.
-        if symbol.is_global() or (table.get_type() != "function" and symbol.is_referenced())
-    )
-
-
-def list_imports(nodes: Iterable[ast.AST]) -> dict[str, list[Import]]:
-    """The names that imports bind, with the imports."""
-    found: dict[str, list[Import]] = {}
-    for node in nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                name = alias.asname or alias.name.partition(".")[0]
-                found.setdefault(name, []).append((node, alias))
-    return found
-
-
-@lru_cache(maxsize=256)
-def _nodes(text: str) -> tuple[ast.AST, ...]:
-    try:
-        return (*ast.walk(guard.parse(text)),)
-    except guard.SourceRejected:
-        return ()
-
-
-@lru_cache(maxsize=256)
-def _imports_of(text: str) -> Mapping[str, Sequence[Import]]:
-    return list_imports(_nodes(text))
-
-
-@lru_cache(maxsize=256)
-def _bound(text: str) -> frozenset[str]:
-    """The names that a file binds in any of its scopes."""
-    return frozenset(name for node in _nodes(text) for name in _names(node))
-
-
-@lru_cache(maxsize=256)
-def _mentioned(text: str) -> frozenset[str]:
-    """The attributes that the code of a file reads, and what it defines."""
-    return _defined(text) | {n.attr for n in _nodes(text) if isinstance(n, ast.Attribute)}
-
-
-@lru_cache(maxsize=256)
-def _defined(text: str) -> frozenset[str]:
-    """What objects of a file may have: its functions, classes, parameters and attributes."""
-    found: set[str] = set()
-    for node in _nodes(text):
-        if isinstance(node, Function | ast.ClassDef | ast.arg):
-            found.update(_names(node))
-        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            found.add(node.attr)
-        if isinstance(node, ast.ClassDef | ast.Module):
-            found.update(n for part in node.body if isinstance(part, ast.Assign | ast.AnnAssign)
-                         for one in ast.walk(part) for n in _names(one))  # fmt: skip
-    return frozenset(found)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from heal_bot.core.model import Candidate, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import (
+    bound_names,
     capability_scan,
     confusables,
     functions,
@@ -124,11 +125,14 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
     of them back or a part of it.
     """
     names, found = Names(tree), dict[str, bool]()
+    sources = [one.new_source for one in candidate.edits[1:] and candidate.edits]
+    others = frozenset().union(*map(bound_names.all_bound, sources))
     for edit in candidate.edits:
         path, name = edit.target.path, edit.target.qualname
         text = editing.text_of(tree, path)
         spans = edit.target.kind == line_targets.KIND
-        fresh, known = (_lines_reach if spans else _edit_reaches)(edit, text, names)
+        place = capability_scan.Place(names, path, others=others)
+        fresh, known = (_lines_reach if spans else _edit_reaches)(edit, text, place)
         history = fresh and candidate.undoes is not None and not spans
         before = tree.former(path) if history else None
         former = _former_facts(edit.target, before, names) if before else frozenset[str]()
@@ -144,22 +148,21 @@ def _former_facts(target: Target, before: bytes, names: Names) -> frozenset[str]
         text = guard.check_text(before)
         found = functions.index_targets(target.path, text)
         if old := functions.find_target(found, target.qualname, target.kind, target.nth):
-            bound = capability_scan.list_imports(ast.walk(guard.parse(text)))
+            bound = bound_names.list_imports(ast.walk(guard.parse(text)))
             place = capability_scan.Place(names, target.path, bound)
             return capability_scan.list_facts(_alone(old.source), old.source, place)
     return frozenset()
 
 
-def _edit_reaches(edit: Edit, text: str, names: Names) -> _Facts:
+def _edit_reaches(edit: Edit, text: str, place: capability_scan.Place) -> _Facts:
     """The facts of the new code that the old code of the same function does not have, and its own.
 
     An import that is added counts for the old code where it gives it a name that it lacked.
     """
     added = imports.find_missing(text, edit.imports) if edit.imports else ()
     wanted = guard.parse("\n".join(added))
-    bound = capability_scan.list_imports(wanted.body)
+    bound = bound_names.list_imports(wanted.body)
     same = {name: found for name, found in bound.items() if not any(a.asname for _, a in found)}
-    place = capability_scan.Place(names, edit.target.path)
     (old, before), (new, after) = _bodies(edit, text)
     fresh = capability_scan.list_facts(new, after, replace(place, added=bound))
     fresh |= capability_scan.list_facts(wanted, "", place)
@@ -169,10 +172,12 @@ def _edit_reaches(edit: Edit, text: str, names: Names) -> _Facts:
     given = ast.Module([node for name in lacked for node, _ in same[name]], [])
     known = capability_scan.list_facts(given, "", place)
     known |= capability_scan.list_facts(old, before, replace(place, added=same))
+    # A method may be called on what it is a method of by other means: a base, a wrapped object.
+    known |= {f"uses .{edit.target.qualname.rpartition('.')[2]}"}
     return fresh - known, known
 
 
-def _lines_reach(edit: Edit, text: str, names: Names) -> _Facts:
+def _lines_reach(edit: Edit, text: str, place: capability_scan.Place) -> _Facts:
     """The facts of statements with new words that the rest of their function lacks, and its own.
 
     What stands in no function is held against all that stands in none; an import may move.
@@ -181,8 +186,8 @@ def _lines_reach(edit: Edit, text: str, names: Names) -> _Facts:
     new, lines = guard.parse(after), {*_worded(text, after)}
     nodes = [node for node in ast.walk(new) if isinstance(node, ast.stmt)]
     inside = [n for n in nodes if lines & {*range(n.lineno, _head_end(n) + 1)}]
-    bound = capability_scan.list_imports(nodes)
-    place = capability_scan.Place(names, edit.target.path, bound)
+    bound = bound_names.list_imports(nodes)
+    place = replace(place, added=bound)
     heads = ast.Module([_head(node) for node in inside], [])
     fresh = capability_scan.list_facts(heads, after, place)
     if not fresh:

@@ -7,6 +7,7 @@ text, attributes by text) a patch may use only where the function that it change
 from __future__ import annotations
 
 import builtins
+import sys
 from functools import lru_cache
 from importlib import import_module
 from io import BytesIO, StringIO
@@ -29,9 +30,9 @@ BUILTINS = frozenset(
 _MODULES = frozenset(
     """
     abc ast base64 binascii bisect calendar cmath collections collections.abc colorsys copy
-    dataclasses datetime decimal difflib enum fractions functools graphlib hashlib heapq hmac
-    html html.entities ipaddress itertools json keyword math numbers operator re statistics
-    string struct textwrap typing unicodedata urllib.parse zlib
+    dataclasses datetime decimal difflib enum errno fractions functools graphlib hashlib heapq
+    hmac html html.entities ipaddress itertools json keyword math numbers operator queue random
+    re stat statistics string struct textwrap time typing unicodedata urllib.parse weakref zlib
     """.split()  # noqa: SIM905
 )
 # What pure modules have beside that: attributes by text, texts that are evaluated, classes made by
@@ -40,27 +41,40 @@ _IMPURE = frozenset(
     """
     abc.ABCMeta abc.abstractproperty dataclasses.make_dataclass enum.EnumMeta enum.EnumType
     enum.global_enum functools.singledispatch functools.singledispatchmethod
-    functools.update_wrapper operator.attrgetter operator.methodcaller string.Formatter
-    typing.ForwardRef typing.get_type_hints typing.no_type_check_decorator
+    functools.update_wrapper operator.attrgetter operator.methodcaller random.SystemRandom
+    string.Formatter time.tzset typing.ForwardRef typing.get_type_hints
+    typing.no_type_check_decorator weakref.finalize
     """.split()  # noqa: SIM905
 )
 _PARTS = frozenset(
     """
-    asyncio.CancelledError asyncio.Event asyncio.Future asyncio.Lock asyncio.TimeoutError
-    asyncio.iscoroutinefunction contextlib.ExitStack contextlib.asynccontextmanager
-    contextlib.closing contextlib.contextmanager contextlib.nullcontext contextlib.suppress
-    http.HTTPStatus inspect.cleandoc inspect.isabstract inspect.isasyncgenfunction
-    inspect.isawaitable inspect.isbuiltin inspect.isclass inspect.iscoroutine
-    inspect.iscoroutinefunction inspect.isdatadescriptor inspect.isfunction inspect.isgenerator
-    inspect.isgeneratorfunction inspect.ismethod inspect.ismethoddescriptor inspect.isroutine
-    io.BytesIO io.StringIO os.PathLike os.altsep os.curdir os.extsep os.fspath os.linesep
-    os.name os.pardir os.path.abspath os.path.basename os.path.commonpath os.path.commonprefix
-    os.path.dirname os.path.expanduser os.path.isabs os.path.join os.path.normpath
-    os.path.relpath os.path.split os.path.splitext os.pathsep os.sep pathlib.PurePath
-    pathlib.PurePosixPath pathlib.PureWindowsPath sys.byteorder sys.float_info sys.maxsize
-    sys.maxunicode sys.platform sys.version_info time.monotonic time.perf_counter time.strftime
-    time.time types.GeneratorType types.MappingProxyType types.MethodType types.SimpleNamespace
-    uuid.UUID warnings.warn
+    asyncio.Condition asyncio.Event asyncio.Future asyncio.Lock asyncio.Queue asyncio.Semaphore
+    asyncio.gather asyncio.iscoroutinefunction asyncio.shield asyncio.sleep asyncio.wait_for
+    contextlib.ExitStack contextlib.asynccontextmanager contextlib.closing
+    contextlib.contextmanager contextlib.nullcontext contextlib.suppress contextvars.ContextVar
+    email.utils.format_datetime email.utils.formataddr email.utils.parseaddr
+    email.utils.parsedate email.utils.parsedate_to_datetime email.utils.quote
+    email.utils.unquote http.HTTPStatus inspect.Parameter inspect.Signature inspect.cleandoc
+    inspect.getdoc inspect.isabstract inspect.isasyncgenfunction inspect.isawaitable
+    inspect.isbuiltin inspect.isclass inspect.iscoroutine inspect.iscoroutinefunction
+    inspect.isdatadescriptor inspect.isfunction inspect.isgenerator inspect.isgeneratorfunction
+    inspect.ismethod inspect.ismethoddescriptor inspect.isroutine inspect.signature io.BytesIO
+    io.StringIO logging.LoggerAdapter logging.getLogger os.PathLike os.fspath os.path.abspath
+    os.path.basename os.path.commonpath os.path.commonprefix os.path.dirname os.path.expanduser
+    os.path.isabs os.path.join os.path.normpath os.path.relpath os.path.split os.path.splitext
+    pathlib.PurePath pathlib.PurePosixPath pathlib.PureWindowsPath pprint.pformat shlex.join
+    shlex.quote shlex.split sys.exc_info sys.float_info sys.getdefaultencoding
+    sys.getfilesystemencoding sys.getrecursionlimit sys.getsizeof sys.intern sys.version_info
+    threading.Condition threading.Event threading.Lock threading.RLock threading.current_thread
+    threading.local types.GeneratorType types.MappingProxyType types.MethodType uuid.UUID
+    uuid.uuid3 uuid.uuid4 uuid.uuid5 warnings.warn
+    """.split()  # noqa: SIM905
+)
+# Modules whose constants and exceptions are pure, whatever else they have.
+_VALUED = frozenset(
+    """
+    argparse asyncio codecs concurrent.futures http.client logging os shutil signal socket ssl
+    subprocess sys tarfile threading urllib.error zipfile
     """.split()  # noqa: SIM905
 )
 _TYPES = (
@@ -97,6 +111,7 @@ def split_pure(dotted: str) -> tuple[str, tuple[str, ...]] | None:
     for count in range(len(parts), 0, -1):
         name, module = ".".join(parts[:count]), ".".join(parts[: count - 1])
         listed = module in _MODULES and parts[count - 1] in _exports(module)
+        listed |= module in _VALUED and _is_value(module, parts[count - 1])
         if name in _PARTS or (listed and name not in _IMPURE):
             return name, tuple(parts[count:])
     return None
@@ -124,11 +139,20 @@ def list_effects() -> frozenset[str]:
 
     A name of the project that is one of them may as well be the other.
     """
-    found = {name for module in _EFFECTFUL for name in dir(import_module(module))}
+    modules = {module: dir(import_module(module)) for module in _EFFECTFUL}
+    found = {n for module, names in modules.items() for n in names if not _is_value(module, n)}
+    found |= {name for name in dir(sys) if name[0] == "_"}
     for kind in _EFFECTFUL_TYPES:
         module, _, name = kind.partition(".")
         found.update(dir(getattr(import_module(module), name)))
     return (frozenset(found) | _UNPLAIN) - list_methods() - (BUILTINS - _UNPLAIN)
+
+
+def _is_value(module: str, name: str) -> bool:
+    """Whether a name of a module is a constant or an exception, which reach nothing."""
+    what = getattr(import_module(module), name, None)
+    raised = isinstance(what, type) and issubclass(what, BaseException)
+    return raised or isinstance(what, int | str | bytes)
 
 
 @lru_cache(maxsize=64)

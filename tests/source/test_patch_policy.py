@@ -31,6 +31,9 @@ class A:
     def __len__(self):
         return 1
 
+    def __init_subclass__(cls, x):
+        cls.x = x
+
 
 def f(a, b=2):
     return os.getcwd() + a
@@ -175,6 +178,8 @@ def test_what_is_refused_is_refused_in_words(tree, qualname: str, new: str, reas
                 "        return self.x\n", "function", ()),
         ("A.p", "    @property\n    def p(self):\n        return self.__len__()\n",
          "function", ()),
+        ("A.__init_subclass__", "    def __init_subclass__(cls, x):\n"
+         "        super().__init_subclass__()\n", "function", ()),
         ("RATE", "RATE, KEEP = 3, 5\n", "assignment", ()),
         ("A.K", '    K = {"a": 2}\n', "class_attribute", ()),
         ("f.b", "def f(a, b=3):\n", "default", ()),
@@ -222,6 +227,25 @@ def test_unknown_and_empty_candidates_are_refused(tree) -> None:
     assert "not in commit" in patch_policy.check_candidate(_candidate(*_f("return 1")), tree(n=""))
     many = _candidate(*_f("return 1")).edits * 9
     assert "at most 8" in patch_policy.check_candidate(Candidate(many, "m", "x"), made)
+
+
+def test_a_method_of_the_project_with_the_name_of_an_effectful_one_is_a_doubt(tree) -> None:
+    text = "class Info:\n    def is_dir(self): ...\n\n\ndef f(a):\n    return a\n"
+    target = functions.find_target(functions.index_targets("m.py", text), "f", "function")
+    candidate = Candidate((Edit(target, "def f(a):\n    return a.is_dir()\n"),), "m", "x")
+    assert _said(candidate, tree(m=text)) == ""
+    (doubt,) = patch_policy.list_doubts(candidate, tree(m=text))
+    assert doubt == "f newly uses .is_dir, a name of the project and of what is not"
+    assert "uses .is_dir" in _said(candidate, tree(m=text.replace("is_dir", "is_big")))
+
+
+def test_a_name_that_another_edit_binds_is_known(tree) -> None:
+    text = "def f(a):\n    def g():\n        return a\n    return g\n\n\ndef h():\n    return 1\n"
+    targets = {t.qualname: t for t in functions.index_targets("m.py", text)}
+    use = Edit(targets["h"], "def h():\n    return limit\n")
+    bind = Edit(targets["f"], targets["f"].source.replace("return g", "limit = 1\n    return g"))
+    assert "uses limit" in _said(Candidate((use,), "m", "x"), tree(m=text))
+    assert _said(Candidate((bind, use), "m", "x"), tree(m=text)) == ""
 
 
 def test_what_takes_a_commit_back_whole_may_be_as_large_as_a_commit(tree) -> None:
