@@ -72,10 +72,11 @@ def record() -> OutcomeRecord:
     return records.record(data)
 
 
-def lines() -> list[str]:
-    """What is to be seen of it, in order."""
+def lines(*, redrawn: bool = True) -> list[str]:
+    """What is to be seen of it, in order; a line that is redrawn says how far a search is."""
     log = EventLog()
-    told = [log.line(event) for event in EVENTS if not isinstance(event, SearchProgressed)]
+    left_out = SearchProgressed if redrawn else ()
+    told = [log.line(event) for event in EVENTS if not isinstance(event, left_out)]
     return [*filter(None, told), *render_closing(record(), "out")]
 
 
