@@ -164,7 +164,9 @@ def test_a_try_that_passed_and_a_test_of_the_same_name_are_told_apart(tmp_path: 
 
 def test_only_needs_a_failing_test_of_the_report(tmp_path: Path) -> None:
     text = case("one", RED) + case("two", RED) + case("three")
-    with pytest.raises(UsageError, match=f"--only {TWO}x: the report has no such .* has {ONE} among"):
+    with pytest.raises(
+        UsageError, match=f"--only {TWO}x: the report has no such .* has {ONE} among"
+    ):
         healed(tmp_path, {"r.xml": text}, only=(f"{TWO}x",))
     outcome, _ = healed(tmp_path, {"r.xml": text}, only=(TWO,))
     assert outcome.baseline is not None

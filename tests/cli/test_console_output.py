@@ -10,6 +10,8 @@ import pytest
 from heal_bot.cli import console_output
 from tests.cli import shown_run, terminal
 
+pytestmark = pytest.mark.long
+
 SHOW = terminal.python("tests.cli.shown_run")
 ESCAPE = "\x1b"
 COLOUR = re.compile(rb"\x1b\[[0-9;]*(?:3[0-7]|38)(?:;[0-9;]*)?m")

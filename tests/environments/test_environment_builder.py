@@ -291,7 +291,7 @@ def test_resolving_runs_no_code_of_a_source_archive(assembled, warehouse, tmp_pa
         ({"pyproject.toml": '[project]\nname="x"\nversion="1"\nrequires-python = "<3"\n'}, {},
          r"requires-python <3 admits no Python of this machine .*test job itself"),
         ({}, {"python": "3.99"}, r"Python 3.99 is not on this machine \(there is 3\."),
-        ({}, {"python": "snake"}, r"python-version snake is no version"),
+        ({}, {"python": "snake"}, r"python-version snake is not a version such as"),
         ({"pyproject.toml": '[build-system]\nrequires=[]\nbuild-backend="maturin"\n'}, {},
          r"built by maturin, which needs a compiler: run `heal-bot heal` in the test job"),
         ({"setup.py": "setup(ext_modules=[Extension('a', ['a.c'])])"}, {}, r"setup.py compiles"),

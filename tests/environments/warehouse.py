@@ -103,7 +103,9 @@ class Warehouse:
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             tls.load_cert_chain(certificate, certificate.with_suffix(".key"))
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
         scheme = "http" if certificate is None else "https"
         self.origin = f"127.0.0.1:{self._server.server_address[1]}"

@@ -12,6 +12,8 @@ from tests.github_server.server import Fault
 from tests.github_server.world import BOT
 from tests.publish.scene import BETTER, BRANCH, Scene
 
+pytestmark = pytest.mark.long
+
 RED = ("1" * 16, "2" * 16)
 ONE = RED[:1]
 DAY = 20_000

@@ -44,6 +44,7 @@ MOVING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("expression", MOVING.values(), ids=MOVING)
 def test_a_test_is_found_again_by_function_and_position(
     expression: str,
