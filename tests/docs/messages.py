@@ -75,7 +75,8 @@ def _messages() -> Iterator[Message]:
 @functools.cache
 def warnings() -> tuple[str, ...]:
     """Every warning with a literal part that a run may print and go on."""
-    return tuple(dict.fromkeys(said for tree in _trees() for said in _warned(tree)))
+    trees = (ast.parse(text) for text in _texts().values() if "Noted(" in text)
+    return tuple(dict.fromkeys(said for tree in trees for said in _warned(tree)))
 
 
 def _warned(tree: ast.Module) -> Iterator[str]:
@@ -112,11 +113,6 @@ def _worded(texts: list[ast.expr], known: dict[str, str]) -> Iterator[str]:
     for text in texts:
         if re.search(r"[a-z]{3}", said := re.sub("…+", "…", _literal(text, known)).strip()):
             yield said
-
-
-@functools.cache
-def _trees() -> tuple[ast.Module, ...]:
-    return tuple(ast.parse(text) for text in _texts().values())
 
 
 @functools.cache

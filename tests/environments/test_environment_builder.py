@@ -34,12 +34,14 @@ def said(events) -> str:
     return "\n".join(getattr(event, "message", "") for event in events)
 
 
+@pytest.mark.long
 def test_nothing_declared_gives_pytest_alone(assembled, holds):
     env = assembled({})
     assert holds(env) == {"pytest": "8.0"}
     assert inside(env, "import pytest; print(pytest.version)") == "8.0"
 
 
+@pytest.mark.long
 def test_dependencies_extras_and_groups_for_tests_are_installed(assembled, warehouse, holds):
     for name in ("dep", "extra", "deeper", "group", "included", "docs"):
         warehouse.wheel(name)
@@ -93,6 +95,7 @@ def test_a_lock_decides_the_version(assembled, warehouse, holds, files, version)
     assert holds(env)["dep"] == version
 
 
+@pytest.mark.long
 def test_what_the_project_requires_wins_over_its_requirements_files(
     assembled, warehouse, holds, events
 ):

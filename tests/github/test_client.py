@@ -117,6 +117,7 @@ def test_an_answer_of_something_else_is_an_error_that_says_so(
         GitHub.open(Secret("t"), url, "octo/shop").default_branch(RUN)
 
 
+@pytest.mark.long
 def test_encrypted_connections_go_through_the_proxy() -> None:
     asked: list[str] = []
 

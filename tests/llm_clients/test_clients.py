@@ -377,6 +377,7 @@ def test_a_server_without_schemas_is_asked_again_without_one(bench) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.long
 def test_a_call_leaves_half_of_the_time_that_is_left(bench, provider) -> None:
     bench.ask(provider, bench.fails(provider, 401, "", "the first import takes its time"))
     start = time.monotonic()

@@ -371,6 +371,7 @@ def test_a_check_says_on_whose_authority_it_speaks(
 
 @pytest.mark.parametrize(("when", "status"), [("before", 502), ("after", 502), ("after", 0)])
 @pytest.mark.parametrize("operation", ["git/create-commit", "git/create-ref", "pulls/create"])
+@pytest.mark.long
 def test_a_fault_around_a_write_leaves_one_branch_and_one_pull_request(
     scene: Scene, operation: str, when: str, status: int
 ) -> None:
@@ -390,6 +391,7 @@ def test_a_comment_whose_answer_was_lost_is_not_made_twice(scene: Scene) -> None
     assert len(world.comments) == 1
 
 
+@pytest.mark.long
 def test_a_rate_limit_on_a_write_is_waited_out(scene: Scene) -> None:
     limit = Fault("pulls/create", status=403, headers={"Retry-After": "1"}, message="rate limit")
     scene.github.faults.append(limit)

@@ -85,6 +85,7 @@ def test_a_test_keeps_its_name_in_an_environment_that_names_it_otherwise(
     assert [(r.test, r.outcome) for r in again.results] == [(red, "failed")]
 
 
+@pytest.mark.long
 def test_steady_ids_are_not_called_unsteady(
     project: Callable[[Mapping[str, str]], object],
     runner: SuiteRunner,
