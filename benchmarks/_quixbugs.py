@@ -231,7 +231,7 @@ FRESH: dict[str, Callable[[random.Random], tuple[object, ...]]] = {
     "shortest_path_lengths": _lengths,
     "shortest_paths": _shortest,
     "shunting_yard": _infix,
-    "prefilter": lambda r: (r.randrange(200),),
+    "sieve": lambda r: (r.randrange(200),),
     "sqrt": lambda r: (r.uniform(1, 500), 10 ** r.uniform(-6, 0)),
     "subsequences": lambda r: (r.randrange(6), r.randrange(10), r.randint(1, 5)),
     "to_base": lambda r: (r.randint(1, 10**6), r.randint(2, 36)),
