@@ -153,6 +153,7 @@ def conclude(
         seconds=run.clock() - started,
         notes=tuple(dict.fromkeys((*ledger.notes, *_remarks(proposers)))),
         suggestion=ledger.suggestion,
+        question=ledger.question,
         history=found.history,
     )
 
@@ -179,6 +180,9 @@ def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, 
         if patch.still_failing:
             return OutcomeStatus.PARTLY_HEALED, ledger.stopped, reason
         return OutcomeStatus.HEALED, "done", reason
+    if ledger.question is not None:
+        reason = f"two changes pass; which is right depends on what {ledger.question.call} gives"
+        return OutcomeStatus.NEEDS_ANSWER, "done", reason
     if ledger.suggestion is not None:
         return OutcomeStatus.NOT_HEALED, ledger.stopped, _unhealed(ledger)
     if found.clusters and all(cluster.id in ledger.outdated for cluster in found.clusters):

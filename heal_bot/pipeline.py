@@ -109,6 +109,7 @@ def heal(
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
     _withdraw_refused(ledger, history, panel)
+    _confirm_rival(context, found, ledger, panel)
     return conclude()
 
 
@@ -136,6 +137,30 @@ def _withdraw_refused(ledger: AttemptLog, history: History, panel: Panel) -> Non
         or panel.refusal(suggestion.confirmed)
     ):
         ledger.withdraw(suggestion, why)
+
+
+def _confirm_rival(
+    context: RunContext, found: RunFindings, ledger: AttemptLog, panel: Panel
+) -> None:
+    """Try the rival of the suggestion: where it holds too a person is asked, else it is no rival.
+
+    What had no other rival is the repair then.
+    """
+    run, first, rival = context.run, ledger.suggestion, ledger.rival()
+    late = run.over() or run.left() < found.baseline.suite.seconds
+    if first is None or rival is None or late:
+        return
+    verified = _verify(context, rival, found)
+    if isinstance(verified, Confirmed) and (why := panel.refusal(verified)):
+        verified = Verdict(VerdictStatus.UNCONFIRMED, detail=why)
+    ledger.settle(run, rival, verified)
+    known = first.attempt.rival
+    if isinstance(verified, Verdict) and verified.measured and known and known.alone:
+        alone = replace(first.attempt, lacks=(), rival=None)
+        if isinstance(heard := panel.heard(first.confirmed), Verdict):
+            ledger.withdraw(first, heard.detail)
+        else:
+            ledger.settle(run, Proposal((alone,)), heard)
 
 
 def _reproduce(

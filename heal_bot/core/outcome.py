@@ -32,7 +32,7 @@ Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Status = Literal[
     "healed", "partly_healed", "not_healed", "flaky", "stale_test", "not_reproduced",
     "nothing_to_do", "refused", "superseded", "budget_exhausted", "sandbox_error",
-    "environment_error", "explained",
+    "environment_error", "explained", "needs_answer",
 ]  # fmt: skip
 Stopped = Literal["done", "exhausted", "stuck", "budget", "interrupted"]
 FailureStatus = Literal[
@@ -260,6 +260,34 @@ class SuggestionRecord(Record):
     patch: PatchRecord | None = None
 
 
+ChoiceId = Literal["A", "B"]
+
+
+class ChoiceRecord(Record):
+    """One of two changes that hold alike in the cold runs; `patch` is what was confirmed."""
+
+    id: ChoiceId
+    diff: Diff
+    functions: Annotated[tuple[FunctionRecord, ...], Field(min_length=1, max_length=200)]
+    proposer: Name
+    attempt: Count
+    patch: PatchRecord
+
+
+class AnswerRecord(Record):
+    """What the call of the question gives with a choice."""
+
+    choice: ChoiceId
+    result: Sentence
+
+
+class QuestionRecord(Record):
+    """A call whose right answer decides between the choices."""
+
+    call: Sentence
+    answers: tuple[AnswerRecord, AnswerRecord]
+
+
 class PackageRecord(Record):
     """A package with the version that tests pass with, and the one that they fail with."""
 
@@ -345,6 +373,16 @@ class OutcomeRecord(Record):
     proved: Sentences = ()
     inferred: Sentences = ()
     not_shown: Sentences = ()
+    choices: Annotated[tuple[ChoiceRecord, ...], Field(max_length=2)] = ()
+    question: QuestionRecord | None = None
+
+    @model_validator(mode="after")
+    def _asks_between_choices(self) -> OutcomeRecord:
+        asked = tuple(answer.choice for answer in self.question.answers) if self.question else ()
+        needs = ("A", "B") if self.status == "needs_answer" else ()
+        if not asked == needs == tuple(choice.id for choice in self.choices):
+            raise ValueError("a question has two answers, each of a choice, and ends needs_answer")
+        return self
 
     @property
     def checks(self) -> tuple[str, ...]:

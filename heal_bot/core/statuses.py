@@ -25,7 +25,7 @@ VerdictStatus = StrEnum(
 OutcomeStatus = StrEnum(
     "OutcomeStatus",
     "HEALED PARTLY_HEALED NOT_HEALED FLAKY STALE_TEST NOT_REPRODUCED NOTHING_TO_DO REFUSED"
-    " SUPERSEDED BUDGET_EXHAUSTED SANDBOX_ERROR ENVIRONMENT_ERROR EXPLAINED",
+    " SUPERSEDED BUDGET_EXHAUSTED SANDBOX_ERROR ENVIRONMENT_ERROR EXPLAINED NEEDS_ANSWER",
 )
 
 # As pytest's exit code has it: an expected failure is none, nor is a pass that was not expected

@@ -13,12 +13,14 @@ from heal_bot.core.model import (
     Broken,
     Certificate,
     ChangedFile,
+    Choice,
     Cluster,
     Edit,
     History,
     Outcome,
     PackageChange,
     Patch,
+    Question,
     Search,
     Suggestion,
     SuiteTotals,
@@ -90,6 +92,8 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = (), project: str = "")
                 name: tuple(" ".join(text(one, _NAME).split()) for one in said[:MAX_SENTENCES])
                 for name, said in list_findings(outcome).items()
             },
+            "choices": tuple(_choice(one, names) for one in _choices(outcome)),
+            "question": _question(outcome.question, text),
         }
     )
 
@@ -183,6 +187,34 @@ def _suggestion(
         "attempt": attempt.number,
         "fixed": tuple(text(test, _NAME) for test in suggestion.fixed),
         "patch": _patch(suggestion.confirmed.patch, names),
+    }
+
+
+def _choices(outcome: Outcome) -> tuple[Choice, ...]:
+    return outcome.question.choices if outcome.question else ()
+
+
+def _choice(choice: Choice, names: Mapping[str, str]) -> dict[str, Any]:
+    patch, candidate = choice.confirmed.patch, choice.attempt.candidate
+    return {
+        "id": choice.id,
+        "diff": patch.diff,
+        "functions": _functions(patch.edits),
+        "proposer": candidate.proposer,
+        "attempt": choice.attempt.number,
+        "patch": _patch(patch, names),
+    }
+
+
+def _question(question: Question | None, text: Clean) -> dict[str, Any] | None:
+    if question is None:
+        return None
+    return {
+        "call": text(question.call, _NAME, source=True),
+        "answers": tuple(
+            {"choice": choice.id, "result": text(choice.result, _NAME, source=True)}
+            for choice in question.choices
+        ),
     }
 
 

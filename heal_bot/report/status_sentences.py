@@ -27,6 +27,7 @@ _RUNS = {
     "budget_exhausted": "No fix found within the limits",
     "environment_error": _NOT_RUN,
     "sandbox_error": _NOT_RUN,
+    "needs_answer": "Two changes pass: one answer decides",
 }
 _FAILURES = {
     "fixed": "fixed",

@@ -16,6 +16,7 @@ from heal_bot.core.model import Attempt, Candidate, Failure, HealRequest, Outcom
 from heal_bot.core.text import Secret
 from heal_bot.report import html, pull_request_body
 from heal_bot.report.outcome_record import flatten
+from tests.github_server import records
 
 REQUEST = HealRequest("octo/shop", "1" * 40, base_ref="main")
 
@@ -39,11 +40,34 @@ def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_bundle_of_the_first_schema_is_read_and_has_no_suggestion() -> None:
-    added = ["suggestion", "regression", "proved", "inferred", "not_shown"]
+    added = ["suggestion", "regression", "proved", "inferred", "not_shown", "choices", "question"]
     data = {key: value for key, value in _data().items() if key not in added}
     record = bundle.parse(json.dumps({**data, "schema": 1}).encode(), Path("outcome.json"))
     assert (record.schema_version, record.suggestion, record.proved) == (1, None, ())
-    assert list(_data())[-5:] == added
+    assert list(_data())[-7:] == added
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"question": None}, {"choices": []}, {"status": "not_healed"}, "one choice", "twice B",
+     "three choices", "an answer over lines"],
+    ids=str,
+)  # fmt: skip
+def test_a_question_without_its_two_choices_is_no_outcome(changed: Any) -> None:
+    values = records.asked("1" * 40)
+    assert records.record(values).choices[1].patch.files[0].content == records.OTHERWISE
+    if isinstance(changed, dict):
+        values |= changed
+    elif changed == "one choice":
+        values["choices"].pop()
+    elif changed == "twice B":
+        values["choices"][0]["id"] = values["question"]["answers"][0]["choice"] = "B"
+    elif changed == "three choices":
+        values["choices"].append(values["choices"][1])
+    else:
+        values["question"]["answers"][0]["result"] = "1\n2"
+    with pytest.raises(UsageError):
+        bundle.parse(json.dumps(values).encode(), Path("outcome.json"))
 
 
 def test_what_a_test_says_after_an_attempt_begins_with_the_exception() -> None:

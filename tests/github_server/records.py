@@ -23,6 +23,7 @@ def discount(price, percent):
     return price - percent
 '''
 FIXED = BROKEN.replace("prices[1:]", "prices")
+OTHERWISE = BROKEN.replace("sum(prices[1:])", "prices[0] + sum(prices[1:])")
 TEST = """from shop.pricing import total
 
 
@@ -143,6 +144,19 @@ def suggested(base_sha: str, *, beside: bool = False) -> dict[str, Any]:
     if beside:
         return values
     return values | {"status": "not_healed", "patch": None, "certificate": None}
+
+
+def asked(base_sha: str) -> dict[str, Any]:
+    """A run that ended with a question: what is the sum of no prices?"""
+    values = suggested(base_sha) | {"status": "needs_answer", "stopped": "done"}
+    values["reason"] = "two changes pass; which is right depends on what total([]) gives"
+    values["choices"] = []
+    for number, (name, after) in enumerate({"A": FIXED, "B": OTHERWISE}.items(), 2):
+        patch = data(base_sha, after=after)["patch"]
+        choice = {"id": name, "proposer": "rules", "attempt": number, "patch": patch}
+        values["choices"].append(choice | {key: patch[key] for key in ("diff", "functions")})
+    answers = [{"choice": "A", "result": "0"}, {"choice": "B", "result": "raises IndexError"}]
+    return values | {"question": {"call": "total([])", "answers": answers}}
 
 
 def record(values: dict[str, Any]) -> OutcomeRecord:

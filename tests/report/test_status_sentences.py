@@ -16,7 +16,7 @@ BROKEN = {"status": "collection_error", "source": "src/x.py", "line": 12}
 
 
 def run(status: str, *failures: dict[str, Any], **changed: Any) -> OutcomeRecord:
-    values = records.data(BASE)
+    values = records.asked(BASE) if status == "needs_answer" else records.data(BASE)
     first = values["failures"][0]
     values |= {"status": status, "patch": None, "certificate": None} | changed
     values["failures"] = [first | {"status": "still_failing"} | given for given in failures]

@@ -168,12 +168,26 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
+class Rival:
+    """An attempt that passes the same tests, a call that tells both apart, and what each answers.
+
+    `alone` where nothing else that passes behaves otherwise.
+    """
+
+    attempt: int
+    call: str
+    answers: tuple[str, str]
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """A candidate judged on all failing tests of its cluster, or rejected by the rails.
 
     `diff` is against the tree; where a rejected candidate does not apply, its new source.
     `doubts` are what speaks against a fix, for a person. `lacks` says what the evidence lacks for
-    one that was found among many to be called the repair; None where it stands by itself.
+    one that was found among many to be called the repair; None where it stands by itself. With a
+    `rival`, either of both lacks nothing but that the other passes too.
     """
 
     number: int
@@ -184,6 +198,7 @@ class Attempt:
     diff: str = ""
     doubts: tuple[str, ...] = ()
     lacks: tuple[str, ...] | None = None
+    rival: Rival | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +304,24 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One of two changes that held in the cold runs; `result` is its answer to the question."""
+
+    id: str
+    attempt: Attempt
+    confirmed: Confirmed
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call whose right answer decides between changes that hold alike."""
+
+    call: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The whole result of a run; `outcome.json` is this, flattened."""
 
@@ -308,4 +341,5 @@ class Outcome:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     suggestion: Suggestion | None = None
+    question: Question | None = None
     history: History = field(default_factory=History)

@@ -48,7 +48,7 @@ def weigh_winner(
         return attempt
     (found,) = rank_fixes(cluster, session, ledger, [attempt])
     lacks = dict.fromkeys((*attempt.candidate.lacks, *(found.lacks or ())))
-    found = replace(found, lacks=tuple(lacks))
+    found = replace(found, lacks=tuple(lacks), rival=None)
     ledger.weigh([found])
     return found
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.model import Attempt, CallResult, Calls, Failure
+from heal_bot.core.model import Attempt, CallResult, Calls, Failure, Rival
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff, evidence_strength
@@ -79,8 +79,9 @@ def choose_patches(
     groups = _groups(pool)
     for group in groups[:_OFFERED]:
         others = [g for g in groups if g is not group and not failed(g.members[0])]
-        known = _evidence(group, others, pool.calls, len(failures), pool.uncompared)
-        yield replace(group.members[0], lacks=evidence_strength.list_lacks(known))
+        rivals = _rivals(group, others)
+        lacks = _lacks(pool, group, rivals)
+        yield replace(group.members[0], lacks=lacks, rival=_find_rival(pool, group, rivals))
 
 
 def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
@@ -94,17 +95,32 @@ def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, 
     return len(first), "" if first == second else _told_apart(rows, names, calls)
 
 
-def _evidence(
-    first: _Group, others: Sequence[_Group], calls: Calls, failures: int, uncompared: int
-) -> PatchEvidence:
-    """What is known of a group beside others; one that spoils what worked rivals none."""
-    rivals = [group for group in others if first.is_refuted or not group.is_refuted]
-    told = [_rivalry(first, rivals, calls)] if rivals else []
-    if uncompared:
-        changes = count(uncompared, "change")
+def _rivals(first: _Group, others: Sequence[_Group]) -> list[_Group]:
+    """The groups that speak against one; what spoils something that worked rivals none."""
+    return [group for group in others if first.is_refuted or not group.is_refuted]
+
+
+def _lacks(pool: Pool, first: _Group, rivals: Sequence[_Group]) -> tuple[str, ...]:
+    """What the evidence for a group lacks, beside its rivals."""
+    calls, told = pool.calls, [_rivalry(first, rivals, pool.calls)] if rivals else []
+    if pool.uncompared:
+        changes = count(pool.uncompared, "change")
         told.append(f"{changes} more that also pass the failing tests were not compared with it")
-    working = len(calls.worked)
-    return PatchEvidence(failures, first.inputs, working, first.spoiled, told, first.objections)
+    known = PatchEvidence(
+        pool.failures, first.inputs, len(calls.worked), first.spoiled, told, first.objections
+    )
+    return evidence_strength.list_lacks(known)
+
+
+def _find_rival(pool: Pool, first: _Group, rivals: Sequence[_Group]) -> Rival | None:
+    """The first rival, where either lacks nothing else and a call tells both from all others."""
+    if not rivals or any(_lacks(pool, group, ()) for group in (first, rivals[0])):
+        return None
+    found = _deciding_call([group.row for group in (first, *rivals)], pool.calls)
+    if found is None:
+        return None
+    call, answers = found
+    return Rival(rivals[0].members[0].number, call, answers, alone=len(rivals) == 1)
 
 
 def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:
@@ -203,6 +219,33 @@ def _told_apart(rows: Sequence[Sequence[CallResult]], names: Sequence[str], call
     at = min(apart, key=lambda at: (_is_late(one[at], other[at]), len(calls.calls[at])))
     told = [f"{_said(row[at])} with {name}" for row, name in zip(rows, names, strict=True)]
     return f"{one_line(calls.calls[at], _CLIP)} {'; it '.join(told)}"
+
+
+def _deciding_call(
+    rows: Sequence[Sequence[CallResult]], calls: Calls
+) -> tuple[str, tuple[str, str]] | None:
+    """The shortest call with what the first two rows give, where no other row gives either."""
+    if not all(rows):
+        return None
+    found = []
+    for call, *results in zip(calls.calls, *rows, strict=False):
+        first, second, *others = answers = [_answer(result) for result in results]
+        apart = first != second and {first, second}.isdisjoint(others)
+        if apart and _is_whole(call) and all(answers):
+            found.append((call, (first, second)))
+    return min(found, key=lambda one: len(one[0]), default=None)
+
+
+def _answer(result: CallResult) -> str:
+    """What a call gives, as a person is asked for it; '' where nobody could tell."""
+    if result.how == "raised":
+        return f"raises {result.kind}"
+    return result.text if result.how == "returned" and _is_whole(result.text) else ""
+
+
+def _is_whole(text: str) -> bool:
+    """Whether nothing of a text is cut or folded where it is shown."""
+    return one_line(text, _CLIP) == text and "…" not in text
 
 
 def _is_late(*results: CallResult) -> bool:

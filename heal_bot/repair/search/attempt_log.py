@@ -10,11 +10,13 @@ from heal_bot.core.events import AttemptJudged, Noted, ProposalConfirmed, Run
 from heal_bot.core.model import (
     Attempt,
     Candidate,
+    Choice,
     Cluster,
     Confirmed,
     Edit,
     Memory,
     Proposal,
+    Question,
     Regression,
     Search,
     Spectrum,
@@ -53,6 +55,7 @@ class AttemptLog:
     confirmed: Confirmed | None = None
     held: tuple[Attempt, ...] = ()
     suggestions: dict[str, Suggestion] = field(default_factory=dict)
+    question: Question | None = None
     stopped: str = "done"
     notes: list[str] = field(default_factory=list)
     _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
@@ -131,8 +134,8 @@ class AttemptLog:
     def settle(self, run: Run, proposal: Proposal, verified: Confirmed | Verdict) -> None:
         """Take what confirmation said: the patch stands, or its newest winners do not.
 
-        One that lacks evidence is the suggestion of its cluster. Several that are objected to
-        together wait until each is proposed by itself.
+        One that lacks evidence is the suggestion of its cluster, or asks a question beside the one
+        that it rivals. Several that are objected to together wait until each is proposed by itself.
         """
         new = [winner for winner in proposal.winners if winner not in self.held]
         why = self.lacks(proposal, verified)
@@ -143,14 +146,36 @@ class AttemptLog:
         elif why:
             status, fixed, detail = "suggestion", len(verified.patch.fixed), why[0]
             if len(new) == 1:
-                base = self.confirmed.patch if self.confirmed else None
-                self.suggestions[new[0].cluster] = Suggestion(new[0], verified, why, base)
-                self.weigh([replace(new[0], lacks=why)])
+                self._suggest(new[0], verified, why)
         else:
             self.confirmed, self.held = verified, proposal.winners
             status, fixed, detail = "patch", len(verified.patch.fixed), ""
         self._drop_fixed()
         run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))
+
+    def _suggest(self, attempt: Attempt, verified: Confirmed, why: tuple[str, ...]) -> None:
+        """Keep what held and lacks evidence: as a suggestion, or in question with its rival."""
+        first = self.suggestions.get(attempt.cluster)
+        if first is not None and (told := first.attempt.rival) and told.attempt == attempt.number:
+            held = ("A", first.attempt, first.confirmed), ("B", attempt, verified)
+            alike = verified.patch.fixed == first.confirmed.patch.fixed and why == attempt.lacks
+            choices = (Choice(*one, said) for one, said in zip(held, told.answers, strict=True))
+            self.question = Question(told.call, tuple(choices)) if alike else None
+            return
+        base = self.confirmed.patch if self.confirmed else None
+        self.suggestions[attempt.cluster] = Suggestion(attempt, verified, why, base)
+        self.weigh([replace(attempt, lacks=why)])
+
+    def rival(self) -> Proposal | None:
+        """What rivals the suggestion, where to tell the two apart is all that it lacks."""
+        found = self.suggestion
+        if found is None or self.confirmed is not None or (told := found.attempt.rival) is None:
+            return None
+        other = self.attempts[told.attempt - 1]
+        if found.why != found.attempt.lacks or self.has_failed(other):
+            return None
+        why = f"attempt {found.attempt.number} passes too: what should {told.call} give?"
+        return Proposal((replace(other, lacks=(why,)),))
 
     def _drop_fixed(self) -> None:
         """Drop the suggestions whose tests all pass with the patch."""

@@ -275,3 +275,42 @@ def test_where_unchanged_code_could_not_be_called_nothing_is_compared() -> None:
     failures = (Failure("t", "KeyError", ""),)
     (found,) = choose_patches(Called(calls), [_fix(1, 1.0)], failures, _held)  # type: ignore[arg-type]
     assert found.lacks
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "asked"),
+    [
+        (("xxx", "aab", "aac"), {}, (2, "total(2)", ("b", "c"), True)),
+        (("xxxx", "aabb", "aacc", "aabd"), {}, (2, "total(3)", ("b", "c"), False)),
+        (("xxxx", "aabb", "aacc", "aacb"), {}, None),
+        (("xxx", "aab", "aa!"), {}, None),
+        (("xxx", "aab", "aaa"), {}, (2, "total(2)", ("b", "a"), True)),
+        (("xxx+", "aab+", "aab-"), {"examples": 1}, None),
+        (("xxx", "aab", "aac"), {"failing": 1}, None),
+        (("xxx", "aab", "xac"), {}, None),
+        (("xxx", "aax", "aay"), {"recorded": 3, "worked": [2]}, None),
+        (("xxx", "aax"), {}, None),
+    ],
+    ids=["two behave differently", "a call tells the third apart as well",
+         "the third gives one of both answers", "no time",
+         "the varied call", "an example decides", "one failing test",
+         "too few inputs of the rival", "a rival that spoils", "no rival"],
+)  # fmt: skip
+def test_a_person_is_asked_where_either_of_two_lacks_nothing_but_the_answer(
+    rows: tuple[str, ...], more: dict[str, Any], asked: tuple[Any, ...] | None
+) -> None:
+    fixes = [_fix(number, 1.0 + number) for number in range(1, len(rows))]
+    given = {"recorded": 2, **more}
+    failures = FAILURES * given.pop("failing", 3)
+    first = next(iter(choose_patches(Called(_rows(*rows, **given)), fixes, failures, _held)))  # type: ignore[arg-type]
+    rival = first.rival
+    assert (rival and (rival.attempt, rival.call, rival.answers, rival.alone)) == asked
+
+
+@pytest.mark.parametrize("text", ["a  b", "x" * 200, "[1, …"])
+def test_an_answer_that_cannot_be_shown_whole_is_not_asked_for(text: str) -> None:
+    calls = _rows("xxx", "aab", "aac", recorded=2)
+    told = replace(calls.rows[2][2], text=text)
+    calls = replace(calls, rows=(*calls.rows[:2], (*calls.rows[2][:2], told)))
+    fixes = [_fix(1, 1.0), _fix(2, 2.0)]
+    assert next(iter(choose_patches(Called(calls), fixes, FAILURES * 3, _held))).rival is None  # type: ignore[arg-type]

@@ -552,3 +552,62 @@ def test_an_objection_to_what_the_cold_run_confirmed_makes_it_a_suggestion(tmp_p
         )
         assert bool(ledger.held) is held
         assert (ledger.suggestion is None) is held
+
+
+OTHER_ADD = _change("add", "a - b", "abs(a) + b")
+
+
+def _rivalled(tmp_path: Path) -> AttemptLog:
+    """A ledger whose suggestion lacks no more than that another change passes too."""
+
+    def calls(candidates: Sequence[Candidate]) -> Calls:
+        rows = ("xxxx", "aaxb", "aaxc", *["defg"] * len(candidates))[: 1 + len(candidates)]
+        told = (tuple(CallResult("returned", "int", m, m) for m in row) for row in rows)
+        names = ("add(2, 3)", "add(1, 1)", "add(0, 0)", "add(0, 1)")
+        return Calls(names, 3, tuple(told), worked=frozenset({2}))
+
+    proposer, cluster = ListProposer([RIGHT_ADD, OTHER_ADD]), _cluster("add", *MORE)
+    return _search(tmp_path, [cluster], proposer, {"add": MORE}, calls=calls)[0]
+
+
+def test_a_rival_that_holds_makes_the_suggestion_a_question(tmp_path: Path) -> None:
+    ledger = _rivalled(tmp_path)
+    rival = ledger.rival()
+    assert rival is not None
+    assert [winner.candidate for winner in rival.winners] == [OTHER_ADD]
+    run, events = quiet_run()
+    ledger.settle(run, rival, _confirmed(rival))
+    assert ledger.question is not None
+    assert ledger.question.call == "add(0, 1)"
+    told = [(one.id, one.attempt.number, one.result) for one in ledger.question.choices]
+    assert told == [("A", 1, "b"), ("B", 2, "c")]
+    assert ledger.suggestion is not None
+    assert ledger.suggestion.attempt.number == 1
+    assert [getattr(event, "detail", "") for event in events] == [
+        "attempt 1 passes too: what should add(0, 1) give?"
+    ]
+
+
+@pytest.mark.parametrize("how", ["refused", "objected to", "fixes less"])
+def test_a_rival_that_does_not_hold_alike_is_no_choice(tmp_path: Path, how: str) -> None:
+    ledger = _rivalled(tmp_path)
+    rival = ledger.rival()
+    assert rival is not None
+    held = _confirmed(rival)
+    verified: dict[str, Confirmed | Verdict] = {
+        "refused": Verdict("unconfirmed", detail="no"),
+        "objected to": replace(held, objections=("add newly swallows an exception",)),
+        "fixes less": replace(held, patch=replace(held.patch, fixed=("t::add",))),
+    }
+    ledger.settle(quiet_run()[0], rival, verified[how])
+    assert ledger.question is None
+    assert ledger.suggestion is not None
+    assert ledger.suggestion.attempt.number == 1
+    assert (ledger.rival() is None) is (how == "refused")
+
+
+def test_a_suggestion_that_lacks_more_has_no_rival_to_ask_about(tmp_path: Path) -> None:
+    ledger = _rivalled(tmp_path)
+    found = ledger.suggestions["add"]
+    ledger.suggestions["add"] = replace(found, why=(*found.why, "add newly swallows an exception"))
+    assert ledger.rival() is None

@@ -1,0 +1,85 @@
+"""Projects with two repairs that their tests do not tell apart, healed as a whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heal_bot import api, wiring
+from heal_bot.core import bundle, settings
+from heal_bot.core.outcome import OutcomeRecord
+from tests.github_server import records
+
+pytestmark = pytest.mark.long
+
+SOURCE = '''\
+def passed(points, total):
+    """Whether half of the points were reached."""
+    return points * 2 < total
+'''
+TESTS = """\
+from grades import passed
+
+
+def test_most_points_pass():
+    assert passed(9, 10)
+
+
+def test_all_points_pass():
+    assert passed(4, 4)
+
+
+def test_few_points_fail():
+    assert not passed(1, 10)
+"""
+# What runs in a process of its own is seen by the cold run alone.
+BESIDE = """
+
+def test_half_of_the_points_fail():
+    import subprocess, sys
+
+    code = "from grades import passed; assert not passed(4, 8)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+"""
+FILES = {
+    "grades.py": SOURCE,
+    "tests/test_grades.py": TESTS,
+    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+}
+
+
+def _healed(folder: Path, files: dict[str, str]) -> OutcomeRecord:
+    repo = records.write(folder / "repo", files)
+    for args in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "grades"]):
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+        subprocess.run(["git", *who, *args], cwd=repo, check=True)
+    chosen = settings.load({}, options={"proposers": ("rules",), "sandbox": "reduced"})
+    api.heal(wiring.HealJob(repo, folder / "out", python=Path(sys.executable)), chosen)
+    return bundle.read(folder / "out")
+
+
+def test_where_two_changes_hold_the_run_asks_for_the_answer_that_decides(tmp_path: Path) -> None:
+    record = _healed(tmp_path, FILES)
+    assert (record.status, record.patch) == ("needs_answer", None)
+    assert record.question is not None
+    assert record.question.call == "passed(4, 8)"
+    assert [(a.choice, a.result) for a in record.question.answers] == [
+        ("A", "False"),
+        ("B", "True"),
+    ]
+    held = {choice.id: choice.patch for choice in record.choices}
+    assert {name: patch.files[0].content for name, patch in held.items()} == {
+        "A": SOURCE.replace("<", ">"), "B": SOURCE.replace("<", ">="),
+    }  # fmt: skip
+    assert {len(patch.fixed) for patch in held.values()} == {3}
+
+
+def test_what_does_not_hold_in_the_cold_run_is_no_choice_and_no_rival(tmp_path: Path) -> None:
+    record = _healed(tmp_path, {**FILES, "tests/test_grades.py": TESTS + BESIDE})
+    assert (record.status, record.question, record.choices) == ("healed", None, ())
+    assert record.patch is not None
+    assert record.patch.files[0].content == SOURCE.replace("<", ">")
+    assert [a.verdict for a in record.attempts] == ["fixed", "unconfirmed"]
