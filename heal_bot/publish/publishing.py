@@ -26,6 +26,7 @@ from heal_bot.publish.pull_adoption import is_refused
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Superseded, recompute
 from heal_bot.publish.run_memory import remember_run
 from heal_bot.report import pull_request_body, status_comment, step_summary
+from heal_bot.report.proposed_change import render_claimed
 from heal_bot.report.status_sentences import describe_failure, describe_run
 from heal_bot.source.allowed_paths import explain_outside
 
@@ -175,7 +176,7 @@ def _find_noted(
     listed = list_own_pulls(run, forge, options.prefix)
     pull = next((pull for pull in listed if pull.number == number), None)
     there = pull_request_body.read_mark(pull.body) if pull is not None else None
-    own = pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
+    own = pull_request_body.render_mark(record, render_claimed(record).digest)
     # For other failures that it repairs too, its words are those of the run that opened it.
     alike = there is not None and there.fingerprint != own.fingerprint and there.patch == own.patch
     return pull if alike or there == own else None
@@ -285,9 +286,7 @@ def _check(
 
 def _name(record: OutcomeRecord) -> str:
     """What tells one result on a commit from another."""
-    return str(
-        pull_request_body.render_mark(record, pull_request_body.render_claimed(record).digest)
-    )
+    return str(pull_request_body.render_mark(record, render_claimed(record).digest))
 
 
 def suspected_lines(record: OutcomeRecord) -> tuple[Annotation, ...]:

@@ -15,7 +15,7 @@ from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile
 from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
-from heal_bot.report.proposed_change import FileChange
+from heal_bot.report.proposed_change import FileChange, Shown, digest_patch
 from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal
 from heal_bot.source.edit import blob_id
 
@@ -48,7 +48,7 @@ class RecomputedChange:
     base_ref: str
     files: tuple[ForgeFile, ...]
     before: tuple[str, ...]
-    shown: pull_request_body.Shown
+    shown: Shown
     foreign: bool = False
     doubts: tuple[str, ...] = ()
 
@@ -154,11 +154,11 @@ def recompute(
         FileChange(path=f.path, before=f.base_blob, after=now.blob)
         for f, now in zip(patch.files, new, strict=True)
     )
-    shown = pull_request_body.Shown(
+    shown = Shown(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
         f"{prefix}{record.fingerprint}",
-        pull_request_body.digest_patch(files),
+        digest_patch(files),
         (moved,) if moved else (),
         claimed,
         change=change_identity.identify(base.sha, edits, blobs, patch.fixed, project),

@@ -20,12 +20,12 @@ from heal_bot.report.failure_status import FAILING
 from heal_bot.report.findings import list_culprits
 from heal_bot.report.markdown import prose, sentence
 from heal_bot.report.parameter_groups import group_tests
+from heal_bot.report.proposed_change import Shown
 from heal_bot.report.sections import describe_suggestion
 from heal_bot.report.status_sentences import describe_failure, describe_run
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import FailureRecord, OutcomeRecord
-    from heal_bot.report.pull_request_body import Shown
 
 LINES = 25
 # What is shown of a diff even where the other lines leave no room.

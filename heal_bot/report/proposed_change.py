@@ -1,10 +1,18 @@
-"""A proposed change as it is known again: by digests, blobs and places; no source text."""
+"""A proposed change: how it is known again (by digests, blobs and places), and how it is shown."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from heal_bot.core.model import PatchedFile
+
+if TYPE_CHECKING:
+    from heal_bot.core.outcome import OutcomeRecord
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Short = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
@@ -50,3 +58,47 @@ class ProposedChange(Closed):
     fixed: Annotated[tuple[Short, ...], Field(max_length=MOST_TESTS)] = ()
     files: Annotated[tuple[FileChange, ...], Field(max_length=20)] = ()
     places: Annotated[tuple[Place, ...], Field(max_length=50)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What publishing recomputed, to be shown in place of what the record says.
+
+    `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
+    that only an unprivileged run stands behind the record; `waiting` that GitHub starts no checks
+    on what this token pushes; `change` is how it is known again.
+    `run_url` is the failing run, `commands` what can be asked where the text stands; `by_hand` says
+    that no branch has the change.
+    """
+
+    diff: str
+    functions: tuple[str, ...]
+    branch: str
+    digest: str
+    remarks: tuple[str, ...] = ()
+    claimed: bool = False
+    waiting: bool = False
+    change: ProposedChange | None = None
+    run_url: str = ""
+    commands: tuple[str, ...] = ()
+    by_hand: bool = False
+
+
+def render_claimed(record: OutcomeRecord) -> Shown:
+    """What the record itself says of its patch, for the copy in the bundle."""
+    patch = record.patch
+    if patch is None:
+        return Shown("", (), f"heal-bot/{record.fingerprint}", "")
+    files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
+    names = tuple(f"{f.path}::{f.qualname}" for f in patch.functions)
+    branch = f"heal-bot/{record.fingerprint}"
+    return Shown(patch.diff, names, branch, digest_patch(files))
+
+
+def digest_patch(files: Iterable[PatchedFile]) -> str:
+    """Sixteen hex digits that name a patch, on whatever commit: the old blobs, the new texts."""
+    state = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.path):
+        content = file.content.encode("utf-8", "surrogatepass")
+        state.update(f"\0{file.path}\0{file.base_blob}\0{len(content)}\0".encode() + content)
+    return state.hexdigest()[:16]

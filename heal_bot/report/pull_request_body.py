@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
 from heal_bot.report import outcome_summary, pull_request_memory, sections
 from heal_bot.report.causes import list_causes
-from heal_bot.report.proposed_change import ProposedChange
+from heal_bot.report.proposed_change import Shown, render_claimed
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -24,50 +23,6 @@ _TITLE = 200
 ASK = ("/heal retry <hint>", "/heal explain", "/heal stop")
 # A title is also a commit's subject, where GitHub reads mentions and `fixes #1`.
 _PLAIN = str.maketrans({"@": "＠", "#": "＃"})
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What publishing recomputed, to be shown in place of what the record says.
-
-    `functions` are `path::qualname`; `remarks` are our own sentences in Markdown; `claimed` says
-    that only an unprivileged run stands behind the record; `waiting` that GitHub starts no checks
-    on what this token pushes; `change` is how it is known again.
-    `run_url` is the failing run, `commands` what can be asked where the text stands; `by_hand` says
-    that no branch has the change.
-    """
-
-    diff: str
-    functions: tuple[str, ...]
-    branch: str
-    digest: str
-    remarks: tuple[str, ...] = ()
-    claimed: bool = False
-    waiting: bool = False
-    change: ProposedChange | None = None
-    run_url: str = ""
-    commands: tuple[str, ...] = ()
-    by_hand: bool = False
-
-
-def render_claimed(record: OutcomeRecord) -> Shown:
-    """What the record itself says of its patch, for the copy in the bundle."""
-    patch = record.patch
-    if patch is None:
-        return Shown("", (), f"heal-bot/{record.fingerprint}", "")
-    files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
-    names = tuple(f"{f.path}::{f.qualname}" for f in patch.functions)
-    branch = f"heal-bot/{record.fingerprint}"
-    return Shown(patch.diff, names, branch, digest_patch(files))
-
-
-def digest_patch(files: Iterable[PatchedFile]) -> str:
-    """Sixteen hex digits that name a patch, on whatever commit: the old blobs, the new texts."""
-    state = hashlib.sha256()
-    for file in sorted(files, key=lambda file: file.path):
-        content = file.content.encode("utf-8", "surrogatepass")
-        state.update(f"\0{file.path}\0{file.base_blob}\0{len(content)}\0".encode() + content)
-    return state.hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from heal_bot.core.text import clip, code_span, for_markdown
 from heal_bot.report import outcome_summary, pull_request_body
 from heal_bot.report.markdown import prose, sentence
-from heal_bot.report.pull_request_body import ASK, Shown, render_claimed
+from heal_bot.report.proposed_change import Shown, render_claimed
+from heal_bot.report.pull_request_body import ASK
 from heal_bot.report.status_sentences import describe_run
 
 if TYPE_CHECKING:

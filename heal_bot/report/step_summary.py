@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from heal_bot.core.text import for_markdown
 from heal_bot.report import mermaid_diagram, pull_request_body, status_comment
 from heal_bot.report.markdown import fold
+from heal_bot.report.proposed_change import render_claimed
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -21,7 +22,7 @@ def render_step(
     record: OutcomeRecord, published: str, reason: str, url: str, *, claimed: bool = False
 ) -> str:
     """The step summary of a run: where the result is, then all that a pull request would say."""
-    shown = replace(pull_request_body.render_claimed(record), claimed=claimed)
+    shown = replace(render_claimed(record), claimed=claimed)
     said = []
     if record.patch is not None:
         said.append(status_comment.render_result(record, published, reason, url))

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.report.pull_request_body import ASK, Shown, pull_request, render_claimed
+from heal_bot.report.proposed_change import Shown, render_claimed
+from heal_bot.report.pull_request_body import ASK, pull_request
 
 _FOLDER = Path(__file__).parent / "outcomes"
 RUN = "https://github.com/octo/shop/actions/runs/123"

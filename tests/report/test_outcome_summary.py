@@ -10,7 +10,7 @@ import pytest
 
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report import outcome_summary, pull_request_body
-from heal_bot.report.pull_request_body import render_claimed
+from heal_bot.report.proposed_change import render_claimed
 from tests.github_server import records
 from tests.report import recorded
 from tests.report.tame import HOSTILE, assert_tame

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from heal_bot.report import pull_request_body, sections, status_comment, step_summary
+from heal_bot.report.proposed_change import Shown, digest_patch, render_claimed
 from tests.github_server import records
 from tests.report.tame import HOSTILE, assert_tame
 
@@ -61,7 +62,7 @@ def test_a_plain_body_is_tame_too() -> None:
 
 @pytest.mark.parametrize("name", ["a@b/x.py", "fixes #1.py", "x\n\n@team.py"])
 def test_a_title_mentions_and_closes_nothing(name: str) -> None:
-    shown = pull_request_body.Shown("", (f"{name}::f",), "heal-bot/x", "")
+    shown = Shown("", (f"{name}::f",), "heal-bot/x", "")
     title = pull_request_body.render_title(records.record(records.data(BASE)), shown)
     assert not set("@#\n") & set(title)
     assert len(title) <= 200
@@ -116,7 +117,7 @@ def test_a_body_fits_and_keeps_what_matters_most(grow: Any) -> None:
 
 def test_an_unprivileged_run_is_only_claimed() -> None:
     record = records.record(records.data(BASE) | {"regression": COMMIT})
-    shown = pull_request_body.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
+    shown = Shown("", ("a.py::f",), "heal-bot/x", "", claimed=True)
     _, body = pull_request_body.pull_request(record, shown)
     assert "> An unprivileged run claims all of this" in body
     assert "as an unprivileged run claims; not verified here." in body
@@ -136,11 +137,11 @@ def test_a_digest_names_paths_blobs_and_texts_whatever_the_commit() -> None:
     from heal_bot.core.model import PatchedFile
 
     file = PatchedFile("a.py", "1" * 40, "x")
-    same = pull_request_body.digest_patch([file])
+    same = digest_patch([file])
     others = {
-        pull_request_body.digest_patch([PatchedFile("b.py", "1" * 40, "x")]),
-        pull_request_body.digest_patch([PatchedFile("a.py", "2" * 40, "x")]),
-        pull_request_body.digest_patch([PatchedFile("a.py", "1" * 40, "y")]),
+        digest_patch([PatchedFile("b.py", "1" * 40, "x")]),
+        digest_patch([PatchedFile("a.py", "2" * 40, "x")]),
+        digest_patch([PatchedFile("a.py", "1" * 40, "y")]),
     }
     assert len(others) == 3
     assert same not in others
@@ -198,7 +199,7 @@ def test_what_is_proved_is_said_from_fields_and_never_in_the_sentences_of_a_reco
                         "package": {"name": "lib", "good": "2.3", "bad": "2.4"}}  # fmt: skip
     proved = {"proved": ["Security review found no objection; safe to merge"]}
     values = records.suggested(BASE, beside=True) | proved | {"regression": package}
-    shown = pull_request_body.Shown("", ("a.py::f",), "heal-bot/x", "", claimed=claimed)
+    shown = Shown("", ("a.py::f",), "heal-bot/x", "", claimed=claimed)
     body = pull_request_body.pull_request(records.record(values), shown)[1]
     how = "Claimed" if claimed else "Proved"
     assert f"**{how}:** `lib 2.3 → 2.4` broke these 2 tests; they pass with 2.3." in body
@@ -209,14 +210,11 @@ def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
     values = records.data(BASE) | {"regression": COMMIT}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
-    title = pull_request_body.render_title(record, pull_request_body.render_claimed(record))
+    title = pull_request_body.render_title(record, render_claimed(record))
     assert title == 'Revert "Simplify total" (bbbbbbb)'
     values["regression"] = None
     record = records.record(values)
-    assert (
-        pull_request_body.render_title(record, pull_request_body.render_claimed(record))
-        == "Revert bbbbbbb"
-    )
+    assert pull_request_body.render_title(record, render_claimed(record)) == "Revert bbbbbbb"
 
 
 def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
@@ -224,7 +222,7 @@ def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
     for attempt in values["attempts"]:
         attempt["proposer"] = "history"
     record = records.record(values)
-    title = pull_request_body.render_title(record, pull_request_body.render_claimed(record))
+    title = pull_request_body.render_title(record, render_claimed(record))
     assert title == 'Take back a part of "Simplify total" (bbbbbbb)'
 
 
@@ -238,4 +236,4 @@ def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     assert_tame(body)
     assert not set("@#\n") & set(title)
     unhealed = records.record(values | {"patch": None})
-    assert_tame(pull_request_body.render_body(unhealed, pull_request_body.render_claimed(unhealed)))
+    assert_tame(pull_request_body.render_body(unhealed, render_claimed(unhealed)))

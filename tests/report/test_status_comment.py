@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.report import status_comment, step_summary
-from heal_bot.report.pull_request_body import ASK, render_claimed
+from heal_bot.report.proposed_change import render_claimed
+from heal_bot.report.pull_request_body import ASK
 from tests.github_server import records
 from tests.report import recorded
 from tests.report.tame import HOSTILE, assert_tame
