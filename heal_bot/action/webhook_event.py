@@ -84,43 +84,50 @@ def read_event(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRe
     and finished runs are requests of their own. UsageError for a payload that is no such event.
     """
     try:
-        match name:
-            case "pull_request_target":
-                return Ignored(event_file.NOT_SERVED)
-            case "issue_comment" | "pull_request_review_comment" | "pull_request_review":
-                return _read_comment(name, given, facts)
-            case "commit_comment":
-                event = webhook_payload.CommitCommentEvent.model_validate(given)
-                return _commit(event, facts)
-            case "workflow_run":
-                return _finished(webhook_payload.RunEvent.model_validate(given), facts)
-            case "repository_dispatch":
-                return _dispatch(webhook_payload.DispatchEvent.model_validate(given), facts)
-            case "pull_request":
-                return _pull_request(webhook_payload.PullEvent.model_validate(given), facts)
-            case "push":
-                before = webhook_payload.PushEvent.model_validate(given).before
-                return _since(_step(name, facts), before)
-            case "workflow_dispatch":
-                asked, inputs = _step(name, facts), given.get("inputs")
-                again = isinstance(inputs, dict) and inputs.get("retry") in {True, "true"}
-                verb = "retry" if again else "heal"
-                return replace(asked, request=replace(asked.request, verb=verb))
-            case "schedule":
-                request = replace(_step(name, facts).request, trigger="schedule", base_sha="")
-                return CommandRequest(request, artifacts=True)
-        return _step(name, facts)
+        return _read_request(name, given, facts) or _read_own_run(name, given, facts)
     except ValidationError as error:
         raise UsageError(f"event {name}: {webhook_payload.describe_fault(error)}") from error
 
 
-def _read_comment(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
-    """What a comment on an issue or pull request, on a line of its diff, or a review asks for."""
-    if name == "issue_comment":
-        return _comment(webhook_payload.CommentEvent.model_validate(given), facts)
-    if name == "pull_request_review":
-        return _review(webhook_payload.ReviewEvent.model_validate(given), facts)
-    return _line(webhook_payload.LineCommentEvent.model_validate(given), facts)
+def _read_request(
+    name: str, given: dict[str, Any], facts: EventFacts
+) -> CommandRequest | Ignored | None:
+    """What an event asks for that says itself which failed run it is about; None for others."""
+    match name:
+        case "pull_request_target":
+            return Ignored(event_file.NOT_SERVED)
+        case "issue_comment":
+            return _comment(webhook_payload.CommentEvent.model_validate(given), facts)
+        case "pull_request_review":
+            return _review(webhook_payload.ReviewEvent.model_validate(given), facts)
+        case "pull_request_review_comment":
+            return _line(webhook_payload.LineCommentEvent.model_validate(given), facts)
+        case "commit_comment":
+            return _commit(webhook_payload.CommitCommentEvent.model_validate(given), facts)
+        case "workflow_run":
+            return _finished(webhook_payload.RunEvent.model_validate(given), facts)
+        case "repository_dispatch":
+            return _dispatch(webhook_payload.DispatchEvent.model_validate(given), facts)
+    return None
+
+
+def _read_own_run(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRequest | Ignored:
+    """The failed run of this very job."""
+    match name:
+        case "pull_request":
+            return _pull_request(webhook_payload.PullEvent.model_validate(given), facts)
+        case "push":
+            before = webhook_payload.PushEvent.model_validate(given).before
+            return _since(_step(name, facts), before)
+        case "workflow_dispatch":
+            asked, inputs = _step(name, facts), given.get("inputs")
+            again = isinstance(inputs, dict) and inputs.get("retry") in {True, "true"}
+            verb = "retry" if again else "heal"
+            return replace(asked, request=replace(asked.request, verb=verb))
+        case "schedule":
+            request = replace(_step(name, facts).request, trigger="schedule", base_sha="")
+            return CommandRequest(request, artifacts=True)
+    return _step(name, facts)
 
 
 def _step(name: str, facts: EventFacts) -> CommandRequest:

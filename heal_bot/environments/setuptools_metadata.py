@@ -60,20 +60,25 @@ def _script(text: str) -> dict[str, Any]:
         except (ValueError, TypeError, MemoryError, RecursionError):
             computed += [_ARGUMENTS[keyword.arg]] if keyword.arg in _ARGUMENTS else []
             continue
-        match keyword.arg:
-            case "install_requires":
-                found["dependencies"] = _listed(given)
-            case "extras_require" if isinstance(given, dict):
-                found[_EXTRAS] = {str(extra): _listed(lines) for extra, lines in given.items()}
-            case "tests_require":
-                found[_EXTRAS] = {**found.get(_EXTRAS, {}), "tests": _listed(given)}
-            case "entry_points" if isinstance(given, dict):
-                _enter(found, {str(k): _pairs("\n".join(_listed(v))) for k, v in given.items()})
-            case "entry_points" if isinstance(given, str):
-                _enter(found, _groups(given))
-            case str(name) if name in _KEYS and isinstance(given, str):
-                found[_KEYS[name]] = given
+        _take_argument(found, keyword.arg, given)
     return {**found, "dynamic": list(dict.fromkeys(computed))}
+
+
+def _take_argument(found: dict[str, Any], name: str | None, given: object) -> None:
+    """Enter the value of one argument of setup() under the key of a [project] table."""
+    match name:
+        case "install_requires":
+            found["dependencies"] = _listed(given)
+        case "extras_require" if isinstance(given, dict):
+            found[_EXTRAS] = {str(extra): _listed(lines) for extra, lines in given.items()}
+        case "tests_require":
+            found[_EXTRAS] = {**found.get(_EXTRAS, {}), "tests": _listed(given)}
+        case "entry_points" if isinstance(given, dict):
+            _enter(found, {str(k): _pairs("\n".join(_listed(v))) for k, v in given.items()})
+        case "entry_points" if isinstance(given, str):
+            _enter(found, _groups(given))
+        case str() if name in _KEYS and isinstance(given, str):
+            found[_KEYS[name]] = given
 
 
 def _arguments(module: ast.Module) -> Iterator[ast.keyword]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
-from heal_bot.core.outcome import OutcomeRecord
+from heal_bot.core.outcome import OutcomeRecord, PatchRecord
 from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_consent import is_told
@@ -119,17 +119,9 @@ def _publish(
     opened = next((pull for pull in known if pull.state == "open"), None)
     if options.mode != "dry-run" and is_told(run, request, _name(record), opened, forge, options):
         return Published("unchanged", "no news"), None
-    try:
-        change = recompute(
-            run, record, patch, request, forge,
-            claimed=claimed, prefix=options.prefix, project=options.project,
-        )  # fmt: skip
-        if reason := explain_outside(options.paths, (file.path for file in change.files)):
-            return Published("refused", reason), None
-    except Superseded as error:
-        return Published("superseded", str(error), head=error.head), None
-    except BundleRefused as error:
-        return Published("refused", one_line(str(error), 500)), None
+    change = _recompute(run, record, patch, request, forge, options, claimed)
+    if isinstance(change, Published):
+        return change, None
     doubts = tuple(dict.fromkeys((*record.certificate.doubts, *change.doubts)))
     certificate = record.certificate.model_copy(update={"doubts": doubts})
     record = record.model_copy(update={"certificate": certificate})
@@ -143,6 +135,30 @@ def _publish(
             return held, change
         change = _shown_for(change, opened, prior)
     return deliver(run, record, change, request, opened, forge, options), change
+
+
+def _recompute(
+    run: Run,
+    record: OutcomeRecord,
+    patch: PatchRecord,
+    request: HealRequest,
+    forge: Forge,
+    options: Options,
+    claimed: bool,
+) -> RecomputedChange | Published:
+    """The change that the patch makes, or why it is not one to deliver."""
+    try:
+        change = recompute(
+            run, record, patch, request, forge,
+            claimed=claimed, prefix=options.prefix, project=options.project,
+        )  # fmt: skip
+    except Superseded as error:
+        return Published("superseded", str(error), head=error.head)
+    except BundleRefused as error:
+        return Published("refused", one_line(str(error), 500))
+    if reason := explain_outside(options.paths, (file.path for file in change.files)):
+        return Published("refused", reason)
+    return change
 
 
 def _shown_for(

@@ -104,18 +104,12 @@ def _text(event: Event) -> str:
             return f"  {event.proposer}: {count(event.tried, 'candidate')} tried, {best}"
         case AttemptJudged():
             return _attempt(event)
-        case ProposalConfirmed(status="patch"):
-            return f"final check: passed, {count(event.fixed, 'failing test')} fixed"
-        case ProposalConfirmed(status="suggestion"):
-            return f"final check: passed, but only as a suggestion: {event.detail}"
         case ProposalConfirmed():
-            return f"final check: {event.status}: {event.detail}"
+            return _final_check(event)
         case ModelSpoke():
             return "" if event.kind in _SILENT else _model(event)
-        case Noted(level="warning"):
-            return f"warning: {event.message}"
         case Noted():
-            return event.message
+            return f"warning: {event.message}" if event.level == "warning" else event.message
         case Underway():
             return ""
 
@@ -143,6 +137,13 @@ def _attempt(event: AttemptJudged) -> str:
         return f"  attempt {event.number}{by} {fixes}: {change}"
     detail = f": {event.detail}" if event.detail else ""
     return f"  attempt {event.number}{by}: {event.verdict}{detail} ({change})"
+
+
+def _final_check(event: ProposalConfirmed) -> str:
+    if event.status == "patch":
+        return f"final check: passed, {count(event.fixed, 'failing test')} fixed"
+    status = "passed, but only as a suggestion" if event.status == "suggestion" else event.status
+    return f"final check: {status}: {event.detail}"
 
 
 def _model(event: ModelSpoke) -> str:

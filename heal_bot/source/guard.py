@@ -113,11 +113,9 @@ def _check_nesting(text: str) -> None:
         if first in ")]}":
             if len(chains) > 1:
                 chains.pop()
-        elif first in ",;":
-            chains[-1] = 0
-        elif first in "\r\n":
-            if len(chains) == 1:
-                chains[0] = 0
+        elif first in ",;\r\n":
+            if first in ",;" or len(chains) == 1:
+                chains[-1] = 0
         else:
             chains[-1] += 1 if first in "aoniels" else len(match.group())
             if chains[-1] > MAX_CHAIN:

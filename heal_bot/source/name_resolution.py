@@ -289,6 +289,13 @@ class Names:
             return Value("is", own) if self.first(own) else None
         plain = attr.removeprefix(f"_{qualname.rpartition('.')[2].lstrip('_')}__")
         attr = f"__{plain}" if plain != attr else attr
+        if member := self._inherited(base, attr, depth):
+            return member
+        # A mixin's methods call those of the classes that it is for.
+        return None if base.how == "super" else self._attribute(None, attr, scope, depth, called)
+
+    def _inherited(self, base: Value, attr: str, depth: int) -> Value | None:
+        """An attribute that a class, one of its bases or its `__init__` gives."""
         owners = self.ancestors(base.symbol) if base.how == "super" else [base.symbol]
         for owner in owners:
             if member := self.member(owner, attr):
@@ -296,11 +303,7 @@ class Names:
                 held = node.annotation if isinstance(node, ast.AnnAssign) else None
                 known = self._annotated(held, NameScope(owner.path)) if held else None
                 return known if known and known.how == "instance" else Value("is", member)
-        if base.how == "super":
-            return None
-        kept = self._held(base.symbol, attr, depth) if base.how == "instance" else None
-        # A mixin's methods call those of the classes that it is for.
-        return kept or self._attribute(None, attr, scope, depth, called)
+        return self._held(base.symbol, attr, depth) if base.how == "instance" else None
 
     def _held(self, owner: Symbol, attr: str, depth: int) -> Value | None:
         """What `__init__` puts into an attribute."""

@@ -176,24 +176,26 @@ class Warm:
                 swapper.prepare(edit)
 
             def child(bell, order=order):
-                # A candidate may kill this server; the root then ends who is left.
-                os.write(self.up, b"%d\n" % os.getpid())
-                os.close(self.down)
-                os.close(self.up)
                 judge = _heal_judge.Judge(plugin, session, order, bell)
-                if order["kind"] == "calls":
-                    _heal_call_probe.serve(judge.rerun, swapper, state, order, self.records)
-                    self.records.send("judged")
-                elif order["kind"] == "prefilter":
-                    tests = judge.first()
-                    _heal_batch_prefilter.serve(
-                        tests, swapper, state, order, self.records, plugin.name
-                    )
-                elif self._swap(swapper, order["edits"]):
-                    judge.run()
+                self._answer(order, judge, swapper, state, plugin.name)
 
             _heal_judge.fork_and_wait(self.records, order, child)
             os.write(self.up, b".")
+
+    def _answer(self, order, judge, swapper, state, name):
+        """Do in a fork what an order asks for."""
+        # A candidate may kill this server; the root then ends who is left.
+        os.write(self.up, b"%d\n" % os.getpid())
+        os.close(self.down)
+        os.close(self.up)
+        if order["kind"] == "calls":
+            _heal_call_probe.serve(judge.rerun, swapper, state, order, self.records)
+            self.records.send("judged")
+        elif order["kind"] == "prefilter":
+            tests = judge.first()
+            _heal_batch_prefilter.serve(tests, swapper, state, order, self.records, name)
+        elif self._swap(swapper, order["edits"]):
+            judge.run()
 
     def _swap(self, swapper, edits):
         try:

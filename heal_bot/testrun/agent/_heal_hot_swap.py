@@ -84,12 +84,7 @@ class Swapper:
             for f, _ in (*codes, *defaults)
         }
         for edit, place, (codes, defaults) in planned:
-            for scope in place.globals:
-                for statement in edit["imports"]:
-                    try:
-                        exec(compile(statement, "<import>", "exec"), scope)
-                    except Exception as error:
-                        raise Unsound("import failed: %r" % error) from error
+            _import(edit["imports"], place.globals)
             for function, code in codes:
                 function.__code__ = code
             for function, (plain, keyword) in defaults:
@@ -109,6 +104,15 @@ class Swapper:
                 raise Unsound("%s cannot be parsed: %s" % (path, error)) from error
             self.files[path] = parsed, text.splitlines(True)
         return self.files[path]
+
+
+def _import(statements, scopes):
+    for scope in scopes:
+        for statement in statements:
+            try:
+                exec(compile(statement, "<import>", "exec"), scope)
+            except Exception as error:
+                raise Unsound("import failed: %r" % error) from error
 
 
 class _Place:
@@ -198,27 +202,32 @@ class _Place:
             fresh_defaults = self._compare(chain[-1])
         codes, defaults = [], []
         for functions in self.roots:
-            mapping = {}
-            _heal_code_pairs.pair(functions[0].__code__, new, mapping)
-            for old, fresh in mapping.values():
-                users = self.live.get(id(old), [])
-                if old.co_freevars != fresh.co_freevars and users:
-                    raise Unsound("the closure changes")
-                if _heal_code_pairs.own(old) != _heal_code_pairs.own(fresh):
-                    if id(old) in swapper.called:
-                        raise Unsound("it ran while the modules were imported")
-                    if id(old) in swapper.running:
-                        raise Unsound("a generator of it is running")
-                codes += [(function, fresh) for function in users]
-            for old in _heal_code_pairs.descendants(functions[0].__code__):
-                if id(old) not in mapping and self.live.get(id(old)):
-                    raise Unsound("an inner function has no counterpart")
+            codes += self._plan_codes(swapper, functions[0].__code__, new)
             if fresh_defaults:
                 if self.nested:
                     raise Unsound("defaults of an inner function change")
                 values = self._defaults(tree, functions[0].__globals__)
                 defaults += [(function, values) for function in functions]
         return codes, defaults
+
+    def _plan_codes(self, swapper, code, new):
+        """[(function, new code)] for all functions that run a part of `code`."""
+        codes, mapping = [], {}
+        _heal_code_pairs.pair(code, new, mapping)
+        for old, fresh in mapping.values():
+            users = self.live.get(id(old), [])
+            if old.co_freevars != fresh.co_freevars and users:
+                raise Unsound("the closure changes")
+            if _heal_code_pairs.own(old) != _heal_code_pairs.own(fresh):
+                if id(old) in swapper.called:
+                    raise Unsound("it ran while the modules were imported")
+                if id(old) in swapper.running:
+                    raise Unsound("a generator of it is running")
+            codes += [(function, fresh) for function in users]
+        for old in _heal_code_pairs.descendants(code):
+            if id(old) not in mapping and self.live.get(id(old)):
+                raise Unsound("an inner function has no counterpart")
+        return codes
 
     def _compare(self, new):
         """Whether defaults differ; Unsound where decorators, annotations or the kind do."""

@@ -72,14 +72,7 @@ def varied(value, rng, depth=0):
     if kind in (list, tuple) and depth < _DEPTH - 1:
         return kind(_varied_list(list(value), rng, depth))
     if kind is dict and value and depth < _DEPTH - 1:
-        key = rng.choice(list(value))
-        how = rng.random()
-        if how < 0.35:
-            del value[key]
-        elif how < 0.5:
-            value[key] = None
-        else:
-            value[key] = varied(value[key], rng, depth + 1)
+        _vary_item(value, rng, depth)
     elif kind in (set, frozenset) and value:
         return kind(itertools.islice(value, rng.randrange(len(value))))
     elif depth < _DEPTH and not isinstance(value, (type, types.ModuleType, types.FunctionType)):
@@ -97,6 +90,17 @@ def _varied_time(value, rng):
     days = rng.choice((1, -1, 7, 30, 365, rng.randint(-40, 40)))
     hours = rng.choice((0, 0, 0, 1, -1))
     return value + sys.modules["datetime"].timedelta(days=days, hours=hours)
+
+
+def _vary_item(value, rng, depth):
+    key = rng.choice(list(value))
+    how = rng.random()
+    if how < 0.35:
+        del value[key]
+    elif how < 0.5:
+        value[key] = None
+    else:
+        value[key] = varied(value[key], rng, depth + 1)
 
 
 def _vary_attribute(value, rng, depth):

@@ -64,12 +64,7 @@ class State:
 
     def restore(self):
         """Put back what has changed; whether anything had."""
-        changed = False
-        new = len(sys.modules) != len(self.loaded)
-        for name in [n for n in sys.modules if n not in self.loaded] if new else ():
-            if self._is_own(sys.modules[name]):
-                del sys.modules[name]
-                changed = True
+        changed = self._unload()
         for memo in self.memos:
             changed |= memo.cache_info().currsize > 0
             memo.cache_clear()
@@ -88,6 +83,15 @@ class State:
                 _refill(base, container, mark, content)
                 changed = True
         return changed
+
+    def _unload(self):
+        """Forget the project's modules that were loaded since."""
+        if len(sys.modules) == len(self.loaded):
+            return False
+        own = [n for n in sys.modules if n not in self.loaded and self._is_own(sys.modules[n])]
+        for name in own:
+            del sys.modules[name]
+        return bool(own)
 
     def _rename(self, names, before):
         changed = False
@@ -118,10 +122,7 @@ class State:
             if value.__code__.co_filename.startswith(self.root):
                 self._function(value, depth)
         elif kind is _MEMO:
-            self._seen.add(id(value))
-            if value.cache_info().currsize == 0:
-                self.memos.append(value)
-            self._visit(value.__dict__.get("__wrapped__"), depth)
+            self._memo(value, depth)
         elif kind in (staticmethod, classmethod):
             self._visit(value.__func__, depth)
         elif kind is property:
@@ -131,6 +132,12 @@ class State:
                 self._class(value, depth)
         elif kind.__module__ in self._own or kind.__module__ in ("builtins", "collections"):
             self._object(value, kind, depth)
+
+    def _memo(self, value, depth):
+        self._seen.add(id(value))
+        if value.cache_info().currsize == 0:
+            self.memos.append(value)
+        self._visit(value.__dict__.get("__wrapped__"), depth)
 
     def _function(self, value, depth):
         self._seen.add(id(value))

@@ -44,12 +44,6 @@ def _encode(value, depth, left):
     left[0] -= 1
     if depth < 0 or left[0] < 0:
         raise NotPlain("too large or too deep")
-    if value is None or kind in (bool, str):
-        return value
-    if kind is int:
-        if value.bit_length() > 12_000:
-            raise NotPlain("an int of more than 12,000 bits")
-        return value
     if kind is list:
         return [_encode(item, depth - 1, left) for item in value]
     if kind in _MANY:
@@ -59,6 +53,16 @@ def _encode(value, depth, left):
             [_encode(k, depth - 1, left), _encode(v, depth - 1, left)] for k, v in value.items()
         ]
         return {"dict": pairs}
+    return _encode_atom(value, kind)
+
+
+def _encode_atom(value, kind):
+    if value is None or kind in (bool, str):
+        return value
+    if kind is int:
+        if value.bit_length() > 12_000:
+            raise NotPlain("an int of more than 12,000 bits")
+        return value
     if kind is float:
         return {"float": value.hex()}
     if kind in (bytes, bytearray):
@@ -89,20 +93,24 @@ def decode(data):
     try:
         if tag in _READ and type(body) is str:
             return _READ[tag](body)
-        if type(body) is not list:
-            raise ValueError("no tagged value")
-        if tag in _GATHER:
-            return _GATHER[tag](decode(item) for item in body)
-        if tag == "dict":
-            return {decode(key): decode(item) for key, item in body}
-        if tag == "complex":
-            return complex(float.fromhex(body[0]), float.fromhex(body[1]))
-        if tag == "range":
-            return range(*map(int, body))
-        if tag == "timedelta":
-            return datetime.timedelta(*map(int, body))
+        if type(body) is list:
+            return _decode_list(tag, body)
     except (TypeError, KeyError, IndexError, ArithmeticError) as error:
         raise ValueError("no tagged value: %s" % type(error).__name__) from None
+    raise ValueError("no tagged value")
+
+
+def _decode_list(tag, body):
+    if tag in _GATHER:
+        return _GATHER[tag](decode(item) for item in body)
+    if tag == "dict":
+        return {decode(key): decode(item) for key, item in body}
+    if tag == "complex":
+        return complex(float.fromhex(body[0]), float.fromhex(body[1]))
+    if tag == "range":
+        return range(*map(int, body))
+    if tag == "timedelta":
+        return datetime.timedelta(*map(int, body))
     raise ValueError("the tag %.40r" % tag)
 
 
