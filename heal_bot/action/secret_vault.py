@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from heal_bot.core.errors import UsageError
-from heal_bot.sandbox.private_process import become_private
+from heal_bot.sandbox.prctl import become_private
 
 _FD = "HEAL_BOT_SECRETS_FD"
 _MAX_BYTES = 60_000

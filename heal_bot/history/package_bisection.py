@@ -25,7 +25,7 @@ from heal_bot.core.model import (
 from heal_bot.core.model.package_versions import NAMED
 from heal_bot.core.statuses import FailureStatus, RunResult, VerdictStatus
 from heal_bot.core.text import count
-from heal_bot.history.state_trial import state_of
+from heal_bot.history.bisection import state_of
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source.paths import is_test
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,11 +14,16 @@ from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.ports.code_host import ACTIONS, STOPPED, Forge, ForgePull, try_aside
 from heal_bot.publish import branch as branches
-from heal_bot.publish import codeowners, commit_subject, review_suggestions
+from heal_bot.publish import codeowners, review_suggestions
 from heal_bot.publish.delivery_consent import find_red_pull, withhold
 from heal_bot.publish.delivery_options import MOST_OPEN, Options, Published
 from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.report import pull_request_body, pull_request_memory, status_comment
+
+# As conventionalcommits.org has it: a type, perhaps a scope, perhaps `!`, a colon, a text.
+_CONVENTIONAL = re.compile(
+    r"(?:build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(?:\([^()\n]{1,60}\))?!?: \S"
+)
 
 
 def deliver(
@@ -130,7 +136,18 @@ def _style_title(
     except ForgeError as error:
         run.emit(Noted(stage="publish", message=f"style of titles: {error}", level="warning"))
         return title
-    return commit_subject.fit_style(title, known)
+    return fit_style(title, known)
+
+
+def fit_style(title: str, subjects: Sequence[str]) -> str:
+    """The title as it is, or as a conventional commit where most of the subjects are such."""
+    if 2 * sum(_CONVENTIONAL.match(one) is not None for one in subjects) <= len(subjects):
+        return title
+    word, _, rest = title.partition(" ")
+    if word == "Fix":
+        return f"fix: repair {rest}"
+    kind = "revert" if word == "Revert" else "fix"
+    return f"{kind}: {title[:1].lower()}{title[1:]}"
 
 
 def _says_same(opened: ForgePull, title: str, body: str) -> bool:

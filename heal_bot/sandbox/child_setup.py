@@ -18,17 +18,16 @@ from landlockpy import Ruleset
 
 from heal_bot.sandbox.job_spec import Job, Limits
 from heal_bot.sandbox.landlock import allow_own
+from heal_bot.sandbox.prctl import PR_SET_DUMPABLE, prctl
 
 SETUP_FAILED = 126
 # Written to the error pipe just before exec: without it the program never ran.
 READY = b"ready\n"
 
 _PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
 _PR_GET_SECCOMP = 21
 _PR_SET_SECCOMP = 22
 _PR_CAPBSET_DROP = 24
-_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
 _CLONE_NEWNET = 0x40000000
@@ -66,23 +65,6 @@ class Plan:
     thread_count: int
     supervisor: int
     door: int = -1
-
-
-def prctl(option: int, argument: int = 0, pointer: object = 0) -> int:
-    """prctl(2); OSError on failure."""
-    result: int = _libc.prctl(
-        option, ctypes.c_ulong(argument), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)
-    )
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"prctl {option}: {os.strerror(code)}")
-    return result
-
-
-def become_subreaper() -> None:
-    """Orphans of the jobs come to this process, which nobody else may trace or read."""
-    prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    prctl(_PR_SET_DUMPABLE, 0)
 
 
 def end_with_parent() -> None:
@@ -181,7 +163,7 @@ def _arrange(plan: Plan, output: int, errors: int) -> tuple[int, int, int]:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.umask(0o022)
     # Inherited from the supervisor; without root our own entries in /proc would not be ours.
-    prctl(_PR_SET_DUMPABLE, 1)
+    prctl(PR_SET_DUMPABLE, 1)
     score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
     os.write(score, b"1000")
     os.close(score)

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from heal_bot.sandbox import child_setup, egress_proxy, landlock, processes, resource_monitor
+from heal_bot.sandbox import child_setup, egress_proxy, landlock, prctl, processes, resource_monitor
 from heal_bot.sandbox.job_lifecycle import JobState
 from heal_bot.sandbox.job_spec import Job, JobResult, Profile, ended_to_wire, job_from_wire
 from heal_bot.sandbox.scratch_slots import SCRATCH_PARTS, purge_shared_memory, remove_scratch
@@ -310,7 +310,7 @@ def main(argv: list[str]) -> int:
     fd, mode, slots, scratch = argv
     if mode not in {"strict", "reduced"}:
         raise ValueError(f"unknown isolation mode {mode!r}; strict or reduced")
-    child_setup.become_subreaper()
+    prctl.become_subreaper()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

@@ -14,6 +14,7 @@ import pytest
 
 from heal_bot.sandbox import child_setup, egress_proxy, processes
 from heal_bot.sandbox.job_spec import Job, Limits, job_from_wire, job_to_wire
+from heal_bot.sandbox.prctl import prctl
 from heal_bot.sandbox.sandbox_client import child_env
 from heal_bot.sandbox.seccomp import compile_filter
 
@@ -144,7 +145,7 @@ def test_an_allowed_host_is_reached_and_no_other_of_its_addresses() -> None:
 
 
 def _talk(door: socket.socket, port: int, told: socket.socket) -> None:
-    child_setup.prctl(38, 1)
+    prctl(38, 1)
     child_setup.install_notify_filter(compile_filter("setup", proxied=True), os.dup(door.fileno()))
     with socket.create_connection(("192.0.2.1", 1), 5) as tunnel:
         tunnel.sendall(f"CONNECT localhost:{port} HTTP/1.1\r\n\r\n".encode())

@@ -19,6 +19,7 @@ from types import ModuleType
 from heal_bot.sandbox import child_setup
 from heal_bot.sandbox.job_spec import Job, Limits, Profile
 from heal_bot.sandbox.landlock import make_ruleset
+from heal_bot.sandbox.prctl import prctl
 from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 from heal_bot.sandbox.seccomp import compile_filter
 
@@ -211,7 +212,7 @@ def _only_landlock() -> None:
 def _only_limits() -> None:
     # A hard limit may be raised with CAP_SYS_RESOURCE, which sandboxed code never has.
     child_setup.limit_resources(Limits(), 0)
-    child_setup.prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
+    prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
 
 
 def behind_one_layer() -> dict[str, dict[str, str]]:

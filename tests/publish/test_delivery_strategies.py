@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.publish.commit_subject import fit_style
+from heal_bot.publish.delivery_strategies import fit_style
 
 CONVENTIONAL = ("feat(shop): carts", "fix: a typo", "chore!: drop 3.9", "Merge the rest")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.core.model import CaseResult, Failure
-from heal_bot.history.state_trial import state_of
+from heal_bot.history.bisection import state_of
 from tests.fakes import failed, passed, quiet_run, suite
 
 ONE, TWO = "tests/test_a.py::test_one", "tests/test_a.py::test_two"
