@@ -11,6 +11,7 @@ import pytest
 from heal_bot import api, wiring
 from heal_bot.core import bundle, settings
 from heal_bot.core.outcome import OutcomeRecord
+from tests.cli import terminal
 from tests.github_server import records
 
 pytestmark = pytest.mark.long
@@ -51,11 +52,16 @@ FILES = {
 }
 
 
-def _healed(folder: Path, files: dict[str, str]) -> OutcomeRecord:
+def _committed(folder: Path, files: dict[str, str]) -> Path:
     repo = records.write(folder / "repo", files)
     for args in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "grades"]):
         who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
         subprocess.run(["git", *who, *args], cwd=repo, check=True)
+    return repo
+
+
+def _healed(folder: Path, files: dict[str, str]) -> OutcomeRecord:
+    repo = _committed(folder, files)
     chosen = settings.load({}, options={"proposers": ("rules",), "sandbox": "reduced"})
     api.heal(wiring.HealJob(repo, folder / "out", python=Path(sys.executable)), chosen)
     return bundle.read(folder / "out")
@@ -83,3 +89,23 @@ def test_what_does_not_hold_in_the_cold_run_is_no_choice_and_no_rival(tmp_path: 
     assert record.patch is not None
     assert record.patch.files[0].content == SOURCE.replace("<", ">")
     assert [a.verdict for a in record.attempts] == ["fixed", "unconfirmed"]
+
+
+@pytest.mark.parametrize(("typed", "held"), [("b\n", ">="), ("\n", "<")])
+def test_a_person_at_a_terminal_is_asked_and_the_answer_is_applied(
+    tmp_path: Path, typed: str, held: str
+) -> None:
+    repo, out = _committed(tmp_path, FILES), tmp_path / "out"
+    argv = terminal.python(
+        "heal_bot", "heal", "--repo", str(repo), "--out", str(out), "--python", sys.executable,
+        "--sandbox", "reduced", "--proposers", "rules",
+    )  # fmt: skip
+    shown = terminal.run(argv, 200, typed=typed)
+    rows = [row for row in shown.rows if not row.startswith(("bundle:", "next: heal-bot"))]
+    at = rows.index("what should passed(4, 8) give?")
+    assert rows[at + 1] == "  A: False"
+    asked = next(row for row in rows[at:] if row.startswith("Apply A or B?"))
+    assert "Enter to decide later" in asked
+    assert (repo / "grades.py").read_text() == SOURCE.replace("<", held)
+    test = "keep the answer as a test: assert passed(4, 8) == True"
+    assert (test in rows) is (held == ">=")

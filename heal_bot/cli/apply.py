@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +49,12 @@ class _Change:
     metavar="N",
     help="Apply this attempt instead of the verified patch; nothing vouches for it.",
 )
-def command(folder: Path, repo: Path, force: bool, attempt: int | None) -> None:
+@click.option(
+    "--pick",
+    metavar="A|B",
+    help="Apply this choice of a run that ended with a question.",
+)
+def command(folder: Path, repo: Path, force: bool, attempt: int | None, pick: str | None) -> None:
     """Write the verified patch of a bundle into a working tree.
 
     All files are checked before the first is written; each is replaced as a whole.
@@ -57,14 +62,32 @@ def command(folder: Path, repo: Path, force: bool, attempt: int | None) -> None:
     from heal_bot.core import bundle
 
     record = bundle.read(folder)
-    if attempt is not None:
-        changes = list(_of_attempt(repo, shared_options.select_attempt(record, attempt)))
+    if attempt is not None and pick is not None:
+        raise UsageError("--attempt and --pick name two changes; give one of them")
+    if pick is not None:
+        apply_choice(record, pick, repo, force=force)
+    elif attempt is not None:
+        _write(_of_attempt(repo, shared_options.select_attempt(record, attempt)))
     elif record.patch is not None:
-        changes = list(_of_patch(repo, record.patch, force))
+        _write(_of_patch(repo, record.patch, force))
     else:
         _explain_nothing(record, folder)
-        return
-    for change in changes:
+
+
+def apply_choice(record: OutcomeRecord, pick: str, repo: Path, *, force: bool = False) -> None:
+    """Write a choice into a working tree, and tell the test that would hold the answer."""
+    from heal_bot.report.deciding_question import list_answers
+
+    choice = shared_options.select_choice(record, pick)
+    _write(_of_patch(repo, choice.patch, force))
+    for answer in list_answers(record):
+        if answer.choice == choice and answer.test:
+            click.echo(for_log(f"keep the answer as a test: {answer.test}"))
+
+
+def _write(changes: Iterable[_Change]) -> None:
+    """Write the files once all of them are known to be what they should; the next step."""
+    for change in list(changes):
         if change.data is not None:
             _replace(change.path, change.data)
         click.echo(for_log(f"{'unchanged' if change.data is None else 'changed'} {change.name}"))
@@ -74,12 +97,16 @@ def command(folder: Path, repo: Path, force: bool, attempt: int | None) -> None:
 def _explain_nothing(record: OutcomeRecord, folder: Path) -> None:
     """Say that there is no verified patch, and what may be taken instead."""
     from heal_bot.report import causes
+    from heal_bot.report.closing_lines import next_step
 
     click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
-    if closest := causes.closest_attempt(record):
+    look = f"heal-bot explain {folder}"
+    if record.choices:
+        look = next_step(record, str(folder), look)
+    elif closest := causes.closest_attempt(record):
         take = f"heal-bot apply --bundle {folder} --attempt {closest.number}"
         click.echo(for_log(f"closest: {take}   takes attempt {closest.number}, which is no repair"))
-    click.echo(for_log(f"next: heal-bot explain {folder}"))
+    click.echo(for_log(f"next: {look}"))
 
 
 def _of_patch(repo: Path, patch: PatchRecord, force: bool) -> Iterator[_Change]:

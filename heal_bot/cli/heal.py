@@ -205,6 +205,8 @@ def command(
             raise
         record = _ended(request_file, out, chosen, error)
     _tell(record, out, as_json=as_json, verbose=verbose)
+    if record.choices and not (as_json or quiet):
+        _ask(record, repo)
     if exit_code and record.status not in _FINE:
         raise click.exceptions.Exit(_UNHEALED)
 
@@ -225,6 +227,25 @@ def _tell(record: OutcomeRecord, out: Path, *, as_json: bool, verbose: bool) -> 
         console_output.print_outcome(record, str(out))
     else:
         console_output.print_closing(record, str(out), verbose=verbose)
+
+
+def _ask(record: OutcomeRecord, repo: Path) -> None:
+    """Ask a person at a terminal which change is right, and apply it; Enter leaves it open."""
+    from heal_bot.cli.apply import apply_choice
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    names = [choice.id for choice in record.choices]
+    wanted = f"Apply {' or '.join(names)}? Enter to decide later"
+    known = click.Choice([*names, ""], case_sensitive=False)
+    try:
+        pick = click.prompt(wanted, type=known, default="", show_default=False, show_choices=False)
+    except click.Abort:
+        click.echo()
+        return
+    if pick:
+        apply_choice(record, pick, repo)
 
 
 def _resumed(folder: Path) -> CustomProposers:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from heal_bot.core.errors import UsageError
+from heal_bot.core.text import one_line
 
 if TYPE_CHECKING:
-    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
+    from heal_bot.core.outcome import AttemptRecord, ChoiceRecord, OutcomeRecord
 
 bundle = click.option(
     "--bundle",
@@ -52,3 +53,17 @@ def select_attempt(record: OutcomeRecord, number: int) -> AttemptRecord:
         f"--attempt {number}: the bundle records {len(record.attempts)} attempts;"
         " heal-bot explain lists them"
     )
+
+
+def select_choice(record: OutcomeRecord, pick: str) -> ChoiceRecord:
+    """The choice of that name; UsageError where the run ended with no such choice."""
+    for choice in record.choices:
+        if choice.id == pick.upper():
+            return choice
+    if not record.choices:
+        raise UsageError(
+            f"--pick {one_line(pick)}: the bundle has no choices, the run ended as {record.status};"
+            " apply without --pick takes its patch"
+        )
+    names = " and ".join(choice.id for choice in record.choices)
+    raise UsageError(f"--pick {one_line(pick)}: the choices of the bundle are {names}")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.text import for_log, one_line, printable
 from heal_bot.report.causes import closest_attempt, describe_attempt
+from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failure_status import describe_uncollected
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
 from heal_bot.source.unified_diff import DiffError, Hunk, parse_diff
 
 if TYPE_CHECKING:
-    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
+    from heal_bot.core.outcome import AttemptRecord, OutcomeRecord, QuestionRecord
 
 # Lines of one kind without `-v`: tests, sentences, and changed lines of a diff.
 _TESTS = 8
@@ -31,8 +32,11 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
         lines += render_change(record.patch.diff, _CHANGED if not verbose else None)
     if record.certificate is not None:
         lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
-    lines += _suggestion(record, verbose=verbose)
-    lines += _closest(record, where)
+    if record.question is not None:
+        lines += _question(record, record.question, verbose=verbose)
+    else:
+        lines += _suggestion(record, verbose=verbose)
+        lines += _closest(record, where)
     lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
     return tuple(for_log(text) for text in lines)
 
@@ -106,6 +110,17 @@ def _suggestion(record: OutcomeRecord, *, verbose: bool) -> list[str]:
     return [*lines, *(f"  but {one_line(reason, 400)}" for reason in found.why)]
 
 
+def _question(record: OutcomeRecord, asked: QuestionRecord, *, verbose: bool) -> list[str]:
+    """The question, and each choice with its answer, its change and the test that would hold it."""
+    lines = [f"what should {one_line(asked.call, 400)} give?"]
+    for answer in list_answers(record):
+        lines.append(f"  {answer.choice.id}: {one_line(answer.result, 400)}")
+        lines += render_change(answer.choice.diff, None if verbose else _CHANGED)
+        if answer.test:
+            lines.append(f"  as a test: {answer.test}")
+    return lines
+
+
 def _closest(record: OutcomeRecord, where: str) -> list[str]:
     """The attempt that came closest, why it was refused, and how to see and to take it."""
     if (attempt := closest_attempt(record)) is None:
@@ -142,6 +157,9 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     """What a person may do now, as a command where one helps; `look` where nothing else does."""
     if record.patch is not None:
         return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
+    if record.choices:
+        picks = (f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices)
+        return "   or   ".join(picks)
     if record.suggestion is not None:
         return "take the change if it is what you mean, or change the code and heal again"
     known = {

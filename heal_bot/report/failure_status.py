@@ -62,6 +62,12 @@ def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried:
 
     A suggestion comes first, then what the cold run said, then why the search ended.
     """
+    if asked := outcome.question:
+        held = [
+            one.attempt.number for one in asked.choices if failure.test in one.confirmed.patch.fixed
+        ]
+        if held:
+            return f"attempts {held[0]} and {held[-1]} pass it, and a question decides between them"
     if (suggestion := outcome.suggestion) is not None and failure.test in suggestion.fixed:
         return f"attempt {suggestion.attempt.number} passes it, and is no more than a suggestion"
     verdicts = [attempt.verdict for attempt in attempts]

@@ -52,7 +52,8 @@ def _proved(outcome: Outcome) -> Iterator[str]:
     if outcome.patch and outcome.certificate:
         yield _held("the patch", outcome.patch.fixed, outcome.certificate)
     if found := outcome.suggestion:
-        yield _held("the suggested change", found.fixed, found.confirmed.certificate)
+        change = "either of two changes" if outcome.question else "the suggested change"
+        yield _held(change, found.fixed, found.confirmed.certificate)
 
 
 def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
@@ -95,6 +96,8 @@ def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
 def _not_shown(
     outcome: Outcome, certificate: Certificate | None, ends: Sequence[Fate]
 ) -> Iterator[str]:
+    if outcome.question:
+        yield f"what `{outcome.question.call}` should give, which decides between two changes"
     if outcome.history.reason:
         yield outcome.history.reason
     if late := sum(end.status == FailureStatus.NOT_ATTEMPTED for end in ends):

@@ -54,9 +54,17 @@ def lay_out(lines: Sequence[str], columns: int) -> list[str]:
 
 
 def run(
-    argv: Sequence[str], columns: int, environ: Mapping[str, str] = {}, *, pipe_stdout: bool = False
+    argv: Sequence[str],
+    columns: int,
+    environ: Mapping[str, str] = {},
+    *,
+    pipe_stdout: bool = False,
+    typed: str = "",
 ) -> Shown:
-    """Run a program whose standard streams are a terminal; with `pipe_stdout` its output is not."""
+    """Run a program whose standard streams are a terminal; with `pipe_stdout` its output is not.
+
+    What is `typed` waits for it from the start.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
     env = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "PYTHONPATH": str(ROOT),
@@ -66,6 +74,7 @@ def run(
         stdout=subprocess.PIPE if pipe_stdout else theirs,
     ) as program:  # fmt: skip
         os.close(theirs)
+        os.write(ours, typed.encode())
         data = _read_all(ours)
         piped = program.stdout.read().decode() if program.stdout else ""
     os.close(ours)

@@ -70,6 +70,55 @@ def test_an_attempt_goes_nowhere_that_a_patch_may_not(
         apply(tmp_path, tree, values, "--attempt", "1")
 
 
+@pytest.mark.parametrize(
+    ("pick", "wanted", "test"),
+    [("A", records.FIXED, ["keep the answer as a test: assert total([]) == 0"]),
+     ("b", records.OTHERWISE, [])],
+)  # fmt: skip
+def test_the_choice_that_is_picked_lands_with_the_test_that_holds_the_answer(
+    tmp_path: Path, tree: Path, pick: str, wanted: str, test: list[str]
+) -> None:
+    said = apply(tmp_path, tree, records.asked("1" * 40), "--pick", pick).splitlines()
+    assert said[0] == "changed shop/pricing.py"
+    assert said[2:] == test
+    assert (tree / "shop/pricing.py").read_text() == wanted
+
+
+@pytest.mark.parametrize(
+    ("values", "flags", "message"),
+    [
+        (records.asked("1" * 40), ["--pick", "C"], "the choices of the bundle are A and B"),
+        (records.data("1" * 40), ["--pick", "A"], "has no choices, the run ended as partly_healed"),
+        (records.asked("1" * 40), ["--pick", "A", "--attempt", "2"], "give one of them"),
+    ],
+    ids=["no such choice", "no choices", "two changes"],
+)  # fmt: skip
+def test_a_pick_of_nothing_is_a_usage_error(
+    tmp_path: Path, tree: Path, values: dict[str, Any], flags: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        apply(tmp_path, tree, values, *flags)
+    assert (tree / "shop/pricing.py").read_text() == records.BROKEN
+
+
+def test_a_choice_is_not_written_over_what_changed_since(tmp_path: Path, tree: Path) -> None:
+    (tree / "shop/pricing.py").write_text("MINE = 1\n")
+    with pytest.raises(UsageError, match="changed since the run"):
+        apply(tmp_path, tree, records.asked("1" * 40), "--pick", "B")
+    assert (tree / "shop/pricing.py").read_text() == "MINE = 1\n"
+
+
+def test_without_a_pick_a_question_applies_nothing_and_names_both_commands(
+    tmp_path: Path, tree: Path
+) -> None:
+    said = apply(tmp_path, tree, records.asked("1" * 40))
+    take = f"heal-bot apply --bundle {tmp_path / 'bundle'} --pick"
+    assert said.splitlines() == [
+        "nothing to apply: the run ended as needs_answer", f"next: {take} A   or   {take} B",
+    ]  # fmt: skip
+    assert (tree / "shop/pricing.py").read_text() == records.BROKEN
+
+
 def test_without_a_patch_the_closest_attempt_is_offered(tmp_path: Path, tree: Path) -> None:
     said = apply(tmp_path, tree, records.suggested("1" * 40))
     assert f"heal-bot apply --bundle {tmp_path / 'bundle'} --attempt 2" in said

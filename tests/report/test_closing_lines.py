@@ -51,6 +51,26 @@ def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
     )
 
 
+def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() -> None:
+    told = closing_lines.render_closing(records.record(records.asked(BASE)), "out")
+    at = told.index("what should total([]) give?")
+    assert told[at + 1 :] == (
+        "  A: 0",
+        "  shop/pricing.py:8",
+        "    -    return sum(prices[1:])",
+        "    +    return sum(prices)",
+        "  as a test: assert total([]) == 0",
+        "  B: raises IndexError",
+        "  shop/pricing.py:8",
+        "    -    return sum(prices[1:])",
+        "    +    return prices[0] + sum(prices[1:])",
+        "bundle: out",
+        "next: heal-bot apply --bundle out --pick A   or   heal-bot apply --bundle out --pick B",
+    )
+    assert told[0] == "Two changes pass: one answer decides"
+    assert not any("--attempt" in line or line.startswith("closest") for line in told)
+
+
 @pytest.mark.parametrize(
     ("status", "stopped", "words"),
     [
