@@ -27,36 +27,15 @@ class Restricted:
         """The tests there are, taken for granted."""
         return Collection(self.tests)
 
-    def run(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        tests: Sequence[str] | None = None,
-        *,
-        spectrum: bool = False,
-        seconds: float | None = None,
-        shuffle: int | None = None,
-    ) -> SuiteRun:
-        """One cold run of the tests asked for, at most of those there are."""
-        asked = self.tests if tests is None else tests
-        return self.runner.run(
-            run, tree, env, asked, spectrum=spectrum, seconds=seconds, shuffle=shuffle
-        )
-
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side, restricted likewise."""
         some = [ask if ask.tests is not None else replace(ask, tests=self.tests) for ask in asks]
         return self.runner.run_many(run, env, some)
 
     def warm(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        failing: Sequence[Failure],
+        self, run: Run, tree: Tree, env: Environment, failing: Sequence[Failure],
         guards: Sequence[str],
-    ) -> Session:
+    ) -> Session:  # fmt: skip
         """A session of the other runner."""
         return self.warmer.warm(run, tree, env, failing, guards)
 

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from types import TracebackType
 from typing import Self
 
 from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, claude, rounding
@@ -81,13 +80,8 @@ class Timed:
         self._session.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._session.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._session.__exit__(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,20 +55,33 @@ class _Plan:
         return [Package.exactly(*pair) for pair in self.bounds.items()]
 
 
-def assemble(
-    run: Run,
-    tree: Tree,
-    wanted: Wanted,
-    hints: RunHints,
-    builder: Builder,
-    source: Path,
-    cache: Path,
-    scratch: Path,
-) -> Environment:
-    """Make the environment for `tree`; ProvisionError names what cannot be had and the remedy.
+@dataclass(frozen=True, slots=True)
+class Supplies:
+    """What environments are made of: wishes and hints, a builder, and the folders of it all.
 
-    Environments are kept in `cache` by what they hold, so that a second run finds its own.
+    They are kept in `cache` by what they hold, so that a second run finds its own.
     """
+
+    wanted: Wanted
+    hints: RunHints
+    builder: Builder
+    source: Path
+    cache: Path
+    scratch: Path
+
+    def open_wheels(self, python: Interpreter, access: Access) -> Wheels:
+        """The wheels that an index has, or that are built of what it has."""
+        source, store = self.source, EnvironmentCache.at(self.cache)
+        index = PackageIndex.at(python, source, store, access, self.builder)
+        tools = self.scratch / "index"
+        return Wheels(
+            index, self.builder, lambda run, tools: _tools(python, tools, source, store), tools
+        )
+
+
+def assemble(run: Run, tree: Tree, supplies: Supplies) -> Environment:
+    """Make the environment for `tree`; ProvisionError names what cannot be had and the remedy."""
+    wanted, hints = supplies.wanted, supplies.hints
     found = read_declared(tree, wanted.setup)
     if reason := project_install.explain_compiled(tree, found.backend):
         raise ProvisionError(f"{reason}, which needs a compiler: {IN_THE_JOB}")
@@ -78,9 +91,9 @@ def assemble(
     )
     plan = _plan(tree, wanted, hints, found, left, python)
     _tell(run, [*([note] if note else []), *plan.notes, *found.notes], found.lines.refused)
-    store = EnvironmentCache.at(cache)
+    store = EnvironmentCache.at(supplies.cache)
     access = wanted.access if plan.exact else date_index(wanted.access, hints.started)
-    wheels = _wheels(python, access, builder, source, store, scratch)
+    wheels = supplies.open_wheels(python, access)
     lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=plan.exact)
     version = locked_versions.version_of(left, str(found.project.get("name", ""))) if left else ""
     resolved = map(str, lock)
@@ -94,39 +107,31 @@ def assemble(
     store.get(name, fill)
     folder = store.folder / name
     made = replace(python, given=folder, venv=folder, packages=(folder / "site-packages",))
-    env = provision(run, made, source, tree, cache)
+    env = provision(run, made, supplies.source, tree, supplies.cache)
     notes = [*([note] if note else []), *(f"built here: {b}" for b in wheels.built), *plan.notes]
     return replace(
         env,
         notes=(*env.notes, *notes),
         added=select_versions(lock, plan.added),
-        network=builder.hosts if wheels.built else (),
+        network=supplies.builder.hosts if wheels.built else (),
     )
 
 
 def former_versions(
-    run: Run,
-    tree: Tree,
-    wanted: Wanted,
-    hints: RunHints,
-    builder: Builder,
-    source: Path,
-    cache: Path,
-    scratch: Path,
-    env: Environment,
-    moment: float,
+    run: Run, tree: Tree, supplies: Supplies, env: Environment, moment: float
 ) -> tuple[Bump, ...]:
     """What `tree`, of the last good commit, gave at that moment otherwise than `env` has it.
 
     Versions are those of its lock files, else the newest that the index had then. Where an index
     of the user's own does not tell when it got a file, they are the newest that it has now.
     """
+    wanted = supplies.wanted
     found = read_declared(tree, wanted.setup)
     python = find(Path(env.prefix))
-    plan = _plan(tree, replace(wanted, freeze=None), hints, found, None, python)
+    plan = _plan(tree, replace(wanted, freeze=None), supplies.hints, found, None, python)
     dated = replace(wanted.access, until=_written(moment))
     for access in dict.fromkeys((dated, date_index(wanted.access, moment))):
-        wheels = _wheels(python, access, builder, source, EnvironmentCache.at(cache), scratch)
+        wheels = supplies.open_wheels(python, access)
         try:
             lock = wheels.lock(run, plan.packages, plan.exactly(), plan.own, exact=False)
         except ProvisionError as error:
@@ -139,21 +144,8 @@ def former_versions(
     own = canonicalize_name(str(found.project.get("name", "")) or "-")
     lock = tuple(each for each in lock if each.package.name != own)
     return former_packages.find_bumps(
-        run, env, lock, (p.name for p in plan.packages), wheels, scratch
+        run, env, lock, (p.name for p in plan.packages), wheels, supplies.scratch
     )
-
-
-def _wheels(
-    python: Interpreter,
-    access: Access,
-    builder: Builder,
-    source: Path,
-    store: EnvironmentCache,
-    scratch: Path,
-) -> Wheels:
-    index = PackageIndex.at(python, source, store, access, builder)
-    tools = scratch / "index"
-    return Wheels(index, builder, lambda run, tools: _tools(python, tools, source, store), tools)
 
 
 def date_index(access: Access, started: float) -> Access:

@@ -83,11 +83,10 @@ class LocalWorkspace:
             if self.builder is None:
                 tried = ", ".join(map(str, given)) or "no place was given"
                 raise ProvisionError(f"no Python environment found (at {tried}): {MAKE_ONE}")
-            from heal_bot.environments.environment_builder import assemble
+            from heal_bot.environments.environment_builder import Supplies, assemble
 
-            return assemble(
-                run, project, self.wanted, hints, self.builder, source, self.cache, self.scratch
-            )
+            folders = source, self.cache, self.scratch
+            return assemble(run, project, Supplies(self.wanted, hints, self.builder, *folders))
         if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
             run.emit(
                 Noted(
@@ -122,14 +121,13 @@ class LocalWorkspace:
             )
         if self.builder is None:
             raise ProvisionError("no package can be fetched here")
-        from heal_bot.environments.environment_builder import former_versions
+        from heal_bot.environments.environment_builder import Supplies, former_versions
 
         then = narrow_tree(list_committed(run, ours, sha, self.scratch), self.folder)
         moment = green or self.committed(run, sha)
-        return former_versions(
-            run, then, self.wanted, hints, self.builder, ours.source, self.cache, self.scratch,
-            env, moment,
-        )  # fmt: skip
+        folders = ours.source, self.cache, self.scratch
+        supplies = Supplies(self.wanted, hints, self.builder, *folders)
+        return former_versions(run, then, supplies, env, moment)
 
     def with_former(self, run: Run, env: Environment, bumps: Sequence[Bump]) -> Environment:
         """The environment with these packages as they were, in a copy."""

@@ -175,30 +175,13 @@ class Runner(Protocol):
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
         """Node ids as pytest collects them in this tree."""
 
-    def run(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        tests: Sequence[str] | None = None,
-        *,
-        spectrum: bool = False,
-        seconds: float | None = None,
-        shuffle: int | None = None,
-    ) -> SuiteRun:
-        """One cold pytest run of `tests` (None: all) in a fresh scratch copy of the tree."""
-
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side, as many as the machine has cores; results in the order asked."""
 
     def warm(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        failing: Sequence[Failure],
+        self, run: Run, tree: Tree, env: Environment, failing: Sequence[Failure],
         guards: Sequence[str],
-    ) -> Session:
+    ) -> Session:  # fmt: skip
         """A session that judges candidates on failing tests first, then on passing guards."""
 
     def snippet(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import quote
 
@@ -26,92 +26,81 @@ _CONVENTIONAL = re.compile(
 )
 
 
-def deliver(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    request: HealRequest,
-    opened: ForgePull | None,
-    forge: Forge,
-    options: Options,
-) -> Published:
-    """Bring the change to people in the way that was chosen, or the next that is allowed.
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A verified change, what it is for, and the pull request of ours that is open, if one is."""
 
-    `opened` is the pull request that is updated, where there is one.
-    """
+    run: Run
+    record: OutcomeRecord
+    change: RecomputedChange
+    request: HealRequest
+    opened: ForgePull | None
+    forge: Forge
+    options: Options
+
+
+def deliver(job: Delivery) -> Published:
+    """Bring the change to people in the way that was chosen, or the next that is allowed."""
+    change, request, options = job.change, job.request, job.options
     if options.mode == "dry-run":
         return Published("dry_run", "dry-run: nothing was written")
-    red = find_red_pull(run, request, forge)
+    red = find_red_pull(job.run, request, job.forge)
     # What was asked for once is kept up to date unasked.
-    if withheld := withhold(run, request, change.base.sha, red, opened, forge, options):
+    sha = change.base.sha
+    if withheld := withhold(job.run, request, sha, red, job.opened, job.forge, options):
         return withheld
     if change.foreign or options.mode == "comment":
         why = "the code is from a fork, where nothing is pushed" if change.foreign else ""
-        return _comment(run, record, change, request, forge, why)
-    undoes = record.certificate.undoes if record.certificate else ""
-    if undoes and request.pull_number:
+        return _comment(job, why)
+    undoes = job.record.certificate.undoes if job.record.certificate else ""
+    number = request.pull_number
+    if undoes and number:
         why = f"it takes commit {undoes[:12]} back, which this pull request may have meant"
-        return _comment(run, record, change, request, forge, why)
+        return _comment(job, why)
     try:
-        if options.mode == "suggest" and request.pull_number:
-            return review_suggestions.suggest(run, record, change, request.pull_number, forge)
-        if options.mode == "push" and request.pull_number:
-            return _push(run, record, change, request, forge, options)
-        titles = (red.title,) if red is not None else None
-        return _pull_request(run, record, change, request, opened, forge, options, titles)
+        if options.mode == "suggest" and number:
+            return review_suggestions.suggest(job.run, job.record, change, number, job.forge)
+        if options.mode == "push" and number:
+            return _push(job)
+        return _pull_request(job, (red.title,) if red is not None else None)
     except ForgeForbiddenError as error:
-        return _comment(run, record, change, request, forge, str(error))
+        return _comment(job, str(error))
 
 
-def _push(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    request: HealRequest,
-    forge: Forge,
-    options: Options,
-) -> Published:
+def _push(job: Delivery) -> Published:
     """A commit on the pull request's own branch."""
-    title = options.title or pull_request_body.render_title(record, change.shown)
-    pushed = branches.push_to_head(run, title, change, forge, options)
+    change = job.change
+    title = job.options.title or pull_request_body.render_title(job.record, change.shown)
+    pushed = branches.push_to_head(job.run, title, change, job.forge, job.options)
     if pushed.state == "human":
         reason = f"{change.base_ref} moved on from {change.base.sha[:12]}; nothing was pushed"
-        return _comment(run, record, change, request, forge, reason)
+        return _comment(job, reason)
     reason = f"one commit was pushed to {change.base_ref}"
-    number, branch = request.pull_number, change.base_ref
+    number, branch = job.request.pull_number, change.base_ref
     return Published("pushed", reason, number=number, branch=branch, commit=pushed.commit)
 
 
-def _pull_request(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    request: HealRequest,
-    opened: ForgePull | None,
-    forge: Forge,
-    options: Options,
-    titles: Sequence[str] | None,
-) -> Published:
+def _pull_request(job: Delivery, titles: Sequence[str] | None) -> Published:
     """Bring the branch up to date without losing anybody's commit, then the pull request.
 
     `titles` show the style that people write them in; None to read it off the branch's commits.
     """
+    run, record, change, opened, forge = job.run, job.record, job.change, job.opened, job.forge
     branch = change.shown.branch
     if opened is not None and STOPPED in opened.labels:
         reason = f"pull request {opened.number} bears the label {STOPPED}"
         return Published("declined", reason, opened.url, opened.number, branch)
-    if opened is None and (crowd := _find_crowd(run, change.base_ref, forge, options)):
-        return _comment(run, record, change, request, forge, crowd)
-    title = options.title or _style_title(run, record, change, forge, titles)
+    if opened is None and (crowd := _find_crowd(run, change.base_ref, forge, job.options)):
+        return _comment(job, crowd)
+    title = job.options.title or _style_title(job, titles)
     shown = replace(change.shown, waiting=forge.me(run) == ACTIONS)
     body = pull_request_body.pull_request(record, shown, title)[1]
-    pushed = branches.push(run, title, change, opened, forge, options)
+    pushed = branches.push(run, title, change, opened, forge, job.options)
     if pushed.state == "human":
-        return _leave_to_people(run, record, change, opened, forge)
+        return _leave_to_people(job)
     if opened is None:
-        done = _opened(run, record, change, title, body, forge, options)
-        return replace(done, commit=pushed.commit)
-    turned = _turned(run, record, opened, forge, options)
+        return replace(_opened(job, title, body), commit=pushed.commit)
+    turned = _turned(run, record, opened, forge, job.options)
     if not pull_request_body.is_own_title(opened.body, opened.title):
         title = opened.title
     if pushed.state == "unchanged" and _says_same(opened, title, body) and not turned:
@@ -122,21 +111,17 @@ def _pull_request(
     return Published("updated", "updated in place", *place, commit=pushed.commit)
 
 
-def _style_title(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    forge: Forge,
-    titles: Sequence[str] | None,
-) -> str:
+def _style_title(job: Delivery, titles: Sequence[str] | None) -> str:
     """Our title as people here would write it; as it is where their commits cannot be read."""
-    title = pull_request_body.render_title(record, change.shown)
-    try:
-        known = forge.objects.subjects(run, change.base.sha) if titles is None else titles
-    except ForgeError as error:
-        run.emit(Noted(stage="publish", message=f"style of titles: {error}", level="warning"))
-        return title
-    return fit_style(title, known)
+    title = pull_request_body.render_title(job.record, job.change.shown)
+    if titles is None:
+        try:
+            titles = job.forge.objects.subjects(job.run, job.change.base.sha)
+        except ForgeError as error:
+            message = f"style of titles: {error}"
+            job.run.emit(Noted(stage="publish", message=message, level="warning"))
+            return title
+    return fit_style(title, titles)
 
 
 def fit_style(title: str, subjects: Sequence[str]) -> str:
@@ -199,38 +184,24 @@ def list_own_pulls(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]
     return tuple(pull for pull in found if pull.author == forge.me(run))
 
 
-def _leave_to_people(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    opened: ForgePull | None,
-    forge: Forge,
-) -> Published:
+def _leave_to_people(job: Delivery) -> Published:
     """Somebody else's commits are on the branch: they stay, and a comment says what changed."""
-    branch = change.shown.branch
+    opened, branch = job.opened, job.change.shown.branch
     reason = f"branch {branch} has commits that are not ours; nothing was pushed"
     if opened is None:
         return Published("declined", reason, branch=branch)
     mark = status_comment.mark_of(None)
-    text = status_comment.not_pushed(mark, record, change.shown)
-    url = forge.talk.comment(run, opened.number, mark, text)
+    text = status_comment.not_pushed(mark, job.record, job.change.shown)
+    url = job.forge.talk.comment(job.run, opened.number, mark, text)
     return Published("commented", reason, url, opened.number, branch)
 
 
-def _opened(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    title: str,
-    body: str,
-    forge: Forge,
-    options: Options,
-) -> Published:
+def _opened(job: Delivery, title: str, body: str) -> Published:
     """A new pull request, or where that is refused the branch with a link to open one."""
+    run, change, forge, options = job.run, job.change, job.forge, job.options
     branch = change.shown.branch
-    draft = _in_doubt(record, options)
     try:
-        made = _open(run, change, title, body, forge, draft=draft)
+        made = _open(job, title, body)
     except ForgeError as error:
         base, head = quote(change.base_ref, safe="/"), quote(branch, safe="/")
         link = f"{forge.page}/compare/{base}...{head}?expand=1"
@@ -244,15 +215,13 @@ def _opened(
     return Published("created", "a new pull request", made.url, made.number, branch)
 
 
-def _open(
-    run: Run, change: RecomputedChange, title: str, body: str, forge: Forge, *, draft: bool
-) -> ForgePull:
+def _open(job: Delivery, title: str, body: str) -> ForgePull:
     """A new pull request; a plain one that says so where the repository can have no drafts."""
-    place = (run, change.shown.branch, change.base_ref, title)
+    place = (job.run, job.change.shown.branch, job.change.base_ref, title)
     try:
-        return forge.open_pull(*place, body, draft=draft)
+        return job.forge.open_pull(*place, body, draft=_in_doubt(job.record, job.options))
     except ForgeNoDraftsError:
-        return forge.open_pull(*place, pull_request_body.tell_no_draft(body), draft=False)
+        return job.forge.open_pull(*place, pull_request_body.tell_no_draft(body), draft=False)
 
 
 def _ask(run: Run, number: int, change: RecomputedChange, forge: Forge, options: Options) -> None:
@@ -269,23 +238,16 @@ def _ask(run: Run, number: int, change: RecomputedChange, forge: Forge, options:
             try_aside(run, partial(forge.talk.ask_review, run, number, (name,)))
 
 
-def _comment(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    request: HealRequest,
-    forge: Forge,
-    why: str,
-) -> Published:
+def _comment(job: Delivery, why: str) -> Published:
     """The verified diff in a comment; where there is no place for one, in the step summary."""
-    reason = why or "mode comment"
-    number = request.answered_in
+    reason, change = why or "mode comment", job.change
+    number = job.request.answered_in
     if number is None:
         return Published("summary", reason)
-    mark = status_comment.mark_of(request.reply_to)
-    text = status_comment.render_by_hand(mark, record, change.shown, change.base.sha, reason)
+    mark = status_comment.mark_of(job.request.reply_to)
+    text = status_comment.render_by_hand(mark, job.record, change.shown, change.base.sha, reason)
     try:
-        url = forge.talk.comment(run, number, mark, text)
+        url = job.forge.talk.comment(job.run, number, mark, text)
     except ForgeError as error:
         return Published("summary", f"{reason}; {error}")
     return Published("commented", reason, url, number)

@@ -13,7 +13,7 @@ from heal_bot.core.text import one_line, printable
 from heal_bot.ports.code_host import Annotation, Check, Forge, ForgePull, try_aside
 from heal_bot.publish.delivery_consent import is_told
 from heal_bot.publish.delivery_options import DEFAULT, Options, Published
-from heal_bot.publish.delivery_strategies import deliver, list_own_pulls
+from heal_bot.publish.delivery_strategies import Delivery, deliver, list_own_pulls
 from heal_bot.publish.open_proposals import find_twin, holds_change, is_for, read_change
 from heal_bot.publish.prior_decision import (
     Prior,
@@ -125,16 +125,15 @@ def _publish(
     doubts = tuple(dict.fromkeys((*record.certificate.doubts, *change.doubts)))
     certificate = record.certificate.model_copy(update={"doubts": doubts})
     record = record.model_copy(update={"certificate": certificate})
-    if options.mode == "dry-run":
-        return deliver(run, record, change, request, opened, forge, options), change
-    if not change.foreign:
+    if options.mode != "dry-run" and not change.foreign:
         if settled := _settle(run, change, request, known, forge, options, prior):
             return settled, change
         opened, held = _choose_pull(run, record, change, opened, forge, options)
         if held is not None:
             return held, change
         change = _shown_for(change, opened, prior)
-    return deliver(run, record, change, request, opened, forge, options), change
+    job = Delivery(run, record, change, request, opened, forge, options)
+    return deliver(job), change
 
 
 def _recompute(

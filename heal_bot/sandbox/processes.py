@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,11 +133,16 @@ def kill_below(root: int) -> None:
         processes = list_processes()
         live = [pid for pid in list_descendants(root, processes) if not processes[pid].zombie]
         quiet = 0 if live else quiet + 1
-        for pid in live:
-            with contextlib.suppress(OSError):
-                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(live)
+
+
+def _kill(pids: Iterable[int]) -> None:
+    """Kill processes that may not fork any more from here on."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def kill_orphans(root: int, spared: frozenset[int]) -> None:
@@ -153,11 +159,7 @@ def kill_orphans(root: int, spared: frozenset[int]) -> None:
             if process.parent == root and not process.zombie and pid not in spared
         ]
         quiet = 0 if live else quiet + 1
-        for pid in live:
-            with contextlib.suppress(OSError):
-                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(live)
 
 
 def wait_for(pid: int, seconds: float) -> int | None:

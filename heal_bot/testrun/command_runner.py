@@ -89,21 +89,6 @@ class CommandRunner:
         self._shown.observed = (tree.root, suite)
         return Collection(suite.collected)
 
-    def run(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        tests: Sequence[str] | None = None,
-        *,
-        spectrum: bool = False,
-        seconds: float | None = None,
-        shuffle: int | None = None,
-    ) -> SuiteRun:
-        """One cold run of the command in a fresh copy of the tree."""
-        asked = None if tests is None else tuple(tests)
-        return self.run_many(run, env, [Ask(tree, asked, spectrum, seconds, shuffle)])[0]
-
     def run_many(self, run: Run, env: Environment, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side, one per core; one with a spectrum of all is the baseline."""
         if asks:
@@ -114,13 +99,9 @@ class CommandRunner:
             return tuple(pool.map(lambda ask: self._asked(run, env, ask), asks))
 
     def warm(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        failing: Sequence[Failure],
+        self, run: Run, tree: Tree, env: Environment, failing: Sequence[Failure],
         guards: Sequence[str],
-    ) -> Session:
+    ) -> Session:  # fmt: skip
         """A session of pytest's where it knows all of the failing tests, else cold runs."""
         if all(failure.test in self._shown.shared for failure in failing):
             known = [guard for guard in guards if guard in frozenset(self._shown.known or ())]

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from types import TracebackType
 from typing import Self
 
 from heal_bot.core.events import Run
@@ -68,10 +67,5 @@ class ColdSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         return None

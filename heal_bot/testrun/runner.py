@@ -143,13 +143,9 @@ class SuiteRunner:
             return done
 
     def warm(
-        self,
-        run: Run,
-        tree: Tree,
-        env: Environment,
-        failing: Sequence[Failure],
+        self, run: Run, tree: Tree, env: Environment, failing: Sequence[Failure],
         guards: Sequence[str],
-    ) -> WarmSession:
+    ) -> WarmSession:  # fmt: skip
         """A session with one fork server per slot; each takes its slot when it is first used."""
 
         def start(wanting: WarmSession) -> ForkServerClient:

@@ -7,7 +7,6 @@ import select
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
 from heal_bot.core.errors import SandboxError
@@ -293,10 +292,5 @@ class WarmSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

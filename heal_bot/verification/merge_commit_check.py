@@ -75,7 +75,7 @@ def _broken(
     red = tuple(result.test for result in after.red if result.test in passed)
     if not red:
         return ()
-    again = context.runner.run(context.run, fresh, context.env, red)
+    (again,) = context.run_many([Ask(fresh, red)])
     return [result for result in again.red if result.test in red]
 
 

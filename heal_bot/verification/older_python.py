@@ -9,7 +9,7 @@ from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import COMMAND, Baseline, Environment, Failure, Frame, Origin, RunHints
 from heal_bot.core.statuses import FailureStatus
-from heal_bot.ports import RunContext, Tree
+from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification import stale_test_history
 
 # The share of the time left that a run there may take.
@@ -88,7 +88,8 @@ def _green(context: RunContext, there: Environment, failing: list[Failure]) -> f
     runner.preflight(run, there)
     try:
         if tests:
-            suite = runner.run(run, tree, there, tests, seconds=max(60.0, _SHARE * run.left()))
+            ask = Ask(tree, tuple(tests), seconds=max(60.0, _SHARE * run.left()))
+            (suite,) = runner.run_many(run, there, [ask])
             found.update(suite.passed)
         if len(tests) < len(failing):
             collection = runner.collect(run, tree, there)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Self
 
 from heal_bot.core.model import (
@@ -92,13 +91,8 @@ class _Based:
         self.session.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.session.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self.session.__exit__(None, None, None)
 
 
 def _on(base: Sequence[Edit], candidate: Candidate) -> Candidate:

@@ -59,7 +59,7 @@ def test_a_script_is_one_test_whose_lines_are_known_and_candidates_are_runs_of_i
     lines_of: Callable[..., Any],
 ) -> None:
     tree, runner = project_with(f"{env.python} check.py")
-    suite = runner.run(run, tree, env, spectrum=True)
+    (suite,) = runner.run_many(run, env, [Ask(tree, spectrum=True)])
     assert suite.ended == "finished"
     (red,) = suite.results
     assert (red.test, red.outcome, red.kind) == (COMMAND, "failed", "AssertionError")
@@ -82,7 +82,7 @@ def test_tests_of_a_report_that_pytest_finds_red_too_are_searched_for_with_it(
     assert set(runner.collect(run, tree, env).tests) == {
         "test_m.py::test_total", "test_m.py::test_unused", COMMAND,
     }  # fmt: skip
-    suite = runner.run(run, tree, env, spectrum=True)
+    (suite,) = runner.run_many(run, env, [Ask(tree, spectrum=True)])
     by_test = {result.test: result for result in suite.results}
     assert {t: r.outcome for t, r in by_test.items()} == {
         "test_m.py::test_total": "failed", "test_m.py::test_unused": "passed", COMMAND: "passed",
@@ -104,7 +104,8 @@ def test_a_command_is_started_in_the_folder_of_the_project(
     command: Callable[..., CommandRunner],
 ) -> None:
     tree = project({"services/api/here.txt": "", "m.py": ""})
-    suite = command("test -f here.txt", "services/api").run(run, tree, env)
+    runner = command("test -f here.txt", "services/api")
+    (suite,) = runner.run_many(run, env, [Ask(tree)])
     assert [(r.test, r.outcome) for r in suite.results] == [(COMMAND, "passed")]
 
 
@@ -114,7 +115,8 @@ def test_a_command_that_does_not_end_is_a_timeout(
     project: Callable[[Mapping[str, str]], Any],
     command: Callable[..., CommandRunner],
 ) -> None:
-    suite = command("sleep 600").run(run, project({"m.py": ""}), env, seconds=1)
+    asks = [Ask(project({"m.py": ""}), seconds=1)]
+    (suite,) = command("sleep 600").run_many(run, env, asks)
     assert (suite.ended, suite.results) == ("timeout", ())
 
 
@@ -132,13 +134,13 @@ def test_ids_and_collection_errors_begin_at_the_top_where_the_project_lies_below
         "services/api/pytest.ini": "[pytest]\npythonpath = .\n",
     })  # fmt: skip
     runner = SuiteRunner(sandbox, below="services/api")
-    suite = runner.run(run, tree, env, spectrum=True)
+    (suite,) = runner.run_many(run, env, [Ask(tree, spectrum=True)])
     top = "services/api/test_m.py"
     assert [r.test for r in suite.results] == [f"{top}::test_total", f"{top}::test_unused"]
     assert [path for path, _ in suite.errors] == ["services/api/test_broken.py"]
     red = suite.results[0]
     assert red.frames[-1].path == top
-    alone = runner.run(run, tree, env, [red.test])
+    (alone,) = runner.run_many(run, env, [Ask(tree, (red.test,))])
     assert [r.test for r in alone.results] == [red.test]
     with runner.warm(run, tree, env, [failure_of(red)], [f"{top}::test_unused"]) as session:
         candidate = tree.candidate("total", RIGHT, path="services/api/m.py")
@@ -150,7 +152,7 @@ def test_what_one_environment_showed_is_kept_apart_from_another(
 ) -> None:
     tree, runner = project_with(JUNIT.replace("python", env.python))
     runner.preflight(run, env)
-    suite = runner.run(run, tree, env, spectrum=True)
+    (suite,) = runner.run_many(run, env, [Ask(tree, spectrum=True)])
     red = [failure_of(r) for r in suite.results if r.test == "test_m.py::test_total"]
     runner.preflight(run, env)
     with runner.warm(run, tree, env, red, ()) as session:

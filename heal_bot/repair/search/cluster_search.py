@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from heal_bot.core.events import Run, SearchProgressed
@@ -42,6 +42,18 @@ class SearchLimits:
     confirmation_seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _ClusterSearch:
+    """What the parts of a search share; `judged` are the digests of what streams have tried."""
+
+    run: Run
+    cluster: Cluster
+    session: Session
+    ledger: AttemptLog
+    limits: SearchLimits
+    judged: set[str] = field(default_factory=set)
+
+
 def search_cluster(
     run: Run,
     cluster: Cluster,
@@ -66,7 +78,8 @@ def search_cluster(
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
         if cluster.id not in ledger.outdated:
-            yield from _take_turns(run, cluster, proposers, session, ledger, limits)
+            search = _ClusterSearch(run, cluster, session, ledger, limits)
+            yield from _take_turns(search, proposers)
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for {cluster.failures[0].test} was ended: {why}")
@@ -82,36 +95,29 @@ def search_cluster(
     yield best
 
 
-def _take_turns(
-    run: Run,
-    cluster: Cluster,
-    proposers: Sequence[Proposer],
-    session: Session,
-    ledger: AttemptLog,
-    limits: SearchLimits,
-) -> Iterator[Attempt]:
+def _take_turns(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:
     """The winners of one proposer after the other.
 
     One that streams leaves time for those that converse, and goes on with what these leave.
     """
-    judged: set[str] = set()
+    run = search.run
     paused: list[Proposer] = []
     for number, proposer in enumerate(proposers, 1):
         if run.over():
             return
         if not proposer.streams:
             withheld: list[Candidate] = []
-            yield from _converse(run, cluster, proposer, session, ledger, limits, withheld)
-            yield from _judge_withheld(run, cluster, session, ledger, withheld)
+            yield from _converse(search, proposer, withheld)
+            yield from _judge_withheld(search, withheld)
         elif all(later.streams for later in proposers[number:]):
-            yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
+            yield from _stream(search, proposer)
         else:
             part = replace(run, deadline=run.clock() + _STREAMED * run.left())
-            yield from _stream(part, cluster, proposer, session, ledger, limits, judged)
+            yield from _stream(replace(search, run=part), proposer)
             paused += [proposer] if part.over() else []
     for proposer in paused:
         if not run.over():
-            yield from _stream(run, cluster, proposer, session, ledger, limits, judged)
+            yield from _stream(search, proposer)
 
 
 class _Part(Enum):
@@ -122,25 +128,18 @@ class _Part(Enum):
     AGAIN = 1.0
 
 
-def _stream(
-    run: Run,
-    cluster: Cluster,
-    proposer: Proposer,
-    session: Session,
-    ledger: AttemptLog,
-    limits: SearchLimits,
-    judged: set[str],
-) -> Iterator[Attempt]:
+def _stream(search: _ClusterSearch, proposer: Proposer) -> Iterator[Attempt]:
     """Judge candidates in bulk, a second time on top of the partial improvers of the first.
 
-    In between the first of those that took too long get more time. What was `judged` before is
-    passed over, and what is judged now is added.
+    In between the first of those that took too long get more time. What was judged before is
+    passed over.
 
     Only what fixed something, or broke something, is an attempt. A change that fixes all tests
     that fail in one way and none that fail in another has found a cause of its own: it wins when
     nothing better comes soon.
     """
-    tally, known = StoppingState(), frozenset(judged)
+    run, cluster, session, ledger = search.run, search.cluster, search.session, search.ledger
+    tally, known = StoppingState(), frozenset(search.judged)
     for part in (_Part.FIRST, _Part.LATE, _Part.AGAIN):
         if part is _Part.AGAIN and ledger.best_partial(cluster) is None:
             break
@@ -151,8 +150,7 @@ def _stream(
             else:
                 found = proposer.propose(run, ledger.recall(run, cluster))
                 source = (one for one in found if not known or digest(one) not in known)
-            most = limits.candidates * part.value
-            _pass(run, cluster, proposer, session, ledger, tally, source, most, judged)
+            _pass(search, proposer, tally, source, search.limits.candidates * part.value)
             if ripe := tally.is_ripe():
                 apart = rank_fixes(cluster, session, ledger, tally.take_apart())
                 yield from (attempt for attempt in apart if not attempt.lacks)
@@ -170,17 +168,14 @@ def _stream(
 
 
 def _pass(
-    run: Run,
-    cluster: Cluster,
+    search: _ClusterSearch,
     proposer: Proposer,
-    session: Session,
-    ledger: AttemptLog,
     tally: StoppingState,
     source: Iterable[Candidate],
     limit: float,
-    judged: set[str],
 ) -> None:
     """Judge a source until it ends, `limit` candidates were tried in all, or a cause is ripe."""
+    run, ledger = search.run, search.ledger
     offered: deque[Candidate] = deque()
     turns = CandidateThrottle(source)
 
@@ -196,17 +191,17 @@ def _pass(
                 yield candidate
 
     started = run.clock()
-    with contextlib.closing(session.judge(feed())) as verdicts:
+    with contextlib.closing(search.session.judge(feed())) as verdicts:
         for verdict in verdicts:
             candidate = offered.popleft()
-            ledger.count(cluster, candidate, verdict)
-            judged.add(digest(candidate))
-            _tell(run, cluster, proposer, tally, candidate)
+            ledger.count(search.cluster, candidate, verdict)
+            search.judged.add(digest(candidate))
+            _tell(run, search.cluster, proposer, tally, candidate)
             tally.count(candidate, verdict)
             if verdict.afresh:
                 turns.delay(candidate)
             if _is_worth_recording(verdict, tally):
-                _record(run, cluster, ledger, tally, candidate, verdict, run.clock() - started)
+                _record(search, tally, candidate, verdict, run.clock() - started)
                 started = run.clock()
             # When its time is over, what was pulled ahead is not waited for.
             if tally.is_ripe() or tally.is_late(run.clock()):
@@ -214,9 +209,7 @@ def _pass(
 
 
 def _record(
-    run: Run,
-    cluster: Cluster,
-    ledger: AttemptLog,
+    search: _ClusterSearch,
     tally: StoppingState,
     candidate: Candidate,
     verdict: Verdict,
@@ -226,11 +219,12 @@ def _record(
 
     So is what reaches for something new: of so many changes another one may do.
     """
+    run, ledger = search.run, search.ledger
     reason = patch_policy.check_candidate(candidate, ledger.tree)
     reason = reason or next(iter(patch_policy.list_reaches(candidate, ledger.tree)), "")
     judged = Verdict(VerdictStatus.REJECTED, detail=reason) if reason else verdict
-    attempt = ledger.record(run, cluster, candidate, judged, seconds)
-    _note(cluster, attempt, tally)
+    attempt = ledger.record(run, search.cluster, candidate, judged, seconds)
+    _note(search.cluster, attempt, tally)
     if judged.status == VerdictStatus.FIXED:
         tally.take(attempt, run.clock(), run.left())
 
@@ -295,19 +289,15 @@ def _settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
 
 
 def _converse(
-    run: Run,
-    cluster: Cluster,
-    proposer: Proposer,
-    session: Session,
-    ledger: AttemptLog,
-    limits: SearchLimits,
-    withheld: list[Candidate],
+    search: _ClusterSearch, proposer: Proposer, withheld: list[Candidate]
 ) -> Iterator[Attempt]:
     """Judge one candidate at a time; its verdict is in the ledger before the next is asked for.
 
     Of a tournament the winners are offered when all of it is judged, the smallest change first.
     What reaches for something new is `withheld`.
     """
+    run, cluster, session, ledger = search.run, search.cluster, search.session, search.ledger
+    most = search.limits.attempts
     started = run.clock()
     before = len(ledger.attempts)
     winners: list[Attempt] = []
@@ -328,32 +318,27 @@ def _converse(
             if verdict.status == VerdictStatus.FIXED and not again:
                 winners.append(compare_winner(session, ledger, attempt))
         spent = len(ledger.attempts) - before
-        if not candidate.rivals or spent >= limits.attempts or run.over():
+        if not candidate.rivals or spent >= most or run.over():
             yield from sorted(winners, key=lambda winner: len(winner.diff))
             winners.clear()
         started = run.clock()
-        if spent >= limits.attempts:
+        if spent >= most:
             ledger.stop(run, "budget", f"{spent} attempts of {proposer.name} were allowed and made")
             return
         if run.over():
             return
 
 
-def _judge_withheld(
-    run: Run,
-    cluster: Cluster,
-    session: Session,
-    ledger: AttemptLog,
-    withheld: Sequence[Candidate],
-) -> Iterator[Attempt]:
+def _judge_withheld(search: _ClusterSearch, withheld: Sequence[Candidate]) -> Iterator[Attempt]:
     """The newest change that a person has to decide on, where nothing else was found.
 
     If it passes, it is a suggestion.
     """
+    run, cluster, ledger = search.run, search.cluster, search.ledger
     if not withheld or run.over() or cluster.id in ledger.suggestions:
         return
     started, candidate = run.clock(), withheld[-1]
-    verdict = next(iter(session.judge((candidate,))))
+    verdict = next(iter(search.session.judge((candidate,))))
     ledger.count(cluster, candidate, verdict)
     attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
     if verdict.status == VerdictStatus.FIXED:
