@@ -53,22 +53,6 @@ SHAPES: dict[str, Shape] = {
             ("requests of a whole run; of one with nothing to do", "0; 0", "requests_full, requests_noop"),
         ),
     ),
-    "harm": Shape(
-        "",
-        "heal-bot 0.1.0; pytest and what the projects need as the index has them",
-        "Small projects of our own, one for each class of red run; GitHub and the models are stand-ins on the loopback.",
-        (("projects that end wrongly when they go through the action as it ships", "0 of 0", "wrong, cases"),),
-    ),
-    "junit": Shape(
-        "",
-        "heal-bot 0.1.0, runners as in pyproject.toml",
-        "Ratio of wall-clock seconds, best of three by turns; the large report is grown from one that pytest wrote.",
-        (
-            ("a large report over a bare `lxml.iterparse`: cases, ratio, peak memory", "0 cases, 0.00, 0.0 MiB", "cases, ratio_to_iterparse, peak_mib"),
-            ("failing test ids joined with the reports of all runners and plugins", "0 of 0", "join.exact, join.ids"),
-            ("hostile report files that end in an untyped error", "0 of 0", "hostile.untyped_errors, hostile.tried"),
-        ),
-    ),
     "localization": Shape(
         "",
         "heal-bot 0.1.0; libraries as pinned in the benchmark",

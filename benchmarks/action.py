@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import statistics
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -19,7 +20,6 @@ from typing import Any
 
 from benchmarks import _engine, _shards
 from benchmarks._engine import Engine
-from benchmarks._harm import SNIPPET, record_red_run
 from benchmarks._red_project import ARTIFACT, FILES, HOSTILE, PRICING, REPORT
 from benchmarks._shards import SHOP
 from benchmarks._step import Step
@@ -30,6 +30,8 @@ from tests.github_server.world import Run
 
 TAG = "heal-bot:action-test"
 RUN = 77
+# What the README's snippet gives, beside a key.
+SNIPPET = {"junit": "junit.xml"}
 ROUNDS = 5
 
 
@@ -145,11 +147,23 @@ def shop(engine: Engine) -> dict[str, Any]:
     with github(files) as (running, step):
         sha = step.checkout()
         (step.workspace / ".git/info/exclude").write_text("junit.xml\n.venv\n__pycache__\n")
-        record_red_run(step.workspace, python=_python())
+        record_red_run(step.workspace)
         event, payload = _event("failure_step", running, sha)
         done = step.run(engine, TAG, event, payload, SNIPPET, sha)
         done["violations"] = running.violations
         return done
+
+
+def record_red_run(workspace: Path) -> None:
+    """The red run of a job as the README has it: its environment, and the report it leaves."""
+    uv = str(Path(sys.executable).with_name("uv"))
+    for argv in (
+        [uv, "venv", "--quiet", "--python", _python(), ".venv"],
+        [uv, "pip", "install", "--quiet", "--python", ".venv/bin/python", "pytest"],
+    ):
+        subprocess.run(argv, check=True, capture_output=True, cwd=workspace, timeout=120)
+    pytest = [workspace / ".venv/bin/pytest", "-q", f"--junitxml={workspace / 'junit.xml'}"]
+    subprocess.run(pytest, cwd=workspace, capture_output=True, timeout=120)
 
 
 def _python() -> str:

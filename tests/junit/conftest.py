@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._dialects import RECORDER
 from heal_bot.core.events import Run
 from heal_bot.core.model import Collection, Report
 from heal_bot.junit import reader, reported_tests
+from tests.junit.dialects import RECORDER
 
 
 @dataclass(frozen=True)

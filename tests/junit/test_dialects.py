@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._dialects import Dialect, Recorded, Suite, dialects
 from heal_bot.core.events import Run
 from heal_bot.core.model import Collection
 from heal_bot.junit import reader, reported_tests
+from tests.junit.dialects import Dialect, Recorded, Suite, dialects
 
 pytestmark = pytest.mark.slow
 

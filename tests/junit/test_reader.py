@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from benchmarks._hostile import CASE, FAILURE, GOOD, HEAD, corpus
 from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Collection, Report
 from heal_bot.junit import reader, reported_tests
+from tests.junit.hostile_files import CASE, FAILURE, GOOD, HEAD, corpus
 
 # Processor seconds: other work on the machine must not fail the test.
 SECONDS = 2.0

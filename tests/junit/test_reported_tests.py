@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks._suites import BELOW, ZOO
 from heal_bot.core.events import Run
 from heal_bot.core.model import Collection, Report, ReportedCase
 from heal_bot.junit import reported_tests
+from tests.junit.suites import BELOW, ZOO
 
 if TYPE_CHECKING:
     from tests.junit.conftest import Project, Recorded

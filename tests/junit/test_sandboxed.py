@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks._suites import ZOO
 from heal_bot import wiring
 from heal_bot.core import settings
 from heal_bot.core.errors import SandboxError
@@ -20,6 +19,7 @@ from heal_bot.junit.traceback import parse_frames
 from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import context_of
+from tests.junit.suites import ZOO
 
 if TYPE_CHECKING:
     from tests.junit.conftest import Project

@@ -1,7 +1,4 @@
-"""Suites run by every test runner whose reports are read, each for real, with pytest's own record.
-
-Used by the tests of the intake and by the benchmark `junit`.
-"""
+"""Suites run by every test runner whose reports are read, each with pytest's own record."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks._suites import BELOW, BROKEN, CASES, CRASH, DJANGO, FLAKY, ZOO
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.process import Completed
 from heal_bot.core.process import run as start
+from tests.junit.suites import BELOW, BROKEN, CASES, CRASH, DJANGO, FLAKY, ZOO
 
 RECORDER = """
 import json, os
