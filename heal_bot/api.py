@@ -48,7 +48,9 @@ def heal(
         edges = pipeline.Edges(
             made.workspace, made.runner, made.proposers, made.store, made.critics
         )
-        limits = SearchLimits(attempts=settings.max_attempts)
+        limits = SearchLimits(
+            attempts=settings.max_attempts, min_confidence=settings.min_confidence
+        )
         try:
             with limit_errors(made.run.left):
                 outcome = pipeline.heal(

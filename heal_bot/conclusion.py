@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
+    Attempt,
     Baseline,
     Broken,
     Cluster,
+    Confidence,
     Cost,
     HealRequest,
     History,
@@ -155,7 +157,14 @@ def conclude(
         suggestion=ledger.suggestion,
         question=ledger.question,
         history=found.history,
+        confidence=_least_sure(ledger.held),
     )
+
+
+def _least_sure(winners: Sequence[Attempt]) -> Confidence | None:
+    """The confidence in a patch of several winners: that of the least sure one."""
+    known = [winner.confidence for winner in winners if winner.confidence is not None]
+    return min(known, key=lambda one: one.p) if len(known) == len(winners) and known else None
 
 
 def _outdated(found: RunFindings, ledger: AttemptLog) -> Baseline:

@@ -97,7 +97,7 @@ def heal(
     clusters = _locate_clusters(context, request, baseline, history)
     lab = SandboxLab(context)
     found = RunFindings(request, report, baseline, clusters, history)
-    ledger = _open_log(context, found, remembered, lab, seen.remark)
+    ledger = _open_log(context, found, remembered, lab, seen.remark, limits.min_confidence)
     panel = Panel(run, edges.critics, clusters, context.tree, lab, baseline.passed)
     judge = partial(open_session, context, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
@@ -109,6 +109,7 @@ def heal(
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
     _withdraw_refused(ledger, history, panel)
+    ledger.accept_likely()
     _confirm_rival(context, found, ledger, panel)
     return conclude()
 
@@ -156,7 +157,7 @@ def _confirm_rival(
     ledger.settle(run, rival, verified)
     known = first.attempt.rival
     if isinstance(verified, Verdict) and verified.measured and known and known.alone:
-        alone = replace(first.attempt, lacks=(), rival=None)
+        alone = replace(first.attempt, lacks=(), rival=None, confidence=None)
         if isinstance(heard := panel.heard(first.confirmed), Verdict):
             ledger.withdraw(first, heard.detail)
         else:
@@ -217,7 +218,12 @@ def _count_changes_since(context: RunContext, history: History) -> RunContext:
 
 
 def _open_log(
-    context: RunContext, found: RunFindings, remembered: Memory, lab: Lab, remark: str
+    context: RunContext,
+    found: RunFindings,
+    remembered: Memory,
+    lab: Lab,
+    remark: str,
+    least: float,
 ) -> AttemptLog:
     """The log of attempts as the search begins, with what a person should know of the baseline."""
     request, baseline, env = found.request, found.baseline, context.env
@@ -225,7 +231,7 @@ def _open_log(
     return AttemptLog(
         context.tree, remembered, request.instruction, env.lock_hash, lab,
         found.history.regressions, baseline.suite.spectrum, request.paths, env.version,
-        baseline.passed, notes=[*notes, *remark_on_ids(baseline.unsteady)],
+        baseline.passed, least, notes=[*notes, *remark_on_ids(baseline.unsteady)],
     )  # fmt: skip
 
 

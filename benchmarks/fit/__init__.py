@@ -1,8 +1,8 @@
-"""What a fitted probability of being right, and fitted costs of families, would be worth.
+"""How likely a patch that passes is to be right, fitted, and what fitted costs would be worth.
 
-Nothing of it ships yet: what is fitted here does not beat the rule that decides today (see
-README.md). `python -m benchmarks fit` measures on the rows in this folder, `--gather DIR` takes
-new ones from a folder in which `benchmarks.fit.pools` and `benchmarks.fit.edits` have worked. It
+`python -m benchmarks fit` measures on the rows in this folder and writes the probability that
+ships; with `--check` it writes nothing and says whether that is what ships. `--gather DIR` takes
+new rows from a folder in which `benchmarks.fit.pools` and `benchmarks.fit.edits` have worked. It
 needs scikit-learn: `pip install -e '.[fit]'`.
 """
 
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 REPAIR = HERE.parent.parent / "heal_bot" / "repair"
-_HIGH = 0.9
+SHIPPED = REPAIR / "ranking" / "patch_probability.json"
+_HIGH, _MEDIUM = 0.9, 0.75
 _Z = 1.96
-# As `evidence_strength` has it: so many failing tests, and so many different calls of theirs.
-_RULE, _THIRD = math.log1p(2), math.log1p(3)
 Row = dict[str, Any]
 
 
@@ -36,7 +35,9 @@ def main(argv: list[str]) -> int:
     """Fit and measure; the last line is one JSON object."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks fit")
     parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--check", action="store_true", help="as without: nothing is written")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with what ships, write nothing"
+    )
     parser.add_argument("--gather", type=Path, help="take the rows of this folder first")
     asked = parser.parse_args(argv)
     from benchmarks.fit import costs, probability
@@ -49,7 +50,14 @@ def main(argv: list[str]) -> int:
     told = probability.predict_unseen(sample)
     if not asked.json:
         _show(sample, told)
-    found = summarize(sample, told) | {"rule": judge_rule(pools)}
+    made = probability.describe(pools, sample, told, read_date("pools"))
+    text = f"{json.dumps(made, indent=1)}\n"
+    found = {"patches": made["provenance"]["patches"], **summarize(sample, told)}
+    found["rule"] = judge_rule(pools)
+    if asked.check:
+        found["ships"] = SHIPPED.read_text(encoding="utf-8") == text
+    else:
+        SHIPPED.write_text(text, encoding="utf-8")
     found |= {"order": costs.measure_order(edits), **measure_size(), "complete": True}
     print(json.dumps(found))
     return 0
@@ -71,54 +79,53 @@ def gather_rows(data: Path, name: str, wanted: Callable[[Row], bool]) -> None:
 
 def load_rows(name: str) -> list[Row]:
     """The rows of that name; the first line, with their date, is left out."""
+    return _load(name)[1:]
+
+
+def read_date(name: str) -> str:
+    """When the rows of that name were gathered."""
+    return str(_load(name)[0]["date"])
+
+
+def _load(name: str) -> list[Row]:
     with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file][1:]
+        return [json.loads(line) for line in file]
 
 
 def summarize(sample: Sample, told: np.ndarray) -> Row:
     """What the probability is worth on projects it was not fitted on."""
     from benchmarks.fit.probability import score
 
-    high = told >= _HIGH
-    right, count = int(sample.y[high].sum()), int(high.sum())
+    def count_right(chosen: np.ndarray) -> Row:
+        right, count = int(sample.y[chosen].sum()), int(chosen.sum())
+        return {"n": count, "right": right, "interval": wilson(right, count)}
+
     rates = score(sample, told)
     return {
-        "patches": len(sample.y),
+        "judged": len(sample.y),
         "projects": len(set(sample.projects)),
-        "real_patches": int((sample.origins == "fix").sum()),
+        "real_patches": int(sample.real.sum()),
         "right_share": round(float(sample.y.mean()), 3),
         "brier_skill": min(rates["skill_over_rate"], rates["skill_over_tests"]),
         **rates,
-        "high": {"n": count, "right": right, "interval": wilson(right, count)},
+        "high": count_right(told >= _HIGH),
+        "medium": count_right((told >= _MEDIUM) & (told < _HIGH)),
+        "low": count_right(told < _MEDIUM),
     }
 
 
 def judge_rule(pools: Sequence[Row]) -> Row:
-    """How often the rule that decides today is right, and how often it calls a patch healed."""
+    """How often patches are right whose evidence lacks nothing, and how many there are."""
+    from benchmarks.fit.probability import is_strong
+
     chosen = [
         bool(group["right"])
         for pool in pools
         for group in pool["groups"]
-        if group["right"] is not None and is_strong(group, pool)
+        if group["right"] is not None and is_strong(group, pool["groups"], pool)
     ]
     interval = wilson(sum(chosen), len(chosen))
     return {"n": len(chosen), "right": sum(chosen), "interval": interval}
-
-
-def is_strong(group: Row, pool: Row) -> bool:
-    """Whether tests of different inputs vouch for a group, a third calls it, and nothing objects.
-
-    As `heal_bot.repair.ranking.evidence_strength` decides, on what was measured here.
-    """
-
-    def is_refuted(one: Row) -> bool:
-        return bool(one["any_spoiled"] or one["contradicted"] or one["vacuous"] or one["flat"])
-
-    near = 1e-3
-    vouched = min(group["tests"], group["inputs"]) > _RULE - near and not group["uncallable"]
-    vouched = vouched and (group["tests"] > _THIRD - near or bool(group["worked"]))
-    rivals = [one for one in pool["groups"] if one is not group and not is_refuted(one)]
-    return vouched and not is_refuted(group) and not rivals and not pool["uncompared"]
 
 
 def wilson(right: int, count: int) -> list[float]:
@@ -152,8 +159,10 @@ def _count_numbers(text: str) -> int:
 
 def _show(sample: Sample, told: np.ndarray) -> None:
     """How often patches of unseen projects were right, from rating to rating."""
+    from benchmarks.fit import probability
+
     above = math.inf
-    for edge in (0.9, 0.8, 0.6, 0.4, 0.2, 0.0):
+    for edge in probability.BANDS:
         chosen = (told >= edge) & (told < above)
         print(f"rated {edge:.1f} and more: {int(sample.y[chosen].sum())} of {int(chosen.sum())}")
         above = edge

@@ -81,9 +81,10 @@ class Fault:
     suite: SuiteRun
 
 
-def collect(repository: str, data: Path, origin: str, until: float) -> int:
+def collect(repository: str, data: Path, origin: str, seed: int, until: float) -> int:
     """The pools of a project, one line each; how many there are."""
-    kept = data / "pools" / f"{origin}-{repository.replace('/', '+')}.jsonl"
+    begun = f"{origin}{seed}" if seed else origin
+    kept = data / "pools" / f"{begun}-{repository.replace('/', '+')}.jsonl"
     if kept.exists() or time.time() > until:
         return 0
     rows: list[dict[str, Any]] = []
@@ -91,7 +92,7 @@ def collect(repository: str, data: Path, origin: str, until: float) -> int:
     kept.parent.mkdir(parents=True, exist_ok=True)
     try:
         clone = find(data, repository)
-        found = planted(clone, data) if origin == "planted" else mined(clone, data)
+        found = planted(clone, data, seed) if origin == "planted" else mined(clone, data)
         for row in found:
             rows.append({"project": repository, **row})
             kept.with_suffix(".part").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
@@ -105,7 +106,9 @@ def collect(repository: str, data: Path, origin: str, until: float) -> int:
     return len(rows)
 
 
-def planted(clone: Clone, data: Path, most: int = 16, seconds: float = 400) -> Iterator[dict]:
+def planted(
+    clone: Clone, data: Path, seed: int, most: int = 16, seconds: float = 400
+) -> Iterator[dict]:
     """The pools of seeded faults at the newest commit of a project."""
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pools-", dir=data) as name:
@@ -116,7 +119,8 @@ def planted(clone: Clone, data: Path, most: int = 16, seconds: float = 400) -> I
             clean = made.runner.run(made.run, made.tree, made.env, spectrum=True, seconds=60)
             if not clean.finished or clean.seconds > _SUITE_SECONDS or len(clean.passed) < 5:
                 raise ValueError(f"suite {clean.ended} in {clean.seconds:.0f} s, {clean.reached}")
-            faults = _plant(made, clean, random.Random(clone.repository))
+            begun = f"{clone.repository} {seed}" if seed else clone.repository
+            faults = _plant(made, clean, random.Random(begun))
             for number, fault in enumerate(faults):
                 row = _pooled(made, fault, visible=_VISIBLE[number % len(_VISIBLE)])
                 if row is not None:
@@ -405,6 +409,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
     parser.add_argument("--origin", choices=("planted", "fix"), default="planted")
     parser.add_argument("--only", default="", help="projects whose name has this in it")
+    parser.add_argument("--seed", type=int, default=0, help="plant other faults than before")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args(argv)
@@ -416,7 +421,7 @@ def main(argv: list[str]) -> int:
         names = [name for name in names if name in with_fix]
     names.sort(key=lambda name: _weigh_tests(find(data, name)))
     with ProcessPoolExecutor(asked.jobs, max_tasks_per_child=1) as pool:
-        jobs = [pool.submit(collect, name, data, asked.origin, until) for name in names]
+        jobs = [pool.submit(collect, name, data, asked.origin, asked.seed, until) for name in names]
         total = sum(job.result() for job in jobs)
     print(json.dumps({"pools": total, "projects": len(names)}))
     return 0

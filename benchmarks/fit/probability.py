@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +14,20 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.fit.features import with_rivals
+from heal_bot.repair.ranking.patch_probability import measure_features
 
-# What the ablation left, each worth its place: see README.md.
-FEATURES = (
-    "tests", "inputs", "uncallable", "spoiled", "any_spoiled", "varied_other", "rivals", "share",
-    "behind", "members", "prior", "removed", "added", "only_constants", "only_added", "fitted",
-    "copied", "crash", "passing", "rank", "contradicted", "lost_names",
-)  # fmt: skip
+FEATURES = ("tests", "prior", "share", "rivals", "strong")
+# Patches of real fixes weigh together this part of all: they are what is met outside.
+_REAL = 0.2
 _FOLDS = 10
+# As `evidence_strength` has it: so many failing tests of different calls, or one more.
+_TESTS = 2
 _STRENGTH = 0.3
 _BINS = 10
+# From which ratings on it is told how often patches that were rated so were right.
+BANDS = (0.9, 0.75, 0.5, 0.25, 0.0)
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,15 @@ class Sample:
     projects: np.ndarray
     weights: np.ndarray
     tests: np.ndarray
-    tops: np.ndarray
-    origins: np.ndarray
+    real: np.ndarray
 
 
-def gather(pools: Sequence[dict[str, Any]], features: Sequence[str] = FEATURES) -> Sample:
+def gather(pools: Sequence[Row]) -> Sample:
     """Each labelled group of each pool; of half the pools once more, without what is right.
 
     In most searches for a real bug the right patch is not among the candidates.
     """
-    rows: list[tuple[dict[str, float], bool, str, float, bool, str]] = []
+    rows: list[tuple[dict[str, float], bool, str, float, str]] = []
     for pool in pools:
         groups = pool["groups"]
         wrong = [group for group in groups if not group["right"]]
@@ -52,27 +55,58 @@ def gather(pools: Sequence[dict[str, Any]], features: Sequence[str] = FEATURES) 
         if len(wrong) < len(groups) and wrong and _is_chosen(pool):
             versions.append(wrong)
         for version in versions:
-            measured = with_rivals([_numbers(group) for group in version])
-            share = 1.0 / len(versions)
-            known = [
-                (row, bool(group["right"]), pool["project"], share, at, pool["origin"])
-                for at, (row, group) in enumerate(zip(measured, version, strict=True))
+            measured = _measure(version, pool)
+            rows += [
+                (row, bool(group["right"]), pool["project"], 1 / len(versions), pool["origin"])
+                for row, group in zip(measured, version, strict=True)
                 if group["right"] is not None
             ]
-            rows += known
-    x = np.array([[row[name] for name in features] for row, *_ in rows])
     columns = list(zip(*rows, strict=True))
+    weights, real = np.array(columns[3]), np.array(columns[4]) == "fix"
+    if real.any():
+        share = weights[real].sum() / weights.sum()
+        weights = np.where(real, weights * _REAL / share, weights * (1 - _REAL) / (1 - share))
     return Sample(
-        x, np.array(columns[1], dtype=float), np.array(columns[2]), np.array(columns[3]),
-        np.array([row["tests"] for row in columns[0]]), np.array(columns[4]), np.array(columns[5]),
+        np.array([[row[name] for name in FEATURES] for row in columns[0]]),
+        np.array(columns[1], dtype=float), np.array(columns[2]), weights,
+        np.array([row["tests"] for row in columns[0]]), real,
     )  # fmt: skip
 
 
-def _numbers(group: dict[str, Any]) -> dict[str, float]:
-    return {k: v for k, v in group.items() if isinstance(v, int | float) and k != "right"}
+def _measure(groups: Sequence[Row], pool: Row) -> list[dict[str, float]]:
+    """The features of groups of a pool, as they are when these are all."""
+    priors = [group["prior"] for group in groups]
+    return [
+        measure_features(
+            round(math.expm1(group["tests"])), priors, at, strong=is_strong(group, groups, pool)
+        )
+        for at, group in enumerate(groups)
+    ]
 
 
-def _is_chosen(pool: dict[str, Any]) -> bool:
+def _list_rivals(group: Row, groups: Sequence[Row]) -> list[Row]:
+    """The groups beside one that nothing refutes; all others of one that is refuted itself."""
+    others = [one for one in groups if one is not group]
+    return [one for one in others if _is_refuted(group) or not _is_refuted(one)]
+
+
+def is_strong(group: Row, groups: Sequence[Row], pool: Row) -> bool:
+    """Whether tests of different inputs vouch for a group, a third calls it, and nothing objects.
+
+    As `heal_bot.repair.ranking.evidence_strength` decides, on what was measured here.
+    """
+    tests, inputs = (round(math.expm1(group[name])) for name in ("tests", "inputs"))
+    vouched = min(tests, inputs) >= _TESTS and not group["uncallable"]
+    vouched = vouched and (tests > _TESTS or bool(group["worked"]))
+    alone = not _list_rivals(group, groups) and not pool["uncompared"]
+    return vouched and alone and not _is_refuted(group)
+
+
+def _is_refuted(group: Row) -> bool:
+    return bool(group["any_spoiled"] or group["contradicted"] or group["vacuous"] or group["flat"])
+
+
+def _is_chosen(pool: Row) -> bool:
     name = f"{pool['project']} {pool['case']}".encode()
     return hashlib.sha256(name).digest()[0] % 2 == 0
 
@@ -165,3 +199,40 @@ def calibration_error(told: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
             )
             total += w[chosen].sum() * abs(gap)
     return float(total / w.sum())
+
+
+def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) -> Row:
+    """What ships: the fit on everything, as data, and how often its ratings held elsewhere."""
+    fitted = fit(sample)
+    edges = zip(BANDS, (np.inf, *BANDS), strict=False)
+    bands = [(low, (told >= low) & (told < high)) for low, high in edges]
+    points = zip(fitted.isotonic.X_thresholds_, fitted.isotonic.y_thresholds_, strict=True)
+    numbers = zip(
+        FEATURES, fitted.scaler.mean_, fitted.scaler.scale_, fitted.logistic.coef_[0], strict=True
+    )
+    return {
+        "provenance": {
+            "date": date,
+            "patches": len({(p["project"], p["case"], n) for p in pools for n in _labelled(p)}),
+            "pools": len(pools),
+            "projects": sorted(set(sample.projects)),
+        },
+        "intercept": round(float(fitted.logistic.intercept_[0]), 4),
+        "weights": {
+            name: {"mean": _round(mean), "scale": _round(scale), "weight": _round(weight)}
+            for name, mean, scale, weight in numbers
+        },
+        "calibration": [[_round(x), _round(y)] for x, y in points],
+        "bands": [
+            {"above": low, "patches": int(chosen.sum()), "right": int(sample.y[chosen].sum())}
+            for low, chosen in bands
+        ],
+    }
+
+
+def _labelled(pool: Row) -> list[int]:
+    return [n for n, group in enumerate(pool["groups"]) if group["right"] is not None]
+
+
+def _round(number: float) -> float:
+    return round(float(number), 4)

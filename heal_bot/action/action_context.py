@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
 
 # Inputs that are options of `heal` too.
-HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "candidates",
-           "sandbox", "python-version", "setup", "test-command",
+HEALING = ("proposers", "model", "max-usd", "max-minutes", "max-attempts", "min-confidence",
+           "candidates", "sandbox", "python-version", "setup", "test-command",
            "working-directory", "build-hosts")  # fmt: skip
 _SECRET = frozenset({"github-token", "anthropic-api-key", "gemini-api-key", "openai-api-key",
                      "index-url"})  # fmt: skip

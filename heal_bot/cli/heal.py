@@ -100,6 +100,11 @@ _UNHEALED = 4
 )
 @click.option("--max-usd", type=float, help="Spending limit for models in US dollars (1).")
 @click.option("--max-attempts", type=int, help="Most model attempts for each cause (10).")
+@click.option(
+    "--min-confidence",
+    type=float,
+    help="Probability of being right from which a patch is ready, not a draft (0.9).",
+)
 @click.option("--candidates", type=int, help="Model answers to sample and compare, 1 to 3 (1).")
 @click.option(
     "--sandbox",

@@ -42,6 +42,7 @@ FailureStatus = Literal[
 VerdictStatus = Literal[
     "fixed", "improved", "unchanged", "regression", "rejected", "timeout", "error", "unconfirmed",
 ]  # fmt: skip
+ChoiceId = Literal["A", "B"]
 TargetKind = Literal["function", "class_attribute", "assignment", "default", "lines"]
 
 
@@ -169,8 +170,16 @@ class FunctionRecord(Record):
     qualname: Name
 
 
+class ConfidenceRecord(Record):
+    """How likely a patch is to be right, and how often patches that are rated so were."""
+
+    level: Literal["high", "medium", "low"]
+    p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    ground: Text
+
+
 class PatchRecord(Record):
-    """The verified change."""
+    """The verified change; without a confidence where nothing was fitted for its kind."""
 
     base_sha: Sha
     diff: Diff
@@ -178,6 +187,7 @@ class PatchRecord(Record):
     functions: Annotated[tuple[FunctionRecord, ...], Field(min_length=1, max_length=200)]
     fixed: Names
     still_failing: Names
+    confidence: ConfidenceRecord | None = None
 
 
 class EnvironmentRecord(Record):
@@ -246,10 +256,7 @@ class CertificateRecord(Record):
 
 
 class SuggestionRecord(Record):
-    """A change that passes and is not called the repair; `fixed` are the tests that it passes.
-
-    `patch` is what was confirmed: the change, and what it stands on.
-    """
+    """A change that is not called the repair; `patch` is what was confirmed, with its base."""
 
     diff: Diff
     functions: Annotated[tuple[FunctionRecord, ...], Field(min_length=1, max_length=200)]
@@ -258,9 +265,6 @@ class SuggestionRecord(Record):
     attempt: Count
     fixed: Names
     patch: PatchRecord | None = None
-
-
-ChoiceId = Literal["A", "B"]
 
 
 class ChoiceRecord(Record):

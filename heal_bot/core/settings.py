@@ -46,6 +46,7 @@ class Settings(BaseModel):
     max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
     max_usd_per_day: Annotated[float, Field(ge=0, le=100_000)] = 5.0
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = 10
+    min_confidence: Annotated[float, Field(ge=0.75, le=1)] = 0.9
     candidates: Annotated[int, Field(ge=1, le=3)] = 1
     sandbox: Literal["strict", "reduced"] = "strict"
     loopback: bool = False
@@ -185,6 +186,7 @@ _FROM_FILE = frozenset(
         "max_usd",
         "max_usd_per_day",
         "max_attempts",
+        "min_confidence",
         "candidates",
         "instruction",
         "python_version",

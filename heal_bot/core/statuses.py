@@ -21,6 +21,8 @@ FailureStatus = StrEnum(
 VerdictStatus = StrEnum(
     "VerdictStatus", "FIXED IMPROVED UNCHANGED REGRESSION REJECTED TIMEOUT ERROR UNCONFIRMED"
 )
+# How far a patch is to be believed, in words.
+ConfidenceLevel = StrEnum("ConfidenceLevel", "HIGH MEDIUM LOW")
 # How a whole run ended.
 OutcomeStatus = StrEnum(
     "OutcomeStatus",

@@ -30,6 +30,8 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     lines += _tests(record, verbose=verbose)
     if record.patch is not None:
         lines += render_change(record.patch.diff, _CHANGED if not verbose else None)
+        if (known := record.patch.confidence) is not None:
+            lines.append(f"confidence: {known.level} ({one_line(known.ground, 300)})")
     if record.certificate is not None:
         lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
     if record.question is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from heal_bot.core import VERSION
@@ -15,6 +16,7 @@ from heal_bot.core.model import (
     ChangedFile,
     Choice,
     Cluster,
+    Confidence,
     Edit,
     History,
     Outcome,
@@ -66,7 +68,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = (), project: str = "")
             "clusters": tuple(_cluster(cluster, text) for cluster in outcome.clusters),
             "searches": tuple(_search(search) for search in outcome.searches),
             "attempts": tuple(_attempt(attempt, text) for attempt in outcome.attempts),
-            "patch": _patch(outcome.patch, names),
+            "patch": _patch(outcome.patch, names, outcome.confidence),
             "certificate": _certificate(outcome, text),
             "report": {
                 "flags": tuple(text(flag, _NAME) for flag in outcome.report.flags),
@@ -92,8 +94,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = (), project: str = "")
                 name: tuple(" ".join(text(one, _NAME).split()) for one in said[:MAX_SENTENCES])
                 for name, said in list_findings(outcome).items()
             },
-            "choices": tuple(_choice(one, names) for one in _choices(outcome)),
-            "question": _question(outcome.question, text),
+            **_question(outcome.question, text, names),
         }
     )
 
@@ -115,7 +116,9 @@ def _lasting(outcome: Outcome) -> dict[str, str]:
     return stable_test_ids.placed(baseline.suite.collected, baseline.unsteady) if baseline else {}
 
 
-def _patch(patch: Patch | None, names: Mapping[str, str]) -> dict[str, Any] | None:
+def _patch(
+    patch: Patch | None, names: Mapping[str, str], confidence: Confidence | None
+) -> dict[str, Any] | None:
     if patch is None:
         return None
     return {
@@ -127,6 +130,7 @@ def _patch(patch: Patch | None, names: Mapping[str, str]) -> dict[str, Any] | No
         "functions": _functions(patch.edits),
         "fixed": tuple(names.get(test, test) for test in patch.fixed),
         "still_failing": tuple(names.get(test, test) for test in patch.still_failing),
+        "confidence": asdict(confidence) if confidence else None,
     }
 
 
@@ -186,35 +190,32 @@ def _suggestion(
         "why": tuple(text(reason) for reason in (*suggestion.why, *_beneath(suggestion.base))),
         "attempt": attempt.number,
         "fixed": tuple(text(test, _NAME) for test in suggestion.fixed),
-        "patch": _patch(suggestion.confirmed.patch, names),
+        "patch": _patch(suggestion.confirmed.patch, names, attempt.confidence),
     }
 
 
-def _choices(outcome: Outcome) -> tuple[Choice, ...]:
-    return outcome.question.choices if outcome.question else ()
+def _question(question: Question | None, text: Clean, names: Mapping[str, str]) -> dict[str, Any]:
+    if question is None:
+        return {}
+    answers = tuple(
+        {"choice": choice.id, "result": text(choice.result, _NAME, source=True)}
+        for choice in question.choices
+    )
+    return {
+        "choices": tuple(_choice(choice, names) for choice in question.choices),
+        "question": {"call": text(question.call, _NAME, source=True), "answers": answers},
+    }
 
 
 def _choice(choice: Choice, names: Mapping[str, str]) -> dict[str, Any]:
-    patch, candidate = choice.confirmed.patch, choice.attempt.candidate
+    patch, attempt = choice.confirmed.patch, choice.attempt
     return {
         "id": choice.id,
         "diff": patch.diff,
         "functions": _functions(patch.edits),
-        "proposer": candidate.proposer,
-        "attempt": choice.attempt.number,
-        "patch": _patch(patch, names),
-    }
-
-
-def _question(question: Question | None, text: Clean) -> dict[str, Any] | None:
-    if question is None:
-        return None
-    return {
-        "call": text(question.call, _NAME, source=True),
-        "answers": tuple(
-            {"choice": choice.id, "result": text(choice.result, _NAME, source=True)}
-            for choice in question.choices
-        ),
+        "proposer": attempt.candidate.proposer,
+        "attempt": attempt.number,
+        "patch": _patch(patch, names, attempt.confidence),
     }
 
 

@@ -114,6 +114,8 @@ def _fix(cause: RepairedCause, limit: int) -> str:
 def _list_facts(record: OutcomeRecord, shown: Shown) -> Iterator[str]:
     """What was fixed and where it was verified, what is proved, what still fails."""
     yield describe_fix(record, shown)
+    if record.patch is not None and (known := record.patch.confidence) is not None:
+        yield f"Confidence: **{known.level}** ({prose(known.ground, 300)})."
     causes = list_causes(record)
     if len(causes) == 1 and causes[0].said:
         yield f"Before: {prose(causes[0].said, 400)}."

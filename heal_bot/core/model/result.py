@@ -10,7 +10,13 @@ from heal_bot.core.model.change import Candidate, Cost, Edit, Patch, Target
 from heal_bot.core.model.execution import Environment, Isolation, SuiteRun
 from heal_bot.core.model.failures import Failure, HealRequest, Report
 from heal_bot.core.model.regression import History
-from heal_bot.core.statuses import EXPECTED, FailureStatus, OutcomeStatus, VerdictStatus
+from heal_bot.core.statuses import (
+    EXPECTED,
+    ConfidenceLevel,
+    FailureStatus,
+    OutcomeStatus,
+    VerdictStatus,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +187,15 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
+class Confidence:
+    """How likely a patch that passes is to be right, and how often patches rated so were."""
+
+    level: ConfidenceLevel
+    p: float
+    ground: str
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """A candidate judged on all failing tests of its cluster, or rejected by the rails.
 
@@ -188,6 +203,7 @@ class Attempt:
     `doubts` are what speaks against a fix, for a person. `lacks` says what the evidence lacks for
     one that was found among many to be called the repair; None where it stands by itself. With a
     `rival`, either of both lacks nothing but that the other passes too.
+    `confidence` is None where nothing was fitted for patches of its kind.
     """
 
     number: int
@@ -199,6 +215,7 @@ class Attempt:
     doubts: tuple[str, ...] = ()
     lacks: tuple[str, ...] | None = None
     rival: Rival | None = None
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,3 +360,4 @@ class Outcome:
     suggestion: Suggestion | None = None
     question: Question | None = None
     history: History = field(default_factory=History)
+    confidence: Confidence | None = None

@@ -33,7 +33,7 @@ def rank_fixes(
     if failures[0].broken is not None:
         chosen = collection_templates.ordered(fixes)
     else:
-        chosen = choose_patches(session, fixes, failures, ledger.has_failed)
+        chosen = choose_patches(session, fixes, failures, ledger.has_failed, ledger.min_confidence)
     for attempt in chosen:
         ledger.weigh([attempt])
         yield attempt

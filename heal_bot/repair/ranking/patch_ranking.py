@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.model import Attempt, CallResult, Calls, Failure, Rival
+from heal_bot.core.statuses import ConfidenceLevel
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff, evidence_strength
 from heal_bot.repair.ranking.evidence_strength import PatchEvidence
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
+from heal_bot.repair.ranking.patch_probability import load_model, measure_features
 
 # A change whose results are of a type that the function never returned before.
 _STRANGE = 2.0
@@ -69,19 +71,37 @@ def choose_patches(
     fixes: Sequence[Attempt],
     failures: Sequence[Failure],
     failed: Callable[[Attempt], bool],
+    least: float,
 ) -> Iterator[Attempt]:
     """One patch of each of the first groups, in the order to offer them, with what each lacks.
 
     They pass all of the `failures`, which are to pass. One that was offered, and `failed` in the
-    cold run, is no rival of the next.
+    cold run, is no rival of the next. One that is right with the probability `least` lacks nothing.
     """
     pool = compare_patches(session, fixes, failures)
     groups = _groups(pool)
     for group in groups[:_OFFERED]:
         others = [g for g in groups if g is not group and not failed(g.members[0])]
         rivals = _rivals(group, others)
-        lacks = _lacks(pool, group, rivals)
-        yield replace(group.members[0], lacks=lacks, rival=_find_rival(pool, group, rivals))
+        missing = _lacks(pool, group, rivals)
+        attempt = _weigh([group, *others], len(failures), least, missing)
+        yield replace(attempt, rival=_find_rival(pool, group, rivals))
+
+
+def _weigh(
+    groups: Sequence[_Group], failures: int, least: float, missing: tuple[str, ...]
+) -> Attempt:
+    """The first patch of the first of some groups, with how likely it is to be right.
+
+    Where that is high, what its evidence is missing is a doubt, and else what it lacks.
+    """
+    priors = [group.members[0].candidate.prior for group in groups]
+    features = measure_features(failures, priors, 0, strong=not missing)
+    confidence = load_model().rate(features, least)
+    first = replace(groups[0].members[0], confidence=confidence)
+    if confidence.level is ConfidenceLevel.HIGH:
+        return replace(first, lacks=(), doubts=(*first.doubts, *missing))
+    return replace(first, lacks=missing or (confidence.ground,))
 
 
 def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:

@@ -24,7 +24,7 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.core.statuses import LASTING, VerdictStatus
+from heal_bot.core.statuses import LASTING, ConfidenceLevel, VerdictStatus
 from heal_bot.ports import Brief, Lab, Tree
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.source import edit, patch_policy
@@ -49,6 +49,7 @@ class AttemptLog:
     paths: tuple[str, ...] = ()
     python: str = ""
     passed: frozenset[str] = frozenset()
+    min_confidence: float = 0.9
     outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
@@ -207,6 +208,24 @@ class AttemptLog:
         """Take a suggestion back, since it was shown to be wrong."""
         self.suggestions.pop(suggestion.attempt.cluster)
         self.refuse(suggestion.attempt, Verdict(VerdictStatus.UNCONFIRMED, detail=why))
+
+    def accept_likely(self) -> None:
+        """Call a suggestion the repair where nothing stands and it is likely enough to be right.
+
+        Its confidence is medium, and what its evidence lacks is the first doubt.
+        """
+        found = self.suggestion
+        if self.confirmed or found is None or found.why != found.attempt.lacks:
+            return
+        confidence = found.attempt.confidence
+        if confidence is None or confidence.level is not ConfidenceLevel.MEDIUM:
+            return
+        certificate = found.confirmed.certificate
+        doubts = tuple(dict.fromkeys((*found.why, *certificate.doubts)))
+        certificate = replace(certificate, doubts=doubts)
+        self.confirmed = replace(found.confirmed, certificate=certificate)
+        self.held = (found.attempt,)
+        self._drop_fixed()
 
     def weigh(self, attempts: Sequence[Attempt]) -> None:
         """Keep what is known of attempts by now."""

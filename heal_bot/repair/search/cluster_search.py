@@ -35,10 +35,14 @@ _LATE = 40
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """When to end: candidates of streaming proposers per cluster, attempts of the others."""
+    """When to end: candidates of streaming proposers per cluster, attempts of the others.
+
+    From the probability `min_confidence` on a patch of a streaming proposer is believed.
+    """
 
     candidates: int = 6_000
     attempts: int = 10
+    min_confidence: float = 0.9
     confirmation_seconds: float = 0.0
 
 

@@ -82,7 +82,9 @@ def test_what_one_patch_changes_is_not_asked() -> None:
 def _chosen(*working: str) -> list[int]:
     fixes = [_fix(1, 1.2, '"%s+" % mark'), _fix(2, 1.5, "mark"), _fix(3, 1.5, "mark + mark")]
     failures = (Failure("t", "TypeError", ""),) * 15
-    ranked = choose_patches(Called('"%s+" % mark', *working), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
+    ranked = choose_patches(
+        Called('"%s+" % mark', *working), fixes, failures, lambda fix: False, 0.9
+    )  # type: ignore[arg-type]
     return [fix.number for fix in ranked]
 
 

@@ -88,7 +88,7 @@ class Called:
 def _chosen(*sums: str, asks: bool) -> list[int]:
     fixes = [_fix(n, 1.2 + 0.2 * n, new) for n, new in enumerate(sums)]
     failures = (Failure("t", "AssertionError", ""),)
-    ranked = choose_patches(Called(asks=asks), fixes, failures, lambda fix: False)  # type: ignore[arg-type]
+    ranked = choose_patches(Called(asks=asks), fixes, failures, lambda fix: False, 0.9)  # type: ignore[arg-type]
     return [fix.number for fix in ranked]
 
 

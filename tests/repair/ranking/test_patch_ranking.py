@@ -20,6 +20,7 @@ from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
+RATED = "patches rated like this one"
 FAILURES = (Failure("t", "AssertionError", ""),)
 
 
@@ -66,11 +67,12 @@ def _rows(
 def _choose(
     priors: Sequence[float], *rows: str, failing: int = 1, **more: Any
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The patches in the order to offer them, and what the first lacks."""
+    """The patches in the order to offer them, and what the evidence for the first lacks."""
     fixes = [_fix(number, prior) for number, prior in enumerate(priors, 1)]
     called = Called(_rows(*rows, **more))
-    ranked = list(choose_patches(called, fixes, FAILURES * failing, _held))  # type: ignore[arg-type]
-    return [fix.number for fix in ranked], ranked[0].lacks or ()
+    ranked = list(choose_patches(called, fixes, FAILURES * failing, _held, 0.9))  # type: ignore[arg-type]
+    lacks = ranked[0].lacks or ()
+    return [fix.number for fix in ranked], tuple(why for why in lacks if RATED not in why)
 
 
 def test_a_change_of_two_inputs_that_a_third_test_calls_lacks_nothing() -> None:
@@ -123,7 +125,7 @@ def test_what_a_passing_test_calls_is_told_with_what_it_did_and_does() -> None:
 def test_a_call_that_leaves_another_state_is_told_so_though_its_result_stays() -> None:
     none = [CallResult("returned", "NoneType", "None", mark) for mark in "xxxaab"]
     calls = replace(_rows("xxx", "aab", recorded=3, worked=[2]), rows=(none[:3], none[3:]))  # type: ignore[arg-type]
-    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 3, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
     assert first.lacks is not None
     assert "total(2) returns None as before, and leaves what it was called on" in first.lacks[0]
 
@@ -141,7 +143,7 @@ def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
 def test_the_first_is_no_rival_of_the_second_where_it_failed(failed: bool) -> None:
     called = Called(_rows("xxx", "aab", "aac", recorded=2))
     fixes, out = [_fix(1, 1.0), _fix(2, 2.0)], set[int]()
-    ranked = choose_patches(called, fixes, FAILURES * 3, lambda fix: fix.number in out)  # type: ignore[arg-type]
+    ranked = choose_patches(called, fixes, FAILURES * 3, lambda fix: fix.number in out, 0.9)  # type: ignore[arg-type]
     assert next(ranked).lacks
     out.update([1] if failed else [])
     assert bool(next(ranked).lacks) is not failed
@@ -155,7 +157,7 @@ def test_what_spoils_a_call_that_worked_comes_after_what_does_not() -> None:
 def test_patches_beyond_those_that_were_compared_are_rivals() -> None:
     fixes = [_fix(number, 1.0) for number in range(1, 27)]
     called = Called(_rows("xx", *["aa"] * 24, recorded=2))
-    (first,) = choose_patches(called, fixes, FAILURES * 3, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(called, fixes, FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
     assert first.lacks == (
         "2 changes more that also pass the failing tests were not compared with it",
     )
@@ -202,7 +204,7 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
     for row, spoiled in ((after, False), (spoiling, True)):
         made = (tuple(before), tuple(row))
         calls = Calls(tuple(map(str, range(10))), 10, made, worked=frozenset(range(10)))
-        (first,) = choose_patches(Called(calls), [_fix(1, 3.6)], FAILURES, _held)  # type: ignore[arg-type]
+        (first,) = choose_patches(Called(calls), [_fix(1, 3.6)], FAILURES, _held, 0.9)  # type: ignore[arg-type]
         assert any("passing tests make" in why for why in first.lacks or ()) is spoiled
 
 
@@ -226,7 +228,7 @@ def test_a_patch_after_which_every_call_returns_the_same_is_objected_to(
     before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
     after = [result(f"k{n}", value) for n, value in enumerate(values)]
     calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
-    (first,) = choose_patches(Called(calls), [_fix(1, 2.5)], FAILURES * 3, _held)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 2.5)], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
     assert first.lacks == (("every call gives the same with it",) if flat else ())
 
 
@@ -250,7 +252,7 @@ def test_to_end_as_the_tests_did_speaks_against_a_patch_unless_the_code_says_rai
     ]
     calls = Calls(tuple(map(str, range(6))), 3, rows)
     failures = (Failure("t", "KeyError", ""),)
-    ranked = choose_patches(Called(calls), fixes, failures, _held)  # type: ignore[arg-type]
+    ranked = choose_patches(Called(calls), fixes, failures, _held, 0.9)  # type: ignore[arg-type]
     assert next(ranked).number == first
 
 
@@ -273,7 +275,7 @@ def test_where_unchanged_code_could_not_be_called_nothing_is_compared() -> None:
     result = CallResult("returned", "int", "1", "1")
     calls = Calls(("total(0)", "total(1)"), 2, ((), (result, result)))
     failures = (Failure("t", "KeyError", ""),)
-    (found,) = choose_patches(Called(calls), [_fix(1, 1.0)], failures, _held)  # type: ignore[arg-type]
+    (found,) = choose_patches(Called(calls), [_fix(1, 1.0)], failures, _held, 0.9)  # type: ignore[arg-type]
     assert found.lacks
 
 
@@ -302,7 +304,7 @@ def test_a_person_is_asked_where_either_of_two_lacks_nothing_but_the_answer(
     fixes = [_fix(number, 1.0 + number) for number in range(1, len(rows))]
     given = {"recorded": 2, **more}
     failures = FAILURES * given.pop("failing", 3)
-    first = next(iter(choose_patches(Called(_rows(*rows, **given)), fixes, failures, _held)))  # type: ignore[arg-type]
+    first = next(iter(choose_patches(Called(_rows(*rows, **given)), fixes, failures, _held, 0.9)))  # type: ignore[arg-type]
     rival = first.rival
     assert (rival and (rival.attempt, rival.call, rival.answers, rival.alone)) == asked
 
@@ -313,4 +315,4 @@ def test_an_answer_that_cannot_be_shown_whole_is_not_asked_for(text: str) -> Non
     told = replace(calls.rows[2][2], text=text)
     calls = replace(calls, rows=(*calls.rows[:2], (*calls.rows[2][:2], told)))
     fixes = [_fix(1, 1.0), _fix(2, 2.0)]
-    assert next(iter(choose_patches(Called(calls), fixes, FAILURES * 3, _held))).rival is None  # type: ignore[arg-type]
+    assert next(iter(choose_patches(Called(calls), fixes, FAILURES * 3, _held, 0.9))).rival is None  # type: ignore[arg-type]

@@ -92,6 +92,6 @@ class Called:
 )  # fmt: skip
 def test_a_condition_that_decides_nothing_any_more_is_objected_to(rows: str, offered: bool) -> None:
     failures = (Failure("t", "AssertionError", ""),)
-    (first,) = choose_patches(Called(rows), [_fix(1, TEST)], failures, lambda fix: False)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(rows), [_fix(1, TEST)], failures, lambda fix: False, 0.9)  # type: ignore[arg-type]
     objection = "a condition that told calls apart decides nothing with it"
     assert (objection not in (first.lacks or ())) is offered

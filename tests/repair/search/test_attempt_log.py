@@ -1,0 +1,96 @@
+"""What the log of attempts calls the repair, and what it keeps as a suggestion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Certificate,
+    Confidence,
+    Confirmed,
+    Edit,
+    Patch,
+    Proposal,
+    Suggestion,
+    SuiteTotals,
+    Target,
+    Verdict,
+)
+from heal_bot.core.statuses import ConfidenceLevel
+from heal_bot.repair.search.attempt_log import AttemptLog
+from tests.fakes import ENVIRONMENT, ISOLATION, FolderTree, quiet_run
+
+TARGET = Target("m.py", "add", 0, "function", 1, 2, "def add(a, b):\n    return a - b\n")
+WEAK = ("one failing test alone vouches for it",)
+
+
+def _attempt(number: int, level: ConfidenceLevel | None) -> Attempt:
+    edit = Edit(TARGET, TARGET.source.replace("-", "+" * number))
+    confidence = Confidence(level, 0.8, "of 10 patches, 8 were right") if level else None
+    candidate = Candidate((edit,), "rules", "operator")
+    return Attempt(
+        number, f"cause {number}", candidate, Verdict("fixed", (f"t{number}",)), lacks=WEAK,
+        confidence=confidence,
+    )  # fmt: skip
+
+
+def _confirm(winner: Attempt) -> Confirmed:
+    totals = SuiteTotals(complete=True, passed=1, failed=0, skipped=0, seconds=0.1)
+    certificate = Certificate(
+        "1" * 40, "2" * 40, "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, tests_unchanged=True,
+        doubts=("slower",),
+    )  # fmt: skip
+    patch = Patch("1" * 40, (), "", winner.candidate.edits, winner.verdict.fixed, ())
+    return Confirmed(patch, certificate)
+
+
+def _log(tmp_path: Path, *suggested: Attempt) -> AttemptLog:
+    log = AttemptLog(FolderTree.of(tmp_path, {"m.py": TARGET.source}))
+    for attempt in suggested:
+        log.attempts.append(attempt)
+        log.settle(quiet_run()[0], Proposal((attempt,)), _confirm(attempt))
+    assert log.suggestion is not None
+    return log
+
+
+def test_a_likely_suggestion_is_the_repair_with_its_doubt_first(tmp_path: Path) -> None:
+    log = _log(tmp_path, _attempt(1, ConfidenceLevel.MEDIUM))
+    log.accept_likely()
+    assert log.confirmed is not None
+    assert log.confirmed.certificate.doubts == (*WEAK, "slower")
+    assert [winner.number for winner in log.held] == [1]
+    assert log.suggestion is None
+
+
+@pytest.mark.parametrize("level", [ConfidenceLevel.LOW, None])
+def test_what_is_unlikely_or_not_rated_stays_a_suggestion(
+    tmp_path: Path, level: ConfidenceLevel | None
+) -> None:
+    log = _log(tmp_path, _attempt(1, level))
+    log.accept_likely()
+    assert (log.confirmed, log.held) == (None, ())
+    assert log.suggestion is not None
+
+
+def test_what_is_objected_to_besides_stays_a_suggestion(tmp_path: Path) -> None:
+    log = _log(tmp_path, _attempt(1, ConfidenceLevel.MEDIUM))
+    (found,) = log.suggestions.values()
+    objected: Suggestion = replace(found, why=("it newly reaches for os.system", *WEAK))
+    log.suggestions[found.attempt.cluster] = objected
+    log.accept_likely()
+    assert log.confirmed is None
+
+
+def test_beside_a_patch_that_stands_a_likely_suggestion_stays_one(tmp_path: Path) -> None:
+    log = _log(tmp_path, _attempt(1, ConfidenceLevel.MEDIUM))
+    strong = replace(_attempt(2, None), lacks=None)
+    log.attempts.append(strong)
+    log.settle(quiet_run()[0], Proposal((strong,)), _confirm(strong))
+    log.accept_likely()
+    assert [winner.number for winner in log.held] == [2]
+    assert log.suggestion is not None
