@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import real_project
+from benchmarks import _releases
 from benchmarks._speed import Folder, environment
 from heal_bot.core.events import Run
 from heal_bot.core.model import CaseResult, Environment
@@ -34,7 +34,7 @@ _REQUIREMENTS = (
 )
 # What each suite is of: asyncio, sqlite, threads, processes, programs, files, servers.
 _RELEASES = (
-    *((p.name, p.version, p.sha256) for p in real_project.PROJECTS),
+    *((p.name, p.version, p.sha256) for p in _releases.PROJECTS),
     ("aiofiles", "24.1.0", "22a075c9e5a3810f0c2e48f3008c94d68c65d763b9b03857924c99e57355166c"),
     ("asgiref", "3.9.1", "a5ab6582236218e5ef1648f242fd9f10626cfd4de8dc377db215d5d5098e3142"),
     ("bottle", "0.13.4", "787e78327e12b227938de02248333d788cfe45987edca735f8f88e03472c3f47"),
@@ -81,10 +81,10 @@ def compare(sandbox: Sandbox, until: float) -> dict[str, Any]:
     for name, version, sha256 in _RELEASES:
         try:
             if time.monotonic() > until:
-                raise real_project.Failed("no time was left")
-            release = real_project.sdist(real_project.Project(name, version, sha256, (), ()))
+                raise _releases.Failed("no time was left")
+            release = _releases.sdist(_releases.Project(name, version, sha256, ()))
             found = _suite(sandbox, env, name, release)
-        except (real_project.Failed, subprocess.TimeoutExpired) as error:
+        except (_releases.Failed, subprocess.TimeoutExpired) as error:
             absent.append(f"{name} {version}: {error}"[:200])
             continue
         told.append({"project": f"{name} {version}", **found})
@@ -109,14 +109,14 @@ def _interpreter() -> Environment:
     """A virtual environment that every uid can read, with what all the suites need."""
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
     if python is None:
-        raise real_project.Failed("no python3 in /usr/bin or /usr/local/bin")
+        raise _releases.Failed("no python3 in /usr/bin or /usr/local/bin")
     folder, stamp = BUILD / "venv", BUILD / "venv" / "ready"
     wanted = "\n".join(_REQUIREMENTS)
     if not stamp.is_file() or stamp.read_text() != wanted:
         BUILD.mkdir(parents=True, exist_ok=True)
-        real_project.demand([python, "-m", "venv", "--clear", "--without-pip", str(folder)], BUILD)
+        _releases.demand([python, "-m", "venv", "--clear", "--without-pip", str(folder)], BUILD)
         pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install"]
-        real_project.demand([*pip, "--quiet", *_REQUIREMENTS], BUILD)
+        _releases.demand([*pip, "--quiet", *_REQUIREMENTS], BUILD)
         subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
         stamp.write_text(wanted)
     return environment(str(folder / "bin/python"), (str(folder),), ())

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import _libraries, real_project
+from benchmarks import _libraries, _releases
 from benchmarks._judged import expected
 from benchmarks._libraries import BUILD, Library
 from benchmarks._mutants import Mutant, plant
@@ -72,11 +72,11 @@ def _environment() -> Path:
     folder = BUILD / f"fauxpy-{VERSION}"
     stamp = folder / "ready"
     if not stamp.is_file():
-        real_project.demand(
+        _releases.demand(
             [str(_libraries.environment(sys.executable)), "-m", "venv", str(folder)], BUILD
         )
         pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet"]
-        real_project.demand([*pip, f"fauxpy=={VERSION}", *_libraries.REQUIREMENTS], BUILD)
+        _releases.demand([*pip, f"fauxpy=={VERSION}", *_libraries.REQUIREMENTS], BUILD)
         stamp.write_text(VERSION)
     return folder / "bin/python"
 
@@ -93,7 +93,7 @@ def _ranked(one: Planted, python: Path, end: float) -> Sequence[float] | str:
         argv = [str(python), "-m", "pytest", *options.split(), "-p", "no:cacheprovider"]
         env = {"PYTHONPATH": "src:.:tests", "PYTHONHASHSEED": "0"}
         try:
-            real_project.call([*argv, *one.library.options], folder, seconds=LIMIT, **env)
+            _releases.call([*argv, *one.library.options], folder, seconds=LIMIT, **env)
         except subprocess.TimeoutExpired:
             return "failed"
         reports = [*Path(parent).glob("FauxPyReport*/Scores_Ochiai.csv")]

@@ -112,14 +112,6 @@ SHAPES: dict[str, Shape] = {
             ("with half of the tests: of the suggestions, correct", "0 of 0", "suggestion_correct_half_tests, suggestion_half_tests"),
         ),
     ),
-    "real_project": Shape(
-        "",
-        "heal-bot 0.1.0; libraries as pinned in the benchmark",
-        "One bug per library, planted by us by hand.",
-        (
-            ("real libraries healed offline, one planted bug each: healed; equal to the original", "0 of 0; 0", "healed, bugs, equal_to_original"),
-        ),
-    ),
     "rules": Shape(
         "",
         "heal-bot 0.1.0, pytest 9.2.0",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import real_project
+from benchmarks import _releases
 from benchmarks._tasks import Task, commit
 from heal_bot import api, wiring
 from heal_bot.core import settings
@@ -19,7 +19,7 @@ from heal_bot.ports import Proposer
 from heal_bot.wiring.proposers import CustomProposers
 
 _ROOT = Path(__file__).parent.parent
-_SUITE = real_project.Project("tasks", "", "", ("pytest==9.2.0",), ())
+_SUITE = _releases.Project("tasks", "", "", ("pytest==9.2.0",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Healed:
 
 def suite_python() -> Path:
     """The interpreter of the tasks' tests: an environment with pytest alone."""
-    return real_project.environment(_SUITE)
+    return _releases.environment(_SUITE)
 
 
 def ours(

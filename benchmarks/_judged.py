@@ -10,33 +10,12 @@ from pathlib import Path
 
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant
+from benchmarks._speed import Folder
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cluster
 from heal_bot.fault_localization import failure_evidence, ranking, spectrum
 from heal_bot.fault_localization.baseline_observations import Observations, observe, target_key
 from heal_bot.fault_localization.target_index import Places
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A folder as a tree."""
-
-    root: Path
-    sha: str = "0" * 40
-    tree_sha: str = "0" * 40
-
-    def paths(self) -> tuple[str, ...]:
-        found = (p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file())
-        return tuple(sorted(found))
-
-    def read(self, path: str) -> bytes:
-        return (self.root / path).read_bytes()
-
-    def blob(self, path: str) -> str:
-        return "0" * 40
-
-    def changed_lines(self) -> dict[str, frozenset[int]]:
-        return {}
 
 
 @dataclass(frozen=True)

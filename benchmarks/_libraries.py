@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks import real_project
+from benchmarks import _releases
 from benchmarks._mutants import Mutant
 from heal_bot.core.model import (
     Baseline,
@@ -44,13 +44,11 @@ class Library:
     @property
     def release(self) -> Path:
         """The unpacked release, downloaded when it is not there."""
-        return real_project.sdist(
-            real_project.Project(self.name, self.version, self.sha256, (), ())
-        )
+        return _releases.sdist(_releases.Project(self.name, self.version, self.sha256, ()))
 
 
 LIBRARIES = (
-    *(Library(p.name, p.version, p.sha256) for p in real_project.PROJECTS),
+    *(Library(p.name, p.version, p.sha256) for p in _releases.PROJECTS),
     Library(
         "boltons", "25.0.0",
         "e110fbdc30b7b9868cb604e3f71d4722dd8f4dcb4a5ddd06028ba8f1ab0b5ace", ("tests",),
@@ -79,14 +77,14 @@ LIBRARIES = (
 @cache
 def environment(python: str) -> Path:
     """The interpreter of a virtual environment with what the suites need, made once for each."""
-    version = real_project.demand([python, "-c", "import sys; print(sys.version.split()[0])"], HERE)
+    version = _releases.demand([python, "-c", "import sys; print(sys.version.split()[0])"], HERE)
     folder = BUILD / f"venv-{version.strip()}"
     stamp = folder / "ready"
     if not stamp.is_file() or stamp.read_text() != "\n".join(REQUIREMENTS):
         BUILD.mkdir(parents=True, exist_ok=True)
-        real_project.demand([python, "-m", "venv", "--clear", str(folder)], BUILD)
+        _releases.demand([python, "-m", "venv", "--clear", str(folder)], BUILD)
         pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", *REQUIREMENTS]
-        real_project.demand(pip, BUILD)
+        _releases.demand(pip, BUILD)
         stamp.write_text("\n".join(REQUIREMENTS))
     return folder / "bin/python"
 
@@ -193,7 +191,7 @@ def record(
         "TRACED": "1" if traced else "",
     }
     try:
-        real_project.call([*argv, *library.options], folder, seconds=limit, **env)
+        _releases.call([*argv, *library.options], folder, seconds=limit, **env)
     except subprocess.TimeoutExpired:
         return None
     if not report.is_file():

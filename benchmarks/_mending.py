@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks import _libraries, _sameness, real_project
+from benchmarks import _libraries, _releases, _sameness
 from benchmarks._libraries import Library
 from benchmarks._mutants import Mutant, plant
 from benchmarks._planting import Fault, library
@@ -111,7 +111,7 @@ def mended(fault: Fault, seed: int, budget: float, until: float) -> tuple[Row | 
             if row.healed and row.seconds > budget:
                 row = replace(row, healed=False, why=f"took {row.seconds} seconds")
             return row, ""
-    except (HealBotError, real_project.Failed, OSError, subprocess.SubprocessError) as error:
+    except (HealBotError, _releases.Failed, OSError, subprocess.SubprocessError) as error:
         return None, f"{fault.library} {fault.mutant.name}: {type(error).__name__}: {error}"
 
 
@@ -140,7 +140,7 @@ def _commit(released: Library, mutant: Mutant, folder: Path) -> None:
     shutil.copytree(released.release, folder)
     plant([mutant], folder)
     for step in (["init", "-q", "-b", "main"], ["add", "-Af"], [*_WHO, "commit", "-qm", "Release"]):
-        real_project.demand(["git", *step], folder, GIT_CONFIG_NOSYSTEM="1")
+        _releases.demand(["git", *step], folder, GIT_CONFIG_NOSYSTEM="1")
 
 
 def _healed(fault: Fault, world: _World, budget: float) -> tuple[Row, Patch | None]:

@@ -13,7 +13,7 @@ import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import _libraries, real_project
+from benchmarks import _libraries, _releases
 from benchmarks._libraries import Library, record
 from heal_bot.core.model import Failure
 from heal_bot.fault_localization import clusters, spectrum
@@ -35,7 +35,7 @@ def pythons() -> tuple[str, ...]:
 
 
 def _runs(python: str) -> bool:
-    return real_project.call([python, "-c", "import venv"], Path.cwd()).returncode == 0
+    return _releases.call([python, "-c", "import venv"], Path.cwd()).returncode == 0
 
 
 def overheads(libraries: Sequence[Library], chosen: Sequence[str]) -> dict[str, object]:
@@ -71,7 +71,7 @@ def _ratio(library: Library, python: Path) -> float:
             for traced in (False, True):
                 before = _spent()
                 if record(library, folder, python=python, traced=traced) is None:
-                    raise real_project.Failed(f"the suite of {library.name} did not end")
+                    raise _releases.Failed(f"the suite of {library.name} did not end")
                 least[traced] = min(least.get(traced, 1e9), _spent() - before)
     return least[True] / least[False]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import _libraries, real_project
-from benchmarks._judged import Folder
+from benchmarks import _libraries, _releases
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
+from benchmarks._speed import Folder
 from heal_bot.core.errors import HealBotError
 from heal_bot.fault_localization.baseline_observations import target_key
 from heal_bot.fault_localization.target_index import Places
@@ -57,7 +57,7 @@ def planted(name: str, count: int, seed: int, until: float) -> tuple[list[Fault]
                     break
                 if time.time() > until:
                     return found, [f"{name}: time ended after {len(found)} mutants were planted"]
-    except (HealBotError, real_project.Failed, OSError, subprocess.SubprocessError) as error:
+    except (HealBotError, _releases.Failed, OSError, subprocess.SubprocessError) as error:
         return found, [f"{name}: {type(error).__name__}: {error}"]
     return found, []
 
@@ -68,7 +68,7 @@ def _noticed(released: Library, seed: int, place: Path) -> Iterator[Fault]:
     shutil.copytree(released.release, folder)
     clean = record(released, folder, python=python, limit=_CLEAN_SECONDS)
     if clean is None:
-        raise real_project.Failed(f"the suite of {released.name} does not end in time")
+        raise _releases.Failed(f"the suite of {released.name} does not end in time")
     passing = tuple(sorted(t for t, (how, _) in clean.results.items() if how == "passed"))
     for mutant in mutants(Folder(released.release), _executed(released, clean), seed):
         lines = [(mutant.path, n) for n in range(mutant.first_line, mutant.last_line + 1)]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks import real_project
+from benchmarks import _releases
 from benchmarks._restricted import Restricted
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.events import Run
@@ -22,7 +22,7 @@ from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.verification.baseline import reproduce
 
-_PROJECT = real_project.Project("quixbugs", "", "", ("pytest==9.2.0",), ())
+_PROJECT = _releases.Project("quixbugs", "", "", ("pytest==9.2.0",))
 _LONGEST = 7_200.0
 # What stands in for a time limit per test in the project's CI; the searches have their own.
 _LIMIT = "QUIXBUGS_SECONDS"
@@ -85,7 +85,7 @@ def world(data: Path) -> Iterator[World]:
         repository = Repository.of(run, scratch / "repo", scratch)
         workspace = LocalWorkspace(
             repository, scratch, Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}",
-            given=real_project.environment(_PROJECT),
+            given=_releases.environment(_PROJECT),
         )  # fmt: skip
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())

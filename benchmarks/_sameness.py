@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import real_project
+from benchmarks import _releases
 from benchmarks._libraries import Library, record
 from benchmarks._mutants import Mutant
 from benchmarks._planting import Fault
@@ -93,4 +93,4 @@ def _target(tree: Tree, mutant: Mutant) -> Target:
     for target in functions.index_targets(mutant.path, text):
         if (target.qualname, target.nth, target.kind) == (mutant.qualname, mutant.nth, "function"):
             return target
-    raise real_project.Failed(f"{mutant.qualname} is not in {mutant.path}")
+    raise _releases.Failed(f"{mutant.qualname} is not in {mutant.path}")

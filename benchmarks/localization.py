@@ -23,11 +23,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from benchmarks import _fauxpy, _libraries, real_project
-from benchmarks._judged import Folder, Killed, exact, judged, own
+from benchmarks import _fauxpy, _libraries, _releases
+from benchmarks._judged import Killed, exact, judged, own
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
+from benchmarks._speed import Folder
 from heal_bot.core.events import Run
 from heal_bot.fault_localization import ranking
 from heal_bot.fault_localization.baseline_observations import target_key
@@ -105,7 +106,7 @@ def measured(library: Library, count: int, cases: int, seed: int, until: float) 
             bench = _bench(library, python, Path(parent) / "clean")
             _mutated(bench, Path(parent), found, count, seed, until)
             _combined(bench, Path(parent), found, cases, seed, until)
-        except real_project.Failed as error:
+        except _releases.Failed as error:
             found.problem = f"{library.name}: {error}"
     return found
 
@@ -115,7 +116,7 @@ def _bench(library: Library, python: Path, folder: Path) -> Bench:
     start = time.perf_counter()
     clean = record(library, folder, python=python)
     if clean is None or clean.red:
-        raise real_project.Failed(f"the suite of {library.name} is red as released")
+        raise _releases.Failed(f"the suite of {library.name} is red as released")
     return Bench(library, python, clean, time.perf_counter() - start)
 
 
@@ -137,7 +138,7 @@ def _mutated(
         if len(found.killed) >= count:
             return
         if time.time() > until:
-            raise real_project.Failed(f"time ended after {len(found.killed)} mutants")
+            raise _releases.Failed(f"time ended after {len(found.killed)} mutants")
         folder = parent / f"mutant-{number}"
         recording = bench.run([mutant], folder)
         if recording is None:
@@ -157,7 +158,7 @@ def _combined(
         if len(found.cases) >= count:
             return
         if time.time() > until:
-            raise real_project.Failed(f"time ended after {len(found.cases)} cases")
+            raise _releases.Failed(f"time ended after {len(found.cases)} cases")
         folder = parent / f"case-{number}"
         recording = bench.run([one.mutant for one in chosen], folder)
         if recording is not None and len(recording.red) <= LARGEST_CASE:

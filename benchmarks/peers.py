@@ -33,7 +33,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _peers_agent, _peers_attacks, real_project
+from benchmarks import _peers_agent, _peers_attacks, _releases
 from benchmarks._answers import Scripted, answer, changed, useless
 from benchmarks._healing import Healed, ours, suite_python
 from benchmarks._peers_attacks import ATTACKS, SECRET, Listener, listening
@@ -54,9 +54,7 @@ _SAFETY = ("off", "moderate", "strict", "subprocess")
 _SANDBOX = "strict sandbox"
 _HOST = "shorten"
 _VALUE = "leaked-by-the-benchmark"
-_PROJECT = real_project.Project(
-    "peers", "", "", (f"self-heal-llm=={VERSION}", "pytest==9.2.0"), ()
-)  # fmt: skip
+_PROJECT = _releases.Project("peers", "", "", (f"self-heal-llm=={VERSION}", "pytest==9.2.0"))
 
 
 @dataclass(slots=True)
@@ -232,7 +230,7 @@ def main(argv: list[str]) -> int:
     def over() -> bool:
         return not options.full and time.monotonic() - began > _LONGEST
 
-    peer, python = real_project.environment(_PROJECT), suite_python()
+    peer, python = _releases.environment(_PROJECT), suite_python()
     mine = Path(sys.executable)
     result: dict[str, Any] = {
         "tasks": len(tasks),

@@ -109,10 +109,12 @@ def test_a_new_line_brings_its_section_up_to_date_and_no_other() -> None:
 
 
 def test_a_section_that_was_never_measured_is_made() -> None:
-    line = json.dumps({"healed": 2, "bugs": 3, "equal_to_original": 1, "complete": True})
-    text = _results.updated(TEXT, "real_project", line, "now", "this")
-    section = _results.sections(text)["real_project"]
-    assert [row.value for row in section.rows] == ["2 of 3; 1"]
+    noughts = dict.fromkeys(("violations", "duplicates", "lost"), 0)
+    counts = {"passed": 2, "scenarios": 3, "requests_full": 9, "requests_noop": 1}
+    line = json.dumps({**counts, **noughts, "complete": True})
+    text = _results.updated(TEXT, "github", line, "now", "this")
+    section = _results.sections(text)["github"]
+    assert [row.value for row in section.rows] == ["2 of 3", "0", "0 doubled, 0 lost", "9; 1"]
     assert list(_results.wrong(section)) == []
     with pytest.raises(KeyError):
         _results.updated(TEXT, "two", line, "now", "this")

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import _fauxpy
-from benchmarks._judged import Folder, exact, expected
+from benchmarks._judged import exact, expected
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant, mutants, plant
+from benchmarks._speed import Folder
 from heal_bot.core.model import Cluster, Failure
 
 SOURCE = """\
