@@ -23,7 +23,6 @@ _UNUSED = {"site-packages", "dist-packages", "idlelib", "turtledemo"}
 _PYTHON = re.compile(r"python[\d.]*t?\Z")
 _COMPILED = re.compile(r"__pycache__/([^/.]+)\.[^/]+\.pyc\Z")
 _SHEBANG_LIMIT = 127
-_HEAD = 512
 
 
 def leave_library(path: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heal_bot.core.errors import ForgeError
-from heal_bot.core.text import Secret, for_command, for_log, printable
+from heal_bot.core.text import Secret, for_command, printable
 
 _PREFIX = "INPUT_"
 
@@ -47,11 +47,6 @@ def pause() -> tuple[str, str]:
     """The commands around foreign output: in between the runner obeys nothing."""
     word = secrets.token_hex(16)
     return f"::stop-commands::{word}", f"::{word}::"
-
-
-def quoted(text: str) -> str:
-    """Foreign text for the log."""
-    return for_log(text)
 
 
 def write_outputs(path: Path, values: Mapping[str, str]) -> None:

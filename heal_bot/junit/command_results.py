@@ -114,7 +114,7 @@ def _last(cases: Sequence[ReportedCase], join: Join, layout: Layout) -> Iterable
                 case.seconds,
                 case.kind,
                 case.message,
-                traceback.located_frames(case.text, layout) if case.text else (),
+                traceback.parse_frames(case.text, layout) if case.text else (),
             )
     return found.values()
 
@@ -124,7 +124,7 @@ def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
     if done.code == 0 or explained:
         return CaseResult(COMMAND, RunResult.PASSED)
     shown = _shown(done.output)
-    frames = traceback.located_frames(shown, layout)
+    frames = traceback.parse_frames(shown, layout)
     if unmade := _unmade(done.output, shown, frames):
         return CaseResult(COMMAND, RunResult.FAILED, kind=NO_ENVIRONMENT, message=unmade)
     if found := _COVERAGE.search(done.output) if not frames else None:

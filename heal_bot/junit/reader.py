@@ -48,7 +48,6 @@ class _Gathered:
     cases: list[ReportedCase] = field(default_factory=list)
     passed: int = 0
     seconds: float = 0.0
-    documents: int = 0
     reports: int = 0
     flags: dict[str, None] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)

@@ -202,7 +202,7 @@ def _failure(test: str, cases: Sequence[ReportedCase], layout: Layout) -> Failur
 
 
 def _frames(case: ReportedCase, layout: Layout) -> tuple[Frame, ...]:
-    return traceback.located_frames(case.text, layout)
+    return traceback.parse_frames(case.text, layout)
 
 
 def _reason(cases: Sequence[ReportedCase], case: ReportedCase) -> str:

@@ -34,18 +34,13 @@ class Raw:
     function: str
 
 
-def parse_frames(text: str, paths: Sequence[str]) -> tuple[Frame, ...]:
-    """The frames of the root cause, outermost first, mapped to the checkout that holds `paths`.
+def parse_frames(text: str, layout: Layout) -> tuple[Frame, ...]:
+    """The frames of the root cause, outermost first, mapped to the checkout.
 
     Chained exceptions print the root cause first: its segment is taken, or the first one that
     touches the checkout. Of an exception group the sub-exceptions follow the place that raised
     it, the first one last, so that the last project frame is always the innermost suspect.
     """
-    return located_frames(text, Layout(paths))
-
-
-def located_frames(text: str, layout: Layout) -> tuple[Frame, ...]:
-    """The same for a checkout that is indexed already."""
     every = [locate_frames(segment, layout) for segment in split_segments(text)]
     ours = (found for found in every if any(frame.origin is not Origin.LIBRARY for frame in found))
     return next(ours, every[0] if every else ())

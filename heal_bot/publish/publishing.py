@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
@@ -40,6 +40,19 @@ _SILENT = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Publication:
+    """A record, what it is for, and where and how it is published."""
+
+    run: Run
+    record: OutcomeRecord
+    request: HealRequest
+    forge: Forge
+    options: Options
+    claimed: bool
+    prior: Prior
+
+
 def publish(
     run: Run,
     record: OutcomeRecord,
@@ -58,7 +71,8 @@ def publish(
     GitHub fails before anything is delivered; what fails beside or after that is a warning.
     """
     prior = prior or recall(run, request, Situation(), forge, options)
-    done, change = _publish(run, record, request, forge, options, claimed, prior)
+    job = _Publication(run, record, request, forge, options, claimed, prior)
+    done, change = _publish(job)
     if options.mode == "dry-run":
         return done
     if not claimed and done.status not in _UNTRUE and not (change and change.foreign):
@@ -81,9 +95,7 @@ def publish(
         try_aside(run, lambda: forge.talk.comment(run, number, mark, text))
     if done.status in _QUIET or (record.status in _SILENT and not asked):
         return done
-    return replace(
-        done, checked=try_aside(run, lambda: _check(run, record, request, done, forge, claimed))
-    )
+    return replace(done, checked=try_aside(run, lambda: _check(job, done)))
 
 
 def _commented(
@@ -97,59 +109,45 @@ def _commented(
     return Published("commented", done.reason, url, number)
 
 
-def _publish(
-    run: Run,
-    record: OutcomeRecord,
-    request: HealRequest,
-    forge: Forge,
-    options: Options,
-    claimed: bool,
-    prior: Prior,
-) -> tuple[Published, RecomputedChange | None]:
+def _publish(job: _Publication) -> tuple[Published, RecomputedChange | None]:
     """What came of it, with the change where it was looked at."""
+    run, record, request = job.run, job.record, job.request
+    forge, options = job.forge, job.options
     patch = record.patch
     if patch is None or record.certificate is None:
         reason = f"the run ended as {record.status} without a verified patch"
         if record.suggestion is not None:
             reason = "a change passes and is not called the repair: no pull request"
         return Published("nothing", reason), None
-    if noted := _find_noted(run, record, request, forge, options, prior):
+    if noted := _find_noted(job, patch):
         return Published("unchanged", "no news", noted.url, noted.number, noted.head_ref), None
     known = forge.pulls_from(run, f"{options.prefix}{record.fingerprint}")
     opened = next((pull for pull in known if pull.state == "open"), None)
     if options.mode != "dry-run" and is_told(run, request, _name(record), opened, forge, options):
         return Published("unchanged", "no news"), None
-    change = _recompute(run, record, patch, request, forge, options, claimed)
+    change = _recompute(job, patch)
     if isinstance(change, Published):
         return change, None
     doubts = tuple(dict.fromkeys((*record.certificate.doubts, *change.doubts)))
     certificate = record.certificate.model_copy(update={"doubts": doubts})
     record = record.model_copy(update={"certificate": certificate})
     if options.mode != "dry-run" and not change.foreign:
-        if settled := _settle(run, change, request, known, forge, options, prior):
+        if settled := _settle(job, change, known):
             return settled, change
-        opened, held = _choose_pull(run, record, change, opened, forge, options)
+        opened, held = _choose_pull(job, change, opened)
         if held is not None:
             return held, change
-        change = _shown_for(change, opened, prior)
-    job = Delivery(run, record, change, request, opened, forge, options)
-    return deliver(job), change
+        change = _shown_for(change, opened, job.prior)
+    return deliver(Delivery(run, record, change, request, opened, forge, options)), change
 
 
-def _recompute(
-    run: Run,
-    record: OutcomeRecord,
-    patch: PatchRecord,
-    request: HealRequest,
-    forge: Forge,
-    options: Options,
-    claimed: bool,
-) -> RecomputedChange | Published:
+def _recompute(job: _Publication, patch: PatchRecord) -> RecomputedChange | Published:
     """The change that the patch makes, or why it is not one to deliver."""
+    options = job.options
     try:
         change = recompute(
-            run, record, patch, request, forge,
-            claimed=claimed, prefix=options.prefix, project=options.project,
+            job.run, job.record, patch, job.request, job.forge,
+            claimed=job.claimed, prefix=options.prefix, project=options.project,
         )  # fmt: skip
     except Superseded as error:
         return Published("superseded", str(error), head=error.head)
@@ -173,22 +171,16 @@ def _shown_for(
     return replace(change, shown=shown)
 
 
-def _find_noted(
-    run: Run,
-    record: OutcomeRecord,
-    request: HealRequest,
-    forge: Forge,
-    options: Options,
-    prior: Prior,
-) -> ForgePull | None:
+def _find_noted(job: _Publication, patch: PatchRecord) -> ForgePull | None:
     """The open pull request that the state names for these failures, where it says all of this."""
-    entry = prior.state.entries.get(record.fingerprint)
-    if options.mode != "pull-request" or record.patch is None or entry is None:
+    record = job.record
+    entry = job.prior.state.entries.get(record.fingerprint)
+    if job.options.mode != "pull-request" or entry is None or entry.proposal is None:
         return None
-    if request.base_sha not in {"", record.patch.base_sha} or entry.proposal is None:
+    if job.request.base_sha not in {"", patch.base_sha}:
         return None
     number = entry.proposal.pull
-    listed = list_own_pulls(run, forge, options.prefix)
+    listed = list_own_pulls(job.run, job.forge, job.options.prefix)
     pull = next((pull for pull in listed if pull.number == number), None)
     there = pull_request_body.read_mark(pull.body) if pull is not None else None
     own = pull_request_body.render_mark(record, render_claimed(record).digest)
@@ -198,22 +190,17 @@ def _find_noted(
 
 
 def _settle(
-    run: Run,
-    change: RecomputedChange,
-    request: HealRequest,
-    known: Sequence[ForgePull],
-    forge: Forge,
-    options: Options,
-    prior: Prior,
+    job: _Publication, change: RecomputedChange, known: Sequence[ForgePull]
 ) -> Published | None:
     """The result where people refused this very change, or it is proposed where it comes from."""
+    run, forge, prior = job.run, job.forge, job.prior
     own, into = change.shown.change, prior.situation.into
-    listed = list_own_pulls(run, forge, options.prefix)
+    listed = list_own_pulls(run, forge, job.options.prefix)
     if into and into != change.base_ref:
         for pull in listed:
             if pull.base_ref == into and own is not None and holds_change(own, pull):
                 return point_to(pull)
-    if request.verb == "retry" or any(pull.state == "open" for pull in known):
+    if job.request.verb == "retry" or any(pull.state == "open" for pull in known):
         return None
     opened = {pull.number for pull in listed}
     for base in dict.fromkeys(filter(None, (change.base_ref, into))):
@@ -245,26 +232,21 @@ def _is_refused(run: Run, pull: ForgePull, change: RecomputedChange, forge: Forg
 
 
 def _choose_pull(
-    run: Run,
-    record: OutcomeRecord,
-    change: RecomputedChange,
-    opened: ForgePull | None,
-    forge: Forge,
-    options: Options,
+    job: _Publication, change: RecomputedChange, opened: ForgePull | None
 ) -> tuple[ForgePull | None, Published | None]:
     """The pull request to update, or the result where an open one holds the change."""
-    if opened is not None and is_for(record.fingerprint, opened):
+    if opened is not None and is_for(job.record.fingerprint, opened):
         return opened, None
     others = [
         pull
-        for pull in list_own_pulls(run, forge, options.prefix)
+        for pull in list_own_pulls(job.run, job.forge, job.options.prefix)
         if pull.base_ref == change.base_ref and not (opened and pull.number == opened.number)
     ]
     own = change.shown.change
     twin = find_twin(own, (*([opened] if opened else []), *others)) if own else None
     if twin is None:
         return opened, None
-    pull = forge.pull(run, twin.pull.number)
+    pull = job.forge.pull(job.run, twin.pull.number)
     if pull is None or pull.state != "open":
         return None, None
     if twin.grows:
@@ -274,15 +256,9 @@ def _choose_pull(
     return pull, Published("unchanged", reason, url, number, branch, elsewhere=not twin.whole)
 
 
-def _check(
-    run: Run,
-    record: OutcomeRecord,
-    request: HealRequest,
-    done: Published,
-    forge: Forge,
-    claimed: bool,
-) -> None:
+def _check(job: _Publication, done: Published) -> None:
     """A check run on the commit that was healed: never a second red one beside the tests' own."""
+    record, request, forge, claimed = job.record, job.request, job.forge, job.claimed
     if not request.base_sha or request.head_repo.lower() not in {"", forge.repo.lower()}:
         return
     title = f"{describe_run(record)}: {one_line(done.reason, 150)}"
@@ -296,7 +272,7 @@ def _check(
         suspected_lines(record),
         _name(record),
     )
-    forge.talk.check(run, found)
+    forge.talk.check(job.run, found)
 
 
 def _name(record: OutcomeRecord) -> str:

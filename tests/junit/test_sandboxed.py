@@ -14,6 +14,7 @@ from heal_bot.core import settings
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Baseline, Origin
 from heal_bot.junit import reader, reported_tests
+from heal_bot.junit.path_mapping import Layout
 from heal_bot.junit.reported_tests import Resolved
 from heal_bot.junit.traceback import parse_frames
 from heal_bot.sandbox.sandbox_client import Sandbox
@@ -86,7 +87,7 @@ def test_frames_that_the_report_lacks_come_from_the_sandboxed_run(
     )
     project.pytest()
     (case,) = project.read().cases
-    assert parse_frames(case.text, project.paths()) == ()
+    assert parse_frames(case.text, Layout(project.paths())) == ()
     resolved, baseline = in_sandbox(project, mode)
     assert resolved.failures[0].frames == ()
     (failure,) = baseline.confirmed

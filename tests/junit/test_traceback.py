@@ -110,7 +110,9 @@ def test_the_last_project_frame_is_where_the_root_cause_was_raised(
 ) -> None:
     found = {}
     for case in traced.read(f"{style}.xml").cases:
-        ours = [f for f in parse_frames(case.text, traced.paths()) if f.origin is Origin.PROJECT]
+        ours = [
+            f for f in parse_frames(case.text, Layout(traced.paths())) if f.origin is Origin.PROJECT
+        ]
         found[case.name] = (ours[-1].path, ours[-1].line)
     assert found == INNERMOST
 
@@ -119,7 +121,7 @@ def test_the_last_project_frame_is_where_the_root_cause_was_raised(
 @pytest.mark.parametrize("style", STYLES)
 def test_frames_begin_at_the_test_and_leave_out_the_runner(traced: Project, style: str) -> None:
     (case,) = [c for c in traced.read(f"{style}.xml").cases if c.name == "test_direct"]
-    found = parse_frames(case.text, traced.paths())
+    found = parse_frames(case.text, Layout(traced.paths()))
     assert [(f.path, f.line, f.origin) for f in found] == [
         ("tests/test_t.py", 7, Origin.TEST),
         ("src/pkg/core.py", 15, Origin.PROJECT),
@@ -229,7 +231,7 @@ LINES = [
 def test_no_line_takes_more_than_linear_time(line: str) -> None:
     text = (line + "\n") * (600_000 // len(line))
     begun = time.perf_counter()
-    parse_frames(text, PATHS)
+    parse_frames(text, Layout(PATHS))
     kind_of("", "", text)
     find_explanation(text)
     assert time.perf_counter() - begun < 1.0
@@ -245,7 +247,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 def test_any_text_gives_frames_without_an_error(pieces: list[str]) -> None:
     text = "".join(pieces)
-    for frame in parse_frames(text, PATHS):
+    for frame in parse_frames(text, Layout(PATHS)):
         assert isinstance(frame, Frame)
         assert frame.line >= 0
     message_of(text, text)

@@ -15,7 +15,6 @@ from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, call
 from heal_bot.source import functions
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MADE = {"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"}
 _COPIES = {"sequence": "list", "mapping": "dict", "set": "set"}
 _CHANGING = {
