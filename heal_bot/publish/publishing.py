@@ -118,6 +118,8 @@ def _publish(job: _Publication) -> tuple[Published, RecomputedChange | None]:
         reason = f"the run ended as {record.status} without a verified patch"
         if record.suggestion is not None:
             reason = "a change passes and is not called the repair: no pull request"
+        if record.question is not None:
+            reason = "two changes pass, and an answer decides which is proposed"
         return Published("nothing", reason), None
     if noted := _find_noted(job, patch):
         return Published("unchanged", "no news", noted.url, noted.number, noted.head_ref), None

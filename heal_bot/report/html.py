@@ -14,6 +14,7 @@ from heal_bot.core.model import NOT_MEASURED, stable_test_ids
 from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 from heal_bot.core.text import clip, printable
 from heal_bot.report.causes import closest_attempt, list_causes
+from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failed_assertion import read_assertion
 from heal_bot.report.failure_status import FAILING
 from heal_bot.report.parameter_groups import group_tests
@@ -109,7 +110,7 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
                 "Not shown": record.not_shown, "Remarks": record.notes}  # fmt: skip
     fixed = sum(failure.status == "fixed" for failure in record.failures)
     failing = sum(failure.status in FAILING for failure in record.failures)
-    closest = None if record.suggestion else closest_attempt(record)
+    closest = None if record.suggestion or record.question else closest_attempt(record)
     return whole | {
         "headline": describe_run(record), "reason": record.reason,
         "mood": _RUNS.get(record.status, "mixed"),
@@ -128,7 +129,8 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "tried": sum(search.tried for search in record.searches),
         "suspects": _suspects(record),
         "diff": clip(printable(record.patch.diff), _DIFFS // part) if record.patch else "",
-        "suggestion": _suggestion(record, part),
+        "suggestion": None if record.question else _suggestion(record, part),
+        "question": _question(record, part),
         "certificate": record.certificate
         and record.certificate.model_dump(mode="json", exclude={"before_after", "gates"}),
         "checks": record.checks,
@@ -225,6 +227,18 @@ def _suggestion(record: OutcomeRecord, part: int) -> dict[str, Any] | None:
         "why": why,
         "diff": clip(printable(found.diff), _DIFFS // part),
     }
+
+
+def _question(record: OutcomeRecord, part: int) -> dict[str, Any] | None:
+    """The call, and each choice with its answer, its change and the test that would hold it."""
+    if record.question is None:
+        return None
+    answers = [
+        {"id": answer.choice.id, "result": answer.result, "test": answer.test,
+         "diff": clip(printable(answer.choice.diff), _DIFFS // part)}
+        for answer in list_answers(record)
+    ]  # fmt: skip
+    return {"call": record.question.call, "answers": answers}
 
 
 def _suspects(record: OutcomeRecord) -> list[dict[str, Any]]:

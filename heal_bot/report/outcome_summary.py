@@ -15,6 +15,7 @@ from heal_bot.report.causes import (
     list_causes,
 )
 from heal_bot.report.compact_diff import shorten_diff
+from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failed_assertion import describe_message
 from heal_bot.report.failure_status import FAILING
 from heal_bot.report.findings import list_culprits
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 LINES = 25
 # What is shown of a diff even where the other lines leave no room.
 _DIFF = 6
+_CHOICE = 3
 _CAUSES = 3
 _FAILING = 2
 _GROUPS = 5
@@ -187,7 +189,8 @@ def _why(failure: FailureRecord, record: OutcomeRecord) -> str:
     suspects = failure.suspects if failure.status in FAILING else ()
     if suspects:
         told += f" Suspected, not proved: {code_span(suspects[0].qualname, _NAME)}."
-    if (closest := find_closest(record, failure)) is not None:
+    closest = None if record.question else find_closest(record, failure)
+    if closest is not None:
         found = record.suggestion
         how = "Suggested below" if found and found.attempt == closest.number else "Closest"
         return f"{told} {how}: {prose(describe_closest(closest), 300)}."
@@ -207,6 +210,11 @@ def _diagnose(record: OutcomeRecord, shown: Shown) -> tuple[list[str], str]:
         f"{_why(mine[0], record)}"
         for mine, names in groups[:_GROUPS]
     ]
+    if record.question is not None:
+        asked = f"What should {code_span(record.question.call)} give?"
+        head = f"**{prose(describe_run(record))}.** {asked}"
+        before = [_warn([*list_doubts(record, shown)]), head, *_show_choices(record)]
+        return [*before, "\n".join(f"- {fact}" for fact in facts[:_FAILING])], ""
     if len(groups) > _GROUPS:
         left = sum(len(mine) for mine, _ in groups[_GROUPS:])
         facts.append(f"{count(left, 'more test')} below.")
@@ -216,3 +224,11 @@ def _diagnose(record: OutcomeRecord, shown: Shown) -> tuple[list[str], str]:
     if (closest := closest_attempt(record)) is None:
         return before, ""
     return [*before, f"The closest attempt ({closest.number}):"], closest.diff
+
+
+def _show_choices(record: OutcomeRecord) -> Iterator[str]:
+    """Each choice with its answer, the test that would hold it, and what it changes."""
+    for answer in list_answers(record):
+        test = f" (as a test: {code_span(answer.test)})" if answer.test else ""
+        yield f"**{answer.choice.id}** gives {code_span(answer.result)}{test}:"
+        yield fence(shorten_diff(answer.choice.diff, _CHOICE), "diff")

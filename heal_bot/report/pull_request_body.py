@@ -119,7 +119,7 @@ def _taken_back(record: OutcomeRecord) -> str:
 
 Levels = tuple[Callable[[], str], ...]
 _ORDER = ("attempts", "suspects", "attempts", "evidence", "tests", "tests",
-          "suggestion", "suggestion", "change", "commit",
+          "suggestion", "suggestion", "change", "choices", "commit", "choices",
           "certificate", "reproduce", "memory", "attempts", "suspects", "evidence")  # fmt: skip
 # For the hidden last line, and for the one that stands for a draft.
 _ROOM = 200
@@ -158,7 +158,9 @@ def _parts(record: OutcomeRecord, shown: Shown) -> dict[str, Levels]:
     }
     cost = {"cost": (partial(sections.show_cost, record),)}
     if record.patch is None:
-        return parts | {"commit": (partial(sections.show_commit, record), gone)} | cost
+        both = partial(sections.show_choices, record)
+        commit = {"commit": (partial(sections.show_commit, record), gone)}
+        return parts | {"choices": (both, partial(both, 2_000), gone)} | commit | cost
     whole = partial(sections.show_change, shown.diff if shown.by_hand else "")
     beside = partial(sections.show_suggestion, record)
     return parts | {

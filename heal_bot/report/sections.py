@@ -141,6 +141,16 @@ def describe_suggestion(found: SuggestionRecord) -> str:
     return f"passes {tests} in cold runs, but is not proposed as the fix. {why}"
 
 
+def show_choices(record: OutcomeRecord, limit: int = 20_000) -> str:
+    """The whole change of each choice, and how one is taken from the bundle."""
+    if not record.choices:
+        return ""
+    commands = (f"`heal-bot apply --bundle DIR --pick {choice.id}`" for choice in record.choices)
+    parts = [f"{choice.id}:\n\n{fence(choice.diff, 'diff', limit)}" for choice in record.choices]
+    told = f"In a checkout, {' or '.join(commands)} writes one; `DIR` is the bundle of the run."
+    return fold("Both changes", "\n\n".join([*parts, told]))
+
+
 def show_commit(record: OutcomeRecord) -> str:
     """What the commit changed that broke the tests."""
     if record.regression is None or not record.regression.diff:

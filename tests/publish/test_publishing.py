@@ -76,6 +76,20 @@ def test_a_suggestion_is_one_comment_where_there_is_a_pull_request_and_never_a_b
     assert list(world.pulls) == [pull.number]
 
 
+def test_a_question_answers_a_request_and_makes_no_branch(scene: Scene) -> None:
+    world = scene.github.world
+    world.git.set_ref("refs/heads/feature", scene.base)
+    pull = world.add_pull(title="t", body="", head="feature", base="main", user="mallory",
+                          head_repo=world.name, head_sha=scene.base)  # fmt: skip
+    done = scene.publish(records.asked(scene.base), pull_number=pull.number, reply_to=7)
+    assert (done.status, done.reason) == (
+        "nothing", "two changes pass, and an answer decides which is proposed",
+    )  # fmt: skip
+    (comment,) = world.comments.values()
+    assert "What should `total([])` give?" in comment.body
+    assert world.branch(BRANCH) is None
+
+
 def test_a_suggestion_answers_a_request_once(scene: Scene) -> None:
     world = scene.github.world
     world.git.set_ref("refs/heads/feature", scene.base)

@@ -416,3 +416,21 @@ def test_500_failures_stay_fluent(show: Any) -> None:
     }""")
     assert frames[30] < 50, "the middle frame, in milliseconds"
     assert spent() - loaded < 3
+
+
+def test_a_question_shows_both_changes_and_copies_the_command_that_takes_one(show: Any) -> None:
+    values = records.asked(BASE)
+    values["question"]["call"] = FOREIGN
+    values["question"]["answers"][1]["result"] = FOREIGN
+    seen = show(values)
+    asked = seen.page.get_by_role("region", name="Which change is right?")
+    assert asked.get_by_text("A: 0").is_visible()
+    assert "return prices[0]" in asked.inner_text()
+    assert seen.page.get_by_text("A change that passes, but").count() == 0
+    seen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    asked.get_by_role("button", name="Copy the command that takes B").click()
+    asked.get_by_role("button", name="Copied").wait_for()
+    folder = Path(seen.page.url.removeprefix("file://")).parent
+    copied = seen.page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"heal-bot apply --bundle '{folder}' --pick B"
+    assert seen.said == []

@@ -41,6 +41,18 @@ def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None
     assert "https://" not in text
 
 
+def test_a_question_is_in_the_page_with_both_changes_and_stands_for_the_suggestion() -> None:
+    text = render_page(records.record(records.asked(BASE)))
+    data = json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0])
+    assert (data["suggestion"], data["closest"]) == (None, None)
+    assert data["question"]["call"] == "total([])"
+    answers = data["question"]["answers"]
+    assert [(a["id"], a["result"], a["test"]) for a in answers] == [
+        ("A", "0", "assert total([]) == 0"), ("B", "raises IndexError", ""),
+    ]  # fmt: skip
+    assert "return prices[0]" in answers[1]["diff"]
+
+
 def test_the_script_never_writes_markup() -> None:
     script = _part(render_page(_record()), "script")
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):

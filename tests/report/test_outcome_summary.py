@@ -89,6 +89,29 @@ def test_a_suggestion_is_shown_with_what_speaks_against_it() -> None:
     assert "+    return sum(prices)" in text
 
 
+def test_a_question_comes_first_with_both_answers_and_changes() -> None:
+    text = summary(RECORDED["two_changes"])
+    assert text.startswith(
+        "**Two changes pass: one answer decides.** What should `passed(4, 8)` give?\n\n"
+        "**A** gives `False` (as a test: `assert passed(4, 8) == False`):\n\n```diff\n"
+    )
+    assert "+    return points * 2 > total\n```\n\n**B** gives `True`" in text
+    assert "+    return points * 2 >= total\n```" in text
+    assert "Attempts 1 and 2 pass it, and a question decides between them." in text
+    assert "WARNING" not in text
+
+
+def test_a_question_of_foreign_words_is_tame() -> None:
+    values = records.asked(BASE)
+    words = " ".join(HOSTILE.split())
+    values["question"]["call"] = words
+    for answer in values["question"]["answers"]:
+        answer["result"] = words
+    for choice in values["choices"]:
+        choice["diff"] = HOSTILE
+    assert_tame(pull_request_body.pull_request(records.record(values))[1])
+
+
 def _bulk(values: dict[str, Any]) -> None:
     first = values["failures"][1]
     values["failures"] += [

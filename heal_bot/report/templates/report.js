@@ -141,6 +141,18 @@ function suggestion() {
   const node = section("A change that passes, but is not proposed as the fix", "suggestion");
   add(node, add(make("ul"), ...s.why.map((reason) => prose("li", reason))), split(s.diff));
 }
+function question() {
+  const q = outcome.question;
+  if (!q) return;
+  const node = section("Which change is right?", "question");
+  node.append(add(make("p"), "What should ", make("code", q.call), " give?"));
+  for (const a of q.answers) {
+    const take = copier("Copy the command that takes " + a.id, "heal-bot apply --bundle " + folder() + " --pick " + a.id);
+    add(node, add(make("h3", a.id + ": "), make("code", a.result)));
+    if (a.test) node.append(add(make("p", "As a test: ", "soft"), make("code", a.test)));
+    add(node, split(a.diff), add(make("p", undefined, "buttons"), take));
+  }
+}
 function closest() {
   const a = outcome.attempts.find((attempt) => attempt.number === outcome.closest);
   if (!a) return;
@@ -245,4 +257,4 @@ function certificate() {
     box.append(add(make("ul"), ...lines.map((line) => make("li", line))));
   }));
 }
-for (const part of [head, doubts, causes, change, suggestion, closest, matrix, tests, attempts, findings, suspects, certificate]) part();
+for (const part of [head, doubts, causes, change, question, suggestion, closest, matrix, tests, attempts, findings, suspects, certificate]) part();
