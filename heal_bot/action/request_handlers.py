@@ -262,7 +262,11 @@ def _spoken(
                 run, request.base_ref, forge, prefix
             )
         case "pick":
-            return done, f"No question with a choice {request.choice} is open here."
+            take = f"`heal-bot apply --bundle DIR --pick {request.choice}`"
+            return done, (
+                f"A comment does not take choice {request.choice} yet: in a checkout, {take} writes"
+                " it; `DIR` is the bundle of the run that asks."
+            )
         case "stop":
             forge.talk.label(run, number, (STOPPED,))
             told = f"until the label `{STOPPED}` is removed"
