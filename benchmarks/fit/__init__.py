@@ -116,7 +116,7 @@ def summarize(sample: Sample, told: np.ndarray) -> Row:
 
 def judge_rule(pools: Sequence[Row]) -> Row:
     """How often patches are right whose evidence lacks nothing, and how many there are."""
-    from benchmarks.fit.probability import is_strong
+    from benchmarks.fit.features import is_strong
 
     chosen = [
         bool(group["right"])

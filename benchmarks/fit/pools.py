@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._libraries import LIBRARIES
-from benchmarks.fit.features import Scene, measure_group, split_tokens
+from benchmarks.fit.features import measure_group, split_tokens
 from benchmarks.street import recipes
 from benchmarks.street.clones import GIT, Clone, CloneError, clones, find
 from benchmarks.street.faults import KINDS, faulty, targets
@@ -298,13 +298,12 @@ def _pooled(made: RunContext, fault: Fault, visible: int) -> dict[str, Any] | No
     with open_session(context, baseline, cluster, ()) as session:
         # Calls are made by what has judged.
         list(session.judge([fixes[0].candidate]))
-        pool = compare_patches(session, fixes, fixed)
-    scene = Scene(cluster, tuple(fixed), fault.tree, baseline.suite.spectrum)
+        pool = compare_patches(session, fixes, len(fixed))
     groups = pool.groups()
     labels = _label(replace(made, run=more), fault, pool, [group[0] for group in groups])
     told = [
         {"right": label, "why": why, "family": pool.fixes[group[0]].candidate.family,
-         **{k: round(v, 4) for k, v in measure_group(pool, group, scene).items()}}
+         **{k: round(v, 4) for k, v in measure_group(pool, group).items()}}
         for group, (label, why) in zip(groups, labels, strict=True)
     ]  # fmt: skip
     return row | {"uncompared": pool.uncompared, "groups": told}

@@ -7,27 +7,23 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.fit.features import Row, is_strong
 from heal_bot.repair.ranking.patch_probability import measure_features
 
 FEATURES = ("tests", "prior", "share", "rivals", "strong")
 # Patches of real fixes weigh together this part of all: they are what is met outside.
 _REAL = 0.2
 _FOLDS = 10
-# As `evidence_strength` has it: so many failing tests of different calls, or one more.
-_TESTS = 2
 _STRENGTH = 0.3
 _BINS = 10
 # From which ratings on it is told how often patches that were rated so were right.
 BANDS = (0.9, 0.75, 0.5, 0.25, 0.0)
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +78,6 @@ def _measure(groups: Sequence[Row], pool: Row) -> list[dict[str, float]]:
         )
         for at, group in enumerate(groups)
     ]
-
-
-def _list_rivals(group: Row, groups: Sequence[Row]) -> list[Row]:
-    """The groups beside one that nothing refutes; all others of one that is refuted itself."""
-    others = [one for one in groups if one is not group]
-    return [one for one in others if _is_refuted(group) or not _is_refuted(one)]
-
-
-def is_strong(group: Row, groups: Sequence[Row], pool: Row) -> bool:
-    """Whether tests of different inputs vouch for a group, a third calls it, and nothing objects.
-
-    As `heal_bot.repair.ranking.evidence_strength` decides, on what was measured here.
-    """
-    tests, inputs = (round(math.expm1(group[name])) for name in ("tests", "inputs"))
-    vouched = min(tests, inputs) >= _TESTS and not group["uncallable"]
-    vouched = vouched and (tests > _TESTS or bool(group["worked"]))
-    alone = not _list_rivals(group, groups) and not pool["uncompared"]
-    return vouched and alone and not _is_refuted(group)
-
-
-def _is_refuted(group: Row) -> bool:
-    return bool(group["any_spoiled"] or group["contradicted"] or group["vacuous"] or group["flat"])
 
 
 def _is_chosen(pool: Row) -> bool:

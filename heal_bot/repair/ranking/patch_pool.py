@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.model import Attempt, CallResult, Calls, Failure
+from heal_bot.core.model import Attempt, CallResult, Calls
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.behavioral_diff import Key
-from heal_bot.repair.ranking.vacuity_probes import ProbeFindings, Scrutiny, plan_probes
+from heal_bot.repair.ranking.vacuous_condition import Probe, find_probes
 
 _MOST = 24
-_ASSERTIONS = {"AssertionError", "Failed", ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What patches do on the calls, row by row, beside unchanged code, and what was asked of them.
+    """What patches do on the calls, row by row, beside unchanged code.
 
-    `examples` are those of docstrings, of unchanged code first. `crashes` are exceptions that the
-    failing tests ended with, other than assertions, `faults` those that no statement raises, and
-    `least` the share of calls that end with one after the best patch. `called` says whether
-    unchanged code could be called at all; `uncompared` counts patches beyond those in `fixes`.
+    `examples` are those of docstrings, of unchanged code first. After a `vacuous` patch a condition
+    decides nothing that did. `called` says whether unchanged code could be called at all;
+    `uncompared` counts patches beyond those in `fixes`.
     """
 
     fixes: tuple[Attempt, ...]
@@ -31,11 +29,8 @@ class Pool:
     rows: tuple[tuple[CallResult, ...], ...]
     examples: tuple[tuple[CallResult, ...], ...]
     keys: tuple[Key, ...]
-    findings: ProbeFindings
+    vacuous: frozenset[int]
     failures: int
-    crashes: frozenset[str]
-    faults: frozenset[str]
-    least: float
     called: bool
     uncompared: int = 0
 
@@ -59,38 +54,29 @@ class Pool:
         return [tuple(members) for members in found.values()]
 
 
-def compare_patches(
-    session: Session, fixes: Sequence[Attempt], failures: Sequence[Failure]
-) -> Pool:
+def compare_patches(session: Session, fixes: Sequence[Attempt], failures: int) -> Pool:
     """The cheapest patches that pass `failures`, as they do on the tests' calls and varied ones."""
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    asked = plan_probes(few)
-    calls = session.call([*(fix.candidate for fix in few), *asked.candidates])
-    return _pool(few, asked, calls, failures, len(fixes) - len(few))
-
-
-def _pool(
-    fixes: tuple[Attempt, ...],
-    asked: Scrutiny,
-    calls: Calls,
-    failures: Sequence[Failure],
-    uncompared: int,
-) -> Pool:
-    """After the patches, `calls` hold what was `asked` about them; nothing where none were made."""
-    crashes = frozenset(f.kind for f in failures) - _ASSERTIONS
-    faults = crashes - behavioral_diff.find_refusals(
-        e.target.source for f in fixes for e in f.candidate.edits
-    )
-    count = 1 + len(fixes) + len(asked.candidates)
+    probes = find_probes(few)
+    asked = [candidate for probe in probes for candidate in (probe.always, probe.never)]
+    calls = session.call([*(fix.candidate for fix in few), *asked])
+    count = 1 + len(few) + len(asked)
     told = calls.rows if len(calls.rows) == count else ((),) * count
-    keys = behavioral_diff.outcome_signatures([*told[1:], told[0]], len(fixes))
-    some = told[: 1 + len(fixes)]
-    unchanged, *rows = (row[: len(row) - calls.examples] for row in some)
-    examples = tuple(row[len(row) - calls.examples :] for row in some)
+    keys = behavioral_diff.outcome_signatures([*told[1:], told[0]], len(few))
+    unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(few)])
     return Pool(
-        fixes, calls, unchanged, tuple(rows), examples, tuple(keys), asked.found(keys),
-        len(failures), crashes, faults,
-        least=min((behavioral_diff.crashing_share(row, faults) for row in rows), default=0.0),
+        few, calls, unchanged, tuple(rows),
+        examples=tuple(row[len(row) - calls.examples :] for row in told[: 1 + len(few)]),
+        keys=tuple(keys),
+        vacuous=_find_vacuous(probes, keys, len(few)),
+        failures=failures,
         called=any(result.how != "skipped" for result in unchanged),
-        uncompared=uncompared,
+        uncompared=len(fixes) - len(few),
     )  # fmt: skip
+
+
+def _find_vacuous(probes: Sequence[Probe], keys: Sequence[Key], patches: int) -> frozenset[int]:
+    """The patches after which a condition decides nothing; what the probes do follows theirs."""
+    pairs = zip(keys[patches:-1:2], keys[patches + 1 : -1 : 2], strict=True)
+    found = zip(probes, pairs, strict=True)
+    return frozenset(at for probe, pair in found for at in probe.vacuous(keys[-1], keys, *pair))

@@ -1,15 +1,11 @@
-"""Which of the changes that pass the same tests comes first, and what speaks against it.
+"""Which of the changes that pass the same tests comes first, how sure it is, and what it lacks.
 
 Patches are grouped by what their functions do on the arguments of the tests' calls and on varied
-ones. A group weighs what its members weigh together, a member by its cost: patches that agree
-support each other, as in the vote that raised hidden correctness from 77 to 82 % of 115 searches
-(cost alone against vote and family prior). An example in a docstring is one more test: it speaks
-against a patch after which it does not hold any more.
+ones; a group is as dear as its cheapest member, and dearer the more varied calls it changes.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,25 +18,10 @@ from heal_bot.repair.ranking.evidence_strength import PatchEvidence
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
 from heal_bot.repair.ranking.patch_probability import load_model, measure_features
 
-# A change whose results are of a type that the function never returned before.
-_STRANGE = 2.0
-# What a patch loses that changes all that worked: much where the fault was a crash, since what
-# did not crash was right; less where results were wrong, since some of the others may be too.
-_NEW, _OTHER = 4.0, 1.0
-# And one that crashes on all varied calls as the tests did, where no `raise` is meant to.
-_CRASH = 3.0
-# A condition that told calls apart before, and does not any more.
-_VACUOUS = 2.0
-# Every call returns the same, and they returned several things before: a hash of `True` is a hash.
-_FLAT = 3.0
-# For a single failing test, calls like those of the tests change and those of the tests do not: of
-# 19 such patches for planted faults and 11 for programs of others, one did, and it was wrong.
-_SPARING = 1.5
-# Twice the sum would do what the patch's own does: one that the calls look at comes first. Alone it
-# is believed like others: a limit that no test meets from above is right more often than not.
-_INDIFFERENT = 2.0
-# An example of a docstring fails that held before, or that holds after another patch.
-_CONTRADICTED = 4.0
+# What a patch loses that changes all varied calls. Of 58 searches in which several behaviours pass
+# and one is right, that one comes first in 36 with it and in 30 without; with what is objected to
+# last, nine other prices added none.
+_CHANGED = 2.0
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
 _CLIP = 80
@@ -54,7 +35,7 @@ class _Group:
     """
 
     members: tuple[Attempt, ...]
-    weight: float
+    cost: float
     row: tuple[CallResult, ...]
     inputs: int | None
     spoiled: tuple[str, ...]
@@ -78,7 +59,7 @@ def choose_patches(
     They pass all of the `failures`, which are to pass. One that was offered, and `failed` in the
     cold run, is no rival of the next. One that is right with the probability `least` lacks nothing.
     """
-    pool = compare_patches(session, fixes, failures)
+    pool = compare_patches(session, fixes, len(failures))
     groups = _groups(pool)
     for group in groups[:_OFFERED]:
         others = [g for g in groups if g is not group and not failed(g.members[0])]
@@ -155,47 +136,25 @@ def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:
 
 
 def _groups(pool: Pool) -> list[_Group]:
-    """Patches by behaviour, the heaviest group first."""
+    """Patches by behaviour, the likeliest group first."""
     found = [_group(pool, members) for members in pool.groups()]
-    return sorted(found, key=lambda group: (group.is_refuted, -group.weight))
+    return sorted(found, key=lambda group: (group.is_refuted, group.cost))
 
 
-def _group(shown: Pool, members: Sequence[int]) -> _Group:
+def _group(pool: Pool, members: Sequence[int]) -> _Group:
     """Patches that behave alike, with what stands behind them and against them."""
-    first, findings, fixes = members[0], shown.findings, shown.fixes
-    row, calls = shown.rows[first], shown.calls
-    costs = tuple(fixes[at].candidate.prior for at in members)
-    # What does nothing agrees whatever is right: the cheapest speaks for all.
-    alone = bool((findings.indifferent | findings.inert).intersection(members))
-    weight = math.exp(-_penalty(shown, members)) * _together(costs[:1] if alone else costs)
-    other = shown.find_changed(first)
-    spoiled = tuple(_turned(shown, row, n) for n in other if n in calls.worked)
+    first, recorded = members[0], pool.calls.recorded
+    row, fixes = pool.rows[first], [pool.fixes[at] for at in members]
+    changed = behavioral_diff.changed_share(pool.unchanged[recorded:], row[recorded:])
+    other = pool.find_changed(first)
     return _Group(
-        members=tuple(fixes[at] for at in members),
-        weight=weight,
-        row=(*row, *shown.examples[1 + first]),
-        inputs=shown.count_inputs(first),
-        spoiled=spoiled,
-        objections=_objections(shown, members),
+        members=tuple(fixes),
+        cost=fixes[0].candidate.prior + _CHANGED * changed,
+        row=(*row, *pool.examples[1 + first]),
+        inputs=pool.count_inputs(first),
+        spoiled=tuple(_turned(pool, row, n) for n in other if n in pool.calls.worked),
+        objections=_objections(pool, members),
     )
-
-
-def _penalty(shown: Pool, members: Sequence[int]) -> float:
-    """What the calls say against patches that behave alike."""
-    first, recorded, findings = members[0], shown.calls.recorded, shown.findings
-    row, unchanged = shown.rows[first], shown.unchanged
-    bad = _CRASH * behavioral_diff.impact_weight(
-        behavioral_diff.crashing_share(row, shown.faults) - shown.least
-    )
-    bad += _VACUOUS if findings.vacuous.issuperset(members) else 0.0
-    if shown.failures == 1 and behavioral_diff.is_sparing(unchanged, row, recorded):
-        bad += _SPARING
-    bad += _FLAT if behavioral_diff.is_flat(unchanged, row) else 0.0
-    bad += _CONTRADICTED if behavioral_diff.is_contradicted(shown.examples, 1 + first) else 0.0
-    bad += 0.0 if findings.indifferent.isdisjoint(members) else _INDIFFERENT
-    changed = behavioral_diff.changed_share(unchanged, row, recorded, shown.failures)
-    bad += (_NEW if shown.crashes else _OTHER) * behavioral_diff.impact_weight(changed)
-    return bad + (_STRANGE if behavioral_diff.is_strange(unchanged, row, recorded) else 0.0)
 
 
 def _objections(shown: Pool, members: Sequence[int]) -> tuple[str, ...]:
@@ -206,7 +165,7 @@ def _objections(shown: Pool, members: Sequence[int]) -> tuple[str, ...]:
             shown.examples, 1 + first
         ),
         "a condition that told calls apart decides nothing with it": (
-            shown.findings.vacuous.issuperset(members)
+            shown.vacuous.issuperset(members)
         ),
         "every call gives the same with it": behavioral_diff.is_flat(
             shown.unchanged, shown.rows[first]
@@ -221,11 +180,6 @@ def _turned(shown: Pool, row: Sequence[CallResult], at: int) -> str:
     if _said(before) == _said(after):
         return f"{call} {_said(after)} as before, and leaves what it was called on otherwise"
     return f"{call} {_said(before)} without it, and {_said(after)} with it"
-
-
-def _together(costs: Sequence[float]) -> float:
-    """What changes weigh together, cheapest first: each further one says less."""
-    return sum(math.exp(-cost) / n for n, cost in enumerate(costs, 1))
 
 
 def _told_apart(rows: Sequence[Sequence[CallResult]], names: Sequence[str], calls: Calls) -> str:

@@ -8,14 +8,17 @@ taken out of the program in disguise. To see it, the condition itself is replace
 from __future__ import annotations
 
 import ast
+import contextlib
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import Attempt, Candidate, Edit, Target
-from heal_bot.repair.ranking import shared_edit_sites
 from heal_bot.repair.ranking.behavioral_diff import Key, is_same
+from heal_bot.source import functions
 
 _PROBES = 4
+_SIZE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,37 @@ class Probe:
 def find_probes(fixes: Sequence[Attempt]) -> tuple[Probe, ...]:
     """The conditions that the patches change, those of most patches first."""
     found: list[Probe] = []
-    for target, at, members in shared_edit_sites.find_places(fixes, _changed)[:_PROBES]:
+    for target, at, members in _find_places(fixes)[:_PROBES]:
         always, never = _fixed(target, at, True), _fixed(target, at, False)
         if always is not None and never is not None:
             found.append(Probe(members, always, never))
     return tuple(found)
+
+
+def _find_places(fixes: Sequence[Attempt]) -> list[tuple[Target, int, frozenset[int]]]:
+    """(function, number of the condition, numbers of the patches), those of most patches first."""
+    found: dict[tuple[Target, int], set[int]] = {}
+    for number, fix in enumerate(fixes):
+        for edit in fix.candidate.edits if len(fix.candidate.edits) == 1 else ():
+            old, new = _parse(edit.target.source), _parse(edit.new_source)
+            at = None
+            # A condition of a thousand terms is too deep to be compared.
+            with contextlib.suppress(RecursionError):
+                at = _changed(old, new) if old is not None and new is not None else None
+            if at is not None:
+                found.setdefault((edit.target, at), set()).add(number)
+    ranked = sorted(found.items(), key=lambda item: (-len(item[1]), min(item[1])))
+    return [(target, at, frozenset(members)) for (target, at), members in ranked]
+
+
+def _parse(source: str) -> ast.Module | None:
+    """The tree of a function's source; None where it is long or no Python of ours."""
+    if len(source) > _SIZE:
+        return None
+    try:
+        return ast.parse(textwrap.dedent(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _changed(old: ast.Module, new: ast.Module) -> int | None:
@@ -118,11 +147,12 @@ def _dumped(tree: ast.Module, at: int) -> str:
 
 
 def _fixed(target: Target, at: int, value: bool) -> Candidate | None:
-    """The target with a constant in the place of a condition."""
-
-    def change(tree: ast.Module) -> None:
+    """The target with a constant in the place of a condition; None where it is too deep."""
+    try:
+        tree = ast.parse(textwrap.dedent(target.source))
         _conditions(tree)[at].put(ast.Constant(value))
-
-    return shared_edit_sites.rewrite_edit(
-        Edit(target, target.source), change, "vacuity", "condition", f"always {value}"
-    )
+        code = ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    text = textwrap.indent(code, functions.find_indentation(target.source)) + "\n"
+    return Candidate((Edit(target, text),), "vacuity", "condition", f"always {value}")
