@@ -8,7 +8,6 @@ import itertools
 import pytest
 
 from heal_bot.core.model import Failure, Target
-from heal_bot.repair.ranking.behavioral_diff import find_refusals
 from heal_bot.repair.templates import exception_templates, priced_enumeration
 from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.module_context import explore
@@ -111,26 +110,6 @@ def test_no_condition_asks_for_what_changes_or_binds_weaker(value: str) -> None:
 def test_no_condition_hides_the_first_value_of_a_name() -> None:
     text = "def f(g, x):\n    t = g(x)\n    return t\n"
     assert not any("\n        t = g(x)" in each for each in _texts(text, "missing condition"))
-
-
-@pytest.mark.parametrize(
-    "source", ["def f(z):\n    raise KeyError(z)\n", "def f(z):\n    raise errors.KeyError\n"]
-)
-def test_what_a_function_raises_itself_is_known(source) -> None:
-    assert find_refusals([source]) == {"KeyError"}
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        'def f(z):\n    """May raise KeyError."""\n',
-        "def f(z):\n    raise\n    KeyError\n",
-        "    def f(self):  # raise KeyError\n        return 1\n",
-        "def (",
-    ],
-)
-def test_what_only_words_say_is_raised_is_not(source) -> None:
-    assert find_refusals([source]) == frozenset()
 
 
 def test_fills_stay_few_where_constants_are_many() -> None:
