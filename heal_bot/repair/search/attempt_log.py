@@ -212,13 +212,15 @@ class AttemptLog:
     def accept_likely(self) -> None:
         """Call a suggestion the repair where nothing stands and it is likely enough to be right.
 
-        Its confidence is medium, and what its evidence lacks is the first doubt.
+        Its confidence is medium, several failing tests vouch for it, and what its evidence lacks is
+        the first doubt. Of 26 such patches 22 were right; of 32 for one test alone 23, and none of
+        the three among them that were for real faults (`python -m benchmarks fit`).
         """
         found = self.suggestion
         if self.confirmed or found is None or found.why != found.attempt.lacks:
             return
-        confidence = found.attempt.confidence
-        if confidence is None or confidence.level is not ConfidenceLevel.MEDIUM:
+        confidence, fixed = found.attempt.confidence, found.attempt.verdict.fixed
+        if confidence is None or confidence.level is not ConfidenceLevel.MEDIUM or len(fixed) < 2:
             return
         certificate = found.confirmed.certificate
         doubts = tuple(dict.fromkeys((*found.why, *certificate.doubts)))

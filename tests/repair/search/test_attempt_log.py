@@ -29,12 +29,13 @@ TARGET = Target("m.py", "add", 0, "function", 1, 2, "def add(a, b):\n    return 
 WEAK = ("one failing test alone vouches for it",)
 
 
-def _attempt(number: int, level: ConfidenceLevel | None) -> Attempt:
+def _attempt(number: int, level: ConfidenceLevel | None, tests: int = 2) -> Attempt:
     edit = Edit(TARGET, TARGET.source.replace("-", "+" * number))
     confidence = Confidence(level, 0.8, "of 10 patches, 8 were right") if level else None
     candidate = Candidate((edit,), "rules", "operator")
+    fixed = tuple(f"t{number}[{n}]" for n in range(tests))
     return Attempt(
-        number, f"cause {number}", candidate, Verdict("fixed", (f"t{number}",)), lacks=WEAK,
+        number, f"cause {number}", candidate, Verdict("fixed", fixed), lacks=WEAK,
         confidence=confidence,
     )  # fmt: skip
 
@@ -67,11 +68,15 @@ def test_a_likely_suggestion_is_the_repair_with_its_doubt_first(tmp_path: Path) 
     assert log.suggestion is None
 
 
-@pytest.mark.parametrize("level", [ConfidenceLevel.LOW, None])
-def test_what_is_unlikely_or_not_rated_stays_a_suggestion(
-    tmp_path: Path, level: ConfidenceLevel | None
+@pytest.mark.parametrize(
+    ("level", "tests"),
+    [(ConfidenceLevel.LOW, 2), (None, 2), (ConfidenceLevel.MEDIUM, 1)],
+    ids=["unlikely", "not rated", "one test alone"],
+)
+def test_what_is_unlikely_or_has_one_test_stays_a_suggestion(
+    tmp_path: Path, level: ConfidenceLevel | None, tests: int
 ) -> None:
-    log = _log(tmp_path, _attempt(1, level))
+    log = _log(tmp_path, _attempt(1, level, tests))
     log.accept_likely()
     assert (log.confirmed, log.held) == (None, ())
     assert log.suggestion is not None
