@@ -124,7 +124,7 @@ def searched(place: World, name: str, baseline: Baseline, half: bool, seconds: f
         others=others,
         change=attempt.candidate.rationale,
         difference=difference,
-        suggested=bool(attempt.lacks),
+        suggested=bool(attempt.lacks) and not attempt.is_likely,
         lacks="; ".join(attempt.lacks or ())[:300],
     )
 

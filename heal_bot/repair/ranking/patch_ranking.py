@@ -74,11 +74,14 @@ def _weigh(
 ) -> Attempt:
     """The first patch of the first of some groups, with how likely it is to be right.
 
-    Where that is high, what its evidence is missing is a doubt, and else what it lacks.
+    Where that is high, what its evidence is missing is a doubt, and else what it lacks. For one
+    failing test alone it is never more than medium.
     """
     priors = [group.members[0].candidate.prior for group in groups]
     features = measure_features(failures, priors, 0, strong=not missing)
     confidence = load_model().rate(features, least)
+    if failures == 1 and confidence.level is ConfidenceLevel.HIGH:
+        confidence = replace(confidence, level=ConfidenceLevel.MEDIUM)
     first = replace(groups[0].members[0], confidence=confidence)
     if confidence.level is ConfidenceLevel.HIGH:
         return replace(first, lacks=(), doubts=(*first.doubts, *missing))

@@ -16,6 +16,7 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
+from heal_bot.core.statuses import ConfidenceLevel
 from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
@@ -162,6 +163,26 @@ def test_patches_beyond_those_that_were_compared_are_rivals() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("prior", "failing", "level", "lacks"),
+    [
+        (1.0, 3, ConfidenceLevel.HIGH, False),
+        (3.0, 3, ConfidenceLevel.MEDIUM, True),
+        (9.0, 3, ConfidenceLevel.LOW, True),
+        (0.0, 1, ConfidenceLevel.MEDIUM, True),
+    ],
+    ids=["cheap", "dear", "very dear", "one test alone"],
+)
+def test_what_is_rated_high_lacks_nothing(
+    prior: float, failing: int, level: ConfidenceLevel, lacks: bool
+) -> None:
+    called = Called(_rows("xxx", "aax", recorded=3, worked=[2]))
+    (first,) = choose_patches(called, [_fix(1, prior)], FAILURES * failing, _held, 0.9)  # type: ignore[arg-type]
+    assert first.confidence is not None
+    assert first.confidence.level is level
+    assert bool(first.lacks) is lacks
+
+
 @pytest.mark.parametrize(("dearer", "first"), [(1.5, 2), (2.5, 1)])
 def test_what_changes_fewer_of_the_varied_calls_comes_first_unless_it_is_much_dearer(
     dearer: float, first: int
@@ -207,7 +228,7 @@ def test_a_patch_after_which_every_call_returns_the_same_is_objected_to(
     before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
     after = [result(f"k{n}", value) for n, value in enumerate(values)]
     calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
-    (first,) = choose_patches(Called(calls), [_fix(1, 2.5)], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
+    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
     assert first.lacks == (("every call gives the same with it",) if flat else ())
 
 

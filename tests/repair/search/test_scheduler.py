@@ -49,7 +49,7 @@ def _target(name: str) -> Target:
 
 def _change(name: str, old: str, new: str) -> Candidate:
     target = _target(name)
-    return Candidate((Edit(target, target.source.replace(old, new)),), "list", "edit")
+    return Candidate((Edit(target, target.source.replace(old, new)),), "list", "edit", prior=1.5)
 
 
 def _cluster(name: str, *tests: str) -> Cluster:
