@@ -34,11 +34,11 @@ SHAPES: dict[str, Shape] = {
     "fit": Shape(
         "",
         "heal-bot 0.1.0, scikit-learn 1.9",
-        "Faults are planted in, and fixes mined from, projects of the street's `tune` half; each project is rated by what was fitted on the others. Fewer patches than the 800 that a judgement needs, and few of real faults: of three of those rated 0.75 and more none was right, all with one failing test, which is never called the repair. What the fit knows was chosen on the first 340 of these patches. `rule` is the evidence that lacks nothing, which alone was called healed before.",
+        "Faults are planted in, and fixes mined from, projects of the street's `tune` half; each project is rated by what was fitted on the others. Fewer patches than the 800 that a judgement needs, and few of real faults: of three of them rated 0.75 and more none was right, all for one failing test, which is never called the repair (`single`; `likely` are those for several). What the fit knows was chosen on the first 340 of these patches. `rule` is the evidence that lacks nothing, which alone was called healed before.",
         (
             ("patches that pass, of projects; of real fixes", "0 of 0; 0", "patches, projects, real_patches"),
             ("skill of the fitted probability over the better of two baselines; calibration error", "0.000; 0.0000", "brier_skill, ece"),
-            ("right of those rated 0.9 and more; 0.75 to 0.9; of those that the rule of before called healed", "0 of 0; 0 of 0; 0 of 0", "high.right, high.n, medium.right, medium.n, rule.right, rule.n"),
+            ("right of those rated 0.9 and more; 0.75 to 0.9 for several failing tests; of those that the rule of before called healed", "0 of 0; 0 of 0; 0 of 0", "high.right, high.n, likely.right, likely.n, rule.right, rule.n"),
             ("mined fixes that a candidate equals; one of the first 300; as fitted on other projects", "0 of 0; 0; 0", "order.equalled, order.fixes, order.covered_300_today, order.covered_300"),
         ),
     ),

@@ -108,7 +108,7 @@ def heal(
             verified = panel.heard(verified)
         ledger.settle(run, proposal, verified)
         edges.store.save(conclude())
-    _withdraw_refused(ledger, history, panel)
+    _hear_suggestion(ledger, history, panel)
     ledger.accept_likely()
     _confirm_rival(context, found, ledger, panel)
     return conclude()
@@ -131,13 +131,18 @@ def _set_aside(
     return left.report
 
 
-def _withdraw_refused(ledger: AttemptLog, history: History, panel: Panel) -> None:
+def _hear_suggestion(ledger: AttemptLog, history: History, panel: Panel) -> None:
     """Take back suggestions that a package outweighs or a critic refuses, until one stands."""
-    while (suggestion := ledger.suggestion) and (
-        why := package_bisection.explain_outweighed(suggestion, history.packages)
-        or panel.refusal(suggestion.confirmed)
-    ):
-        ledger.withdraw(suggestion, why)
+    while suggestion := ledger.suggestion:
+        if why := package_bisection.explain_outweighed(suggestion, history.packages):
+            ledger.withdraw(suggestion, why)
+            continue
+        if suggestion.confirmed.heard:
+            return
+        if isinstance(heard := panel.heard(suggestion.confirmed), Verdict):
+            ledger.withdraw(suggestion, heard.detail)
+        else:
+            ledger.hear(suggestion, heard)
 
 
 def _confirm_rival(
@@ -145,7 +150,7 @@ def _confirm_rival(
 ) -> None:
     """Try the rival of the suggestion: where it holds too a person is asked, else it is no rival.
 
-    What had no other rival is the repair then.
+    What had no other rival is then what it is rated alone.
     """
     run, first, rival = context.run, ledger.suggestion, ledger.rival()
     late = run.over() or run.left() < found.baseline.suite.seconds
@@ -155,13 +160,10 @@ def _confirm_rival(
     if isinstance(verified, Confirmed) and (why := panel.refusal(verified)):
         verified = Verdict(VerdictStatus.UNCONFIRMED, detail=why)
     ledger.settle(run, rival, verified)
-    known = first.attempt.rival
-    if isinstance(verified, Verdict) and verified.measured and known and known.alone:
-        alone = replace(first.attempt, lacks=(), rival=None, confidence=None)
-        if isinstance(heard := panel.heard(first.confirmed), Verdict):
-            ledger.withdraw(first, heard.detail)
-        else:
-            ledger.settle(run, Proposal((alone,)), heard)
+    alone = first.attempt.rival.alone if first.attempt.rival else None
+    if isinstance(verified, Verdict) and verified.measured and alone is not None:
+        ledger.settle(run, Proposal((alone,)), first.confirmed)
+        ledger.accept_likely()
 
 
 def _reproduce(

@@ -27,6 +27,8 @@ HERE = Path(__file__).parent
 REPAIR = HERE.parent.parent / "heal_bot" / "repair"
 SHIPPED = REPAIR / "ranking" / "patch_probability.json"
 _HIGH, _MEDIUM = 0.9, 0.75
+# Between what one and what two failing tests are as a feature.
+_ONE = 0.9
 _Z = 1.96
 Row = dict[str, Any]
 
@@ -53,7 +55,7 @@ def main(argv: list[str]) -> int:
     made = probability.describe(pools, sample, told, read_date("pools"))
     text = f"{json.dumps(made, indent=1)}\n"
     found = {"patches": made["provenance"]["patches"], **summarize(sample, told)}
-    found["rule"] = judge_rule(pools)
+    found |= {"rule": judge_rule(pools), "ranked": judge_ranking(pools)}
     if asked.check:
         found["ships"] = SHIPPED.read_text(encoding="utf-8") == text
     else:
@@ -96,20 +98,22 @@ def summarize(sample: Sample, told: np.ndarray) -> Row:
     """What the probability is worth on projects it was not fitted on."""
     from benchmarks.fit.probability import score
 
-    def count_right(chosen: np.ndarray) -> Row:
+    def count_right(rated: np.ndarray) -> Row:
+        chosen = sample.whole & rated
         right, count = int(sample.y[chosen].sum()), int(chosen.sum())
         return {"n": count, "right": right, "interval": wilson(right, count)}
 
-    rates = score(sample, told)
+    rates, medium = score(sample, told), (told >= _MEDIUM) & (told < _HIGH)
     return {
-        "judged": len(sample.y),
         "projects": len(set(sample.projects)),
-        "real_patches": int(sample.real.sum()),
-        "right_share": round(float(sample.y.mean()), 3),
+        "real_patches": int((sample.whole & sample.real).sum()),
+        "right_share": round(float(sample.y[sample.whole].mean()), 3),
         "brier_skill": min(rates["skill_over_rate"], rates["skill_over_tests"]),
         **rates,
         "high": count_right(told >= _HIGH),
-        "medium": count_right((told >= _MEDIUM) & (told < _HIGH)),
+        "medium": count_right(medium),
+        "likely": count_right(medium & (sample.tests > _ONE)),
+        "single": count_right(medium & (sample.tests < _ONE)),
         "low": count_right(told < _MEDIUM),
     }
 
@@ -126,6 +130,23 @@ def judge_rule(pools: Sequence[Row]) -> Row:
     ]
     interval = wilson(sum(chosen), len(chosen))
     return {"n": len(chosen), "right": sum(chosen), "interval": interval}
+
+
+def judge_ranking(pools: Sequence[Row]) -> Row:
+    """Of pools with a right patch among several: where it is first as ranked, and by cost alone."""
+    from benchmarks.fit.features import is_refuted
+    from heal_bot.repair.ranking.patch_ranking import CHANGED
+
+    def rank(group: Row) -> tuple[bool, float]:
+        return is_refuted(group), group["prior"] + CHANGED * group["varied_other"]
+
+    asked = [p["groups"] for p in pools if len(p["groups"]) > 1]
+    asked = [groups for groups in asked if any(group["right"] for group in groups)]
+    return {
+        "pools": len(asked),
+        "first": sum(bool(min(groups, key=rank)["right"]) for groups in asked),
+        "by_cost": sum(bool(min(groups, key=lambda g: g["prior"])["right"]) for groups in asked),
+    }
 
 
 def wilson(right: int, count: int) -> list[float]:
@@ -163,6 +184,6 @@ def _show(sample: Sample, told: np.ndarray) -> None:
 
     above = math.inf
     for edge in probability.BANDS:
-        chosen = (told >= edge) & (told < above)
+        chosen = sample.whole & (told >= edge) & (told < above)
         print(f"rated {edge:.1f} and more: {int(sample.y[chosen].sum())} of {int(chosen.sum())}")
         above = edge

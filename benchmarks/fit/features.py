@@ -46,7 +46,7 @@ def measure_group(pool: Pool, members: Sequence[int]) -> dict[str, float]:
 def _list_rivals(group: Row, groups: Sequence[Row]) -> list[Row]:
     """The groups beside one that nothing refutes; all others of one that is refuted itself."""
     others = [one for one in groups if one is not group]
-    return [one for one in others if _is_refuted(group) or not _is_refuted(one)]
+    return [one for one in others if is_refuted(group) or not is_refuted(one)]
 
 
 def is_strong(group: Row, groups: Sequence[Row], pool: Row) -> bool:
@@ -58,10 +58,11 @@ def is_strong(group: Row, groups: Sequence[Row], pool: Row) -> bool:
     vouched = min(tests, inputs) >= _TESTS and not group["uncallable"]
     vouched = vouched and (tests > _TESTS or bool(group["worked"]))
     alone = not _list_rivals(group, groups) and not pool["uncompared"]
-    return vouched and alone and not _is_refuted(group)
+    return vouched and alone and not is_refuted(group)
 
 
-def _is_refuted(group: Row) -> bool:
+def is_refuted(group: Row) -> bool:
+    """Whether something that worked does not, or nothing is decided, with a group."""
     return bool(group["any_spoiled"] or group["contradicted"] or group["vacuous"] or group["flat"])
 
 

@@ -36,6 +36,7 @@ class Sample:
     weights: np.ndarray
     tests: np.ndarray
     real: np.ndarray
+    whole: np.ndarray
 
 
 def gather(pools: Sequence[Row]) -> Sample:
@@ -43,7 +44,7 @@ def gather(pools: Sequence[Row]) -> Sample:
 
     In most searches for a real bug the right patch is not among the candidates.
     """
-    rows: list[tuple[dict[str, float], bool, str, float, str]] = []
+    rows: list[tuple[dict[str, float], bool, str, float, str, bool]] = []
     for pool in pools:
         groups = pool["groups"]
         wrong = [group for group in groups if not group["right"]]
@@ -53,10 +54,13 @@ def gather(pools: Sequence[Row]) -> Sample:
         for version in versions:
             measured = _measure(version, pool)
             rows += [
-                (row, bool(group["right"]), pool["project"], 1 / len(versions), pool["origin"])
+                (
+                    row, bool(group["right"]), pool["project"], 1 / len(versions), pool["origin"],
+                    version is groups,
+                )
                 for row, group in zip(measured, version, strict=True)
                 if group["right"] is not None
-            ]
+            ]  # fmt: skip
     columns = list(zip(*rows, strict=True))
     weights, real = np.array(columns[3]), np.array(columns[4]) == "fix"
     if real.any():
@@ -65,7 +69,7 @@ def gather(pools: Sequence[Row]) -> Sample:
     return Sample(
         np.array([[row[name] for name in FEATURES] for row in columns[0]]),
         np.array(columns[1], dtype=float), np.array(columns[2]), weights,
-        np.array([row["tests"] for row in columns[0]]), real,
+        np.array([row["tests"] for row in columns[0]]), real, np.array(columns[5]),
     )  # fmt: skip
 
 
@@ -179,7 +183,7 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
     """What ships: the fit on everything, as data, and how often its ratings held elsewhere."""
     fitted = fit(sample)
     edges = zip(BANDS, (np.inf, *BANDS), strict=False)
-    bands = [(low, (told >= low) & (told < high)) for low, high in edges]
+    bands = [(low, sample.whole & (told >= low) & (told < high)) for low, high in edges]
     points = zip(fitted.isotonic.X_thresholds_, fitted.isotonic.y_thresholds_, strict=True)
     numbers = zip(
         FEATURES, fitted.scaler.mean_, fitted.scaler.scale_, fitted.logistic.coef_[0], strict=True
@@ -187,7 +191,7 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
     return {
         "provenance": {
             "date": date,
-            "patches": len({(p["project"], p["case"], n) for p in pools for n in _labelled(p)}),
+            "patches": int(sample.whole.sum()),
             "pools": len(pools),
             "projects": sorted(set(sample.projects)),
         },
@@ -202,10 +206,6 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
             for low, chosen in bands
         ],
     }
-
-
-def _labelled(pool: Row) -> list[int]:
-    return [n for n, group in enumerate(pool["groups"]) if group["right"] is not None]
 
 
 def _round(number: float) -> float:

@@ -103,7 +103,7 @@ _UNHEALED = 4
 @click.option(
     "--min-confidence",
     type=float,
-    help="Probability of being right from which a patch is ready, not a draft (0.9).",
+    help="Probability from which a patch of the rules is the repair (0.9).",
 )
 @click.option("--candidates", type=int, help="Model answers to sample and compare, 1 to 3 (1).")
 @click.option(

@@ -215,7 +215,7 @@ def _choice(choice: Choice, names: Mapping[str, str]) -> dict[str, Any]:
         "functions": _functions(patch.edits),
         "proposer": attempt.candidate.proposer,
         "attempt": attempt.number,
-        "patch": _patch(patch, names, attempt.confidence),
+        "patch": _patch(patch, names, None),
     }
 
 

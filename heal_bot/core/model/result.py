@@ -177,13 +177,13 @@ class Calls:
 class Rival:
     """An attempt that passes the same tests, a call that tells both apart, and what each answers.
 
-    `alone` where nothing else that passes behaves otherwise.
+    `alone` is the one that it rivals as it would be rated without, where it has no other rival.
     """
 
     attempt: int
     call: str
     answers: tuple[str, str]
-    alone: bool
+    alone: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +221,7 @@ class Attempt:
     def is_likely(self) -> bool:
         """Whether it is likely enough to be right, though it lacks something, for a draft.
 
-        Of 26 patches of medium confidence that several failing tests vouched for 22 were right; of
-        32 for one test alone 23, and none of the three among them that were for real faults
-        (`python -m benchmarks fit`).
+        One failing test alone is not enough: `likely` and `single` of `python -m benchmarks fit`.
         """
         known, fixed = self.confidence, self.verdict.fixed
         return known is not None and known.level is ConfidenceLevel.MEDIUM and len(fixed) > 1

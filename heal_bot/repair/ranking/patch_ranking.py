@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.model import Attempt, CallResult, Calls, Failure, Rival
-from heal_bot.core.statuses import ConfidenceLevel
+from heal_bot.core.model import Attempt, CallResult, Calls, Confidence, Failure, Rival
+from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff, evidence_strength
@@ -18,10 +18,8 @@ from heal_bot.repair.ranking.evidence_strength import PatchEvidence
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
 from heal_bot.repair.ranking.patch_probability import load_model, measure_features
 
-# What a patch loses that changes all varied calls. Of 58 searches in which several behaviours pass
-# and one is right, that one comes first in 36 with it and in 30 without; with what is objected to
-# last, nine other prices added none.
-_CHANGED = 2.0
+# What a patch loses that changes all varied calls (`ranked` of `python -m benchmarks fit`).
+CHANGED = 2.0
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
 _CLIP = 80
@@ -66,7 +64,11 @@ def choose_patches(
         rivals = _rivals(group, others)
         missing = _lacks(pool, group, rivals)
         attempt = _weigh([group, *others], len(failures), least, missing)
-        yield replace(attempt, rival=_find_rival(pool, group, rivals))
+        rival = _find_rival(pool, group, rivals)
+        if rival is not None and len(rivals) == 1:
+            left = [other for other in others if other is not rivals[0]]
+            rival = replace(rival, alone=_weigh([group, *left], len(failures), least, ()))
+        yield replace(attempt, rival=rival)
 
 
 def _weigh(
@@ -74,18 +76,28 @@ def _weigh(
 ) -> Attempt:
     """The first patch of the first of some groups, with how likely it is to be right.
 
-    Where that is high, what its evidence is missing is a doubt, and else what it lacks. For one
-    failing test alone it is never more than medium.
+    Where that is high, what its evidence is missing is a doubt, and else what it lacks. A partial
+    fix, and what another run found among others that are not known here, are not rated.
     """
+    first = groups[0].members[0]
+    if first.candidate.lacks is not None or first.verdict.status != VerdictStatus.FIXED:
+        return replace(first, lacks=missing)
     priors = [group.members[0].candidate.prior for group in groups]
     features = measure_features(failures, priors, 0, strong=not missing)
     confidence = load_model().rate(features, least)
-    if failures == 1 and confidence.level is ConfidenceLevel.HIGH:
-        confidence = replace(confidence, level=ConfidenceLevel.MEDIUM)
-    first = replace(groups[0].members[0], confidence=confidence)
-    if confidence.level is ConfidenceLevel.HIGH:
+    first = replace(first, confidence=_cap(confidence, groups[0], failures))
+    if first.confidence is not None and first.confidence.level is ConfidenceLevel.HIGH:
         return replace(first, lacks=(), doubts=(*first.doubts, *missing))
     return replace(first, lacks=missing or (confidence.ground,))
+
+
+def _cap(confidence: Confidence, group: _Group, failures: int) -> Confidence:
+    """Low where something refutes a group, never more than medium for one failing test alone."""
+    if group.is_refuted:
+        return replace(confidence, level=ConfidenceLevel.LOW)
+    if failures == 1 and confidence.level is ConfidenceLevel.HIGH:
+        return replace(confidence, level=ConfidenceLevel.MEDIUM)
+    return confidence
 
 
 def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, str]:
@@ -124,7 +136,7 @@ def _find_rival(pool: Pool, first: _Group, rivals: Sequence[_Group]) -> Rival | 
     if found is None:
         return None
     call, answers = found
-    return Rival(rivals[0].members[0].number, call, answers, alone=len(rivals) == 1)
+    return Rival(rivals[0].members[0].number, call, answers)
 
 
 def _rivalry(first: _Group, rivals: Sequence[_Group], calls: Calls) -> str:
@@ -152,7 +164,7 @@ def _group(pool: Pool, members: Sequence[int]) -> _Group:
     other = pool.find_changed(first)
     return _Group(
         members=tuple(fixes),
-        cost=fixes[0].candidate.prior + _CHANGED * changed,
+        cost=fixes[0].candidate.prior + CHANGED * changed,
         row=(*row, *pool.examples[1 + first]),
         inputs=pool.count_inputs(first),
         spoiled=tuple(_turned(pool, row, n) for n in other if n in pool.calls.worked),

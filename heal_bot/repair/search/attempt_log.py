@@ -200,9 +200,16 @@ class AttemptLog:
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """Of those that held, the one that fixes most."""
+        """Of those that held, one that is likely to be right, then the one that fixes most."""
         found = self.suggestions.values()
-        return max(found, key=lambda one: len(one.fixed), default=None)
+        return max(found, key=lambda one: (_is_likely(one), len(one.fixed)), default=None)
+
+    def hear(self, suggestion: Suggestion, heard: Confirmed) -> None:
+        """Keep what critics ask about a suggestion as what it lacks."""
+        asked = [why for why in heard.objections if why not in suggestion.confirmed.objections]
+        self.suggestions[suggestion.attempt.cluster] = replace(
+            suggestion, confirmed=heard, why=(*suggestion.why, *asked)
+        )
 
     def withdraw(self, suggestion: Suggestion, why: str) -> None:
         """Take a suggestion back, since it was shown to be wrong."""
@@ -215,9 +222,7 @@ class AttemptLog:
         What its evidence lacks is the first doubt.
         """
         found = self.suggestion
-        if self.confirmed or found is None or found.why != found.attempt.lacks:
-            return
-        if not found.attempt.is_likely:
+        if self.confirmed or self.question or found is None or not _is_likely(found):
             return
         certificate = found.confirmed.certificate
         doubts = tuple(dict.fromkeys((*found.why, *certificate.doubts)))
@@ -259,6 +264,11 @@ class AttemptLog:
         if note not in self.notes:
             self.notes.append(note)
             run.emit(Noted(stage="repair", message=note))
+
+
+def _is_likely(suggestion: Suggestion) -> bool:
+    """Whether a suggestion is likely to be right, and nobody objects to it."""
+    return suggestion.attempt.is_likely and suggestion.why == suggestion.attempt.lacks
 
 
 def _change(candidate: Candidate) -> str:

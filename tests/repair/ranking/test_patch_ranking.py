@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -183,6 +183,61 @@ def test_what_is_rated_high_lacks_nothing(
     assert bool(first.lacks) is lacks
 
 
+@pytest.mark.parametrize(
+    ("rows", "more"),
+    [
+        (("xxx", "aab"), {"worked": [2]}),
+        (("xxx+", "aax-"), {"examples": 1}),
+        (("xyzxyzxyzx", "aaaaaaaaaa"), {"recorded": 10}),
+    ],
+    ids=["spoiled", "an example fails", "the same for all"],
+)
+def test_what_is_refuted_is_rated_low_however_cheap_it_is(
+    rows: tuple[str, str], more: dict[str, Any]
+) -> None:
+    called = Called(_rows(*rows, **{"recorded": 3, **more}))
+    examples = replace(called.calls.rows[0][-1], how="held") if "examples" in more else None
+    if examples is not None:
+        before = (*called.calls.rows[0][:-1], examples)
+        called = Called(replace(called.calls, rows=(before, called.calls.rows[1])))
+    (first,) = choose_patches(called, [_fix(1, 0.0)], FAILURES * 3, _held, 0.75)  # type: ignore[arg-type]
+    assert first.confidence is not None
+    assert first.confidence.level is ConfidenceLevel.LOW
+    assert first.lacks
+
+
+def _replayed(fix: Attempt) -> Attempt:
+    return replace(fix, candidate=replace(fix.candidate, lacks=()))
+
+
+def _partial(fix: Attempt) -> Attempt:
+    return replace(fix, verdict=Verdict("improved", ("t",)))
+
+
+@pytest.mark.parametrize("change", [_replayed, _partial])
+def test_what_nothing_was_fitted_for_is_not_rated_and_weighed_by_its_evidence(
+    change: Callable[[Attempt], Attempt],
+) -> None:
+    fix = change(_fix(1, 0.0))
+    for row, lacks in (("aax", False), ("axx", True)):
+        called = Called(_rows("xxx", row, recorded=3, worked=[2]))
+        (first,) = choose_patches(called, [fix], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
+        assert first.confidence is None
+        assert bool(first.lacks) is lacks
+
+
+@pytest.mark.parametrize(("prior", "level"), [(1.0, "high"), (3.0, "medium"), (9.0, "low")])
+def test_a_rival_says_how_the_first_would_be_rated_without_it(prior: float, level: str) -> None:
+    called = Called(_rows("xxx", "aab", "aac", recorded=2))
+    fixes = [_fix(1, prior), _fix(2, prior + 1)]
+    first = next(choose_patches(called, fixes, FAILURES * 3, _held, 0.9))  # type: ignore[arg-type]
+    assert first.rival is not None
+    assert first.rival.alone is not None
+    assert first.rival.alone.confidence is not None
+    assert first.rival.alone.confidence.level == level
+    assert bool(first.rival.alone.lacks) is (level != "high")
+
+
 @pytest.mark.parametrize(("dearer", "first"), [(1.5, 2), (2.5, 1)])
 def test_what_changes_fewer_of_the_varied_calls_comes_first_unless_it_is_much_dearer(
     dearer: float, first: int
@@ -282,7 +337,7 @@ def test_a_person_is_asked_where_either_of_two_lacks_nothing_but_the_answer(
     failures = FAILURES * given.pop("failing", 3)
     first = next(iter(choose_patches(Called(_rows(*rows, **given)), fixes, failures, _held, 0.9)))  # type: ignore[arg-type]
     rival = first.rival
-    assert (rival and (rival.attempt, rival.call, rival.answers, rival.alone)) == asked
+    assert (rival and (rival.attempt, rival.call, rival.answers, rival.alone is not None)) == asked
 
 
 @pytest.mark.parametrize("text", ["a  b", "x" * 200, "[1, …"])

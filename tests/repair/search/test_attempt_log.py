@@ -99,3 +99,21 @@ def test_beside_a_patch_that_stands_a_likely_suggestion_stays_one(tmp_path: Path
     log.accept_likely()
     assert [winner.number for winner in log.held] == [2]
     assert log.suggestion is not None
+
+
+def test_what_a_critic_asks_keeps_a_likely_change_a_suggestion(tmp_path: Path) -> None:
+    log = _log(tmp_path, _attempt(1, ConfidenceLevel.MEDIUM))
+    (found,) = log.suggestions.values()
+    log.hear(found, replace(found.confirmed, objections=("what of negative totals?",), heard=True))
+    log.accept_likely()
+    assert log.confirmed is None
+    assert log.suggestion is not None
+    assert log.suggestion.why == (*WEAK, "what of negative totals?")
+
+
+def test_a_likely_suggestion_comes_before_one_that_fixes_more(tmp_path: Path) -> None:
+    unlikely, likely = _attempt(1, ConfidenceLevel.LOW, 4), _attempt(2, ConfidenceLevel.MEDIUM)
+    log = _log(tmp_path, unlikely, likely)
+    log.accept_likely()
+    assert [winner.number for winner in log.held] == [2]
+    assert [one.attempt.number for one in log.suggestions.values()] == [1]
