@@ -18,6 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heal_bot.core.statuses import LIKELY, SURE
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -26,9 +28,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 REPAIR = HERE.parent.parent / "heal_bot" / "repair"
 SHIPPED = REPAIR / "ranking" / "patch_probability.json"
-_HIGH, _MEDIUM = 0.9, 0.75
 # Between what one and what two failing tests are as a feature.
-_ONE = 0.9
+_ONE = math.log1p(1.5)
 _Z = 1.96
 Row = dict[str, Any]
 
@@ -103,18 +104,18 @@ def summarize(sample: Sample, told: np.ndarray) -> Row:
         right, count = int(sample.y[chosen].sum()), int(chosen.sum())
         return {"n": count, "right": right, "interval": wilson(right, count)}
 
-    rates, medium = score(sample, told), (told >= _MEDIUM) & (told < _HIGH)
+    rates, medium = score(sample, told), (told >= LIKELY) & (told < SURE)
     return {
         "projects": len(set(sample.projects)),
         "real_patches": int((sample.whole & sample.real).sum()),
         "right_share": round(float(sample.y[sample.whole].mean()), 3),
         "brier_skill": min(rates["skill_over_rate"], rates["skill_over_tests"]),
         **rates,
-        "high": count_right(told >= _HIGH),
+        "high": count_right(told >= SURE),
         "medium": count_right(medium),
         "likely": count_right(medium & (sample.tests > _ONE)),
         "single": count_right(medium & (sample.tests < _ONE)),
-        "low": count_right(told < _MEDIUM),
+        "low": count_right(told < LIKELY),
     }
 
 

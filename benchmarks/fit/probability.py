@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.fit.features import Row, is_strong
+from heal_bot.core.statuses import LIKELY, SURE
 from heal_bot.repair.ranking.patch_probability import measure_features
 
 FEATURES = ("tests", "prior", "share", "rivals", "strong")
@@ -23,7 +24,7 @@ _FOLDS = 10
 _STRENGTH = 0.3
 _BINS = 10
 # From which ratings on it is told how often patches that were rated so were right.
-BANDS = (0.9, 0.75, 0.5, 0.25, 0.0)
+BANDS = (SURE, LIKELY, 0.5, 0.25, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,14 +192,13 @@ def command(
             from heal_bot import api, wiring
             from heal_bot.cli.console_output import choose_sink
             from heal_bot.core import bundle
-            from heal_bot.wiring.proposers import NOTHING
 
             bundle.check_writable(out)
             job = wiring.HealJob(
                 repo=repo, junit=junit, python=python, only=only, good=good, targets=target,
                 out=out, request_file=request_file, memory=memory, replies=replies,
             )  # fmt: skip
-            own = _resumed(resume) if resume is not None else NOTHING
+            own = _resumed(resume)
             if kept := bundle.set_aside(out):
                 click.echo(f"heal-bot: the bundle in {out} is kept as {kept}", err=True)
             limits = chosen.max_minutes, chosen.max_usd
@@ -210,7 +209,7 @@ def command(
             raise
         record = _ended(request_file, out, chosen, error)
     _tell(record, out, as_json=as_json, verbose=verbose)
-    if record.choices and not (as_json or quiet):
+    if not (as_json or quiet):
         _ask(record, repo)
     if exit_code and record.status not in _FINE:
         raise click.exceptions.Exit(_UNHEALED)
@@ -238,7 +237,7 @@ def _ask(record: OutcomeRecord, repo: Path) -> None:
     """Ask a person at a terminal which change is right, and apply it; Enter leaves it open."""
     from heal_bot.cli.apply import apply_choice
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (record.choices and sys.stdin.isatty() and sys.stdout.isatty()):
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     names = [choice.id for choice in record.choices]
@@ -253,13 +252,15 @@ def _ask(record: OutcomeRecord, repo: Path) -> None:
         apply_choice(record, pick, repo)
 
 
-def _resumed(folder: Path) -> CustomProposers:
+def _resumed(folder: Path | None) -> CustomProposers:
     """What a bundle brings: its patch before all search, and its memory. Both are judged anew."""
     from heal_bot.core import bundle
     from heal_bot.repair.search import attempt_history as memories
     from heal_bot.repair.search.replay_proposer import Replay
-    from heal_bot.wiring.proposers import CustomProposers
+    from heal_bot.wiring.proposers import NOTHING, CustomProposers
 
+    if folder is None:
+        return NOTHING
     record = bundle.read(folder)
     return CustomProposers(first=(Replay([record]),), before=memories.load_record(record.memory))
 

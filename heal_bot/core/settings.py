@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from heal_bot.core.errors import UsageError
+from heal_bot.core.statuses import LIKELY, SURE
 from heal_bot.core.text import Secret, one_line
 
 CONFIG = ".heal-bot.yml"
@@ -46,7 +47,7 @@ class Settings(BaseModel):
     max_usd: Annotated[float, Field(ge=0, le=1000)] = 1.0
     max_usd_per_day: Annotated[float, Field(ge=0, le=100_000)] = 5.0
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = 10
-    min_confidence: Annotated[float, Field(ge=0.75, le=1)] = 0.9
+    min_confidence: Annotated[float, Field(ge=LIKELY, le=1)] = SURE
     candidates: Annotated[int, Field(ge=1, le=3)] = 1
     sandbox: Literal["strict", "reduced"] = "strict"
     loopback: bool = False

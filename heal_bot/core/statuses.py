@@ -21,8 +21,10 @@ FailureStatus = StrEnum(
 VerdictStatus = StrEnum(
     "VerdictStatus", "FIXED IMPROVED UNCHANGED REGRESSION REJECTED TIMEOUT ERROR UNCONFIRMED"
 )
-# How far a patch is to be believed, in words.
+# How far a patch is to be believed, in words, and the probabilities from which it is medium, which
+# nobody can lower, and by default high (`likely` and `high` of `python -m benchmarks fit`).
 ConfidenceLevel = StrEnum("ConfidenceLevel", "HIGH MEDIUM LOW")
+LIKELY, SURE = 0.75, 0.9
 # How a whole run ended.
 OutcomeStatus = StrEnum(
     "OutcomeStatus",

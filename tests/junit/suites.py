@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+_PREPARED = """
+class TestPrepared(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise OSError("no class")
+
+    def test_one(self):
+        pass
+
+    def test_two(self):
+        pass
+"""
 ZOO = {
     "shop/__init__.py": "",
     "shop/core.py": '''
@@ -119,17 +131,8 @@ class Cases(unittest.TestCase):
     def test_fails(self):
         self.assertEqual(add(1, 1), 2)
 
-class Prepared(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        raise OSError("no class")
-
-    def test_one(self):
-        pass
-
-    def test_two(self):
-        pass
-""",
+"""
+    + _PREPARED,
     "tests/test_broken.py": "import nothing_of_this_name\n",
     "tests/test_syntax.py": "def test_x(:\n",
     "tests/test_k.py": "class TestQ:\n    def test_z(self):\n        assert False\n",
@@ -168,17 +171,9 @@ class TestCalc(unittest.TestCase):
     def test_skipped(self):
         self.fail()
 
-class TestPrepared(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        raise OSError("no class")
-
-    def test_one(self):
-        pass
-
-    def test_two(self):
-        pass
-
+'''
+    + _PREPARED
+    + """
 class TestLate(unittest.TestCase):
     def tearDown(self):
         raise OSError("late")
@@ -195,7 +190,7 @@ class TestFirst(Base, unittest.TestCase):
 
 class TestSecond(Base, unittest.TestCase):
     value = 2
-''',
+""",
     "tests/test_module.py": """
 import unittest
 

@@ -15,10 +15,8 @@ from itertools import pairwise
 from pydantic import BaseModel, ConfigDict
 
 from heal_bot.core.model import Confidence
-from heal_bot.core.statuses import ConfidenceLevel
+from heal_bot.core.statuses import LIKELY, ConfidenceLevel
 
-# Below it a patch is not called a repair at all, whatever a person asks for.
-_MEDIUM = 0.75
 # Beyond it the logistic function is 0 or 1 to the last digit.
 _LOGIT = 36.0
 
@@ -79,17 +77,13 @@ class PatchModel(_Data):
     bands: tuple[Band, ...]
     provenance: Provenance
 
-    def compute_score(self, features: Mapping[str, float]) -> float:
-        """The logarithm of the odds before calibration: what patches are ordered by."""
-        return self.intercept + sum(
+    def compute_probability(self, features: Mapping[str, float]) -> float:
+        """The probability that a patch with these features is right, between 0 and 1."""
+        score = self.intercept + sum(
             one.weight * (features[name] - one.mean) / one.scale
             for name, one in self.weights.items()
         )
-
-    def compute_probability(self, features: Mapping[str, float]) -> float:
-        """The probability that a patch with these features is right, between 0 and 1."""
-        score = max(-_LOGIT, min(_LOGIT, self.compute_score(features)))
-        return self._calibrate(1 / (1 + math.exp(-score)))
+        return self._calibrate(1 / (1 + math.exp(-max(-_LOGIT, min(_LOGIT, score)))))
 
     def _calibrate(self, raw: float) -> float:
         points = self.calibration
@@ -109,7 +103,7 @@ class PatchModel(_Data):
             f"{band.right} were right"
         )
         level = ConfidenceLevel.LOW
-        if p >= _MEDIUM:
+        if p >= LIKELY:
             level = ConfidenceLevel.HIGH if p >= least else ConfidenceLevel.MEDIUM
         return Confidence(level, p, ground)
 

@@ -84,11 +84,11 @@ def _weigh(
         return replace(first, lacks=missing)
     priors = [group.members[0].candidate.prior for group in groups]
     features = measure_features(failures, priors, 0, strong=not missing)
-    confidence = load_model().rate(features, least)
-    first = replace(first, confidence=_cap(confidence, groups[0], failures))
-    if first.confidence is not None and first.confidence.level is ConfidenceLevel.HIGH:
-        return replace(first, lacks=(), doubts=(*first.doubts, *missing))
-    return replace(first, lacks=missing or (confidence.ground,))
+    confidence = _cap(load_model().rate(features, least), groups[0], failures)
+    if confidence.level is ConfidenceLevel.HIGH:
+        doubts = (*first.doubts, *missing)
+        return replace(first, lacks=(), doubts=doubts, confidence=confidence)
+    return replace(first, lacks=missing or (confidence.ground,), confidence=confidence)
 
 
 def _cap(confidence: Confidence, group: _Group, failures: int) -> Confidence:

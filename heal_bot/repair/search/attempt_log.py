@@ -24,7 +24,7 @@ from heal_bot.core.model import (
     Target,
     Verdict,
 )
-from heal_bot.core.statuses import LASTING, VerdictStatus
+from heal_bot.core.statuses import LASTING, SURE, VerdictStatus
 from heal_bot.ports import Brief, Lab, Tree
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.source import edit, patch_policy
@@ -49,7 +49,7 @@ class AttemptLog:
     paths: tuple[str, ...] = ()
     python: str = ""
     passed: frozenset[str] = frozenset()
-    min_confidence: float = 0.9
+    min_confidence: float = SURE
     outdated: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)

@@ -10,7 +10,7 @@ from enum import Enum
 
 from heal_bot.core.events import Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
-from heal_bot.core.statuses import VerdictStatus
+from heal_bot.core.statuses import SURE, VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes, weigh_winner
 from heal_bot.repair.search.attempt_history import digest
@@ -42,7 +42,7 @@ class SearchLimits:
 
     candidates: int = 6_000
     attempts: int = 10
-    min_confidence: float = 0.9
+    min_confidence: float = SURE
     confirmation_seconds: float = 0.0
 
 
