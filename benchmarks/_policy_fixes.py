@@ -60,7 +60,7 @@ def measure(data: Path, seconds: float) -> dict[str, Any]:
         if time.monotonic() > ended:
             whole = False
             break
-        half = recipes.split(clone.repository.rpartition("/")[2])
+        half = recipes.split(clone.repository)
         for change, why, doubts in _judged(clone):
             sums[half].update(fixes=1, refused=bool(why), drafts=bool(doubts))
             if why and half == "tune":

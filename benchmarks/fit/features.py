@@ -39,7 +39,7 @@ def measure_group(pool: Pool, members: Sequence[int]) -> dict[str, float]:
         "varied_other": behavioral_diff.changed_share(unchanged[recorded:], row[recorded:]),
         "vacuous": float(pool.vacuous.issuperset(members)),
         "contradicted": float(behavioral_diff.is_contradicted(pool.examples, 1 + first)),
-        "flat": float(behavioral_diff.is_flat(unchanged, row)),
+        "flat": float(behavioral_diff.is_lookup(unchanged, row, recorded)),
     }
 
 

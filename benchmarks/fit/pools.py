@@ -1,7 +1,8 @@
 """Search for faults whose repair is known, and measure every patch that passes the visible tests.
 
-`python -m benchmarks.fit.pools --data DIR` plants faults in the projects of `tune` and takes their
-mined fixes; it keeps numbers alone, one line per pool, below DIR/pools, and goes on from there.
+`python -m benchmarks.fit.pools --data DIR` plants faults in the projects of `tune`, or takes their
+mined fixes; it keeps numbers alone, one line per pool, below DIR/pools, and goes on there. With
+`--split held` it does so below DIR/held-pools, on which nothing is fitted (`benchmarks offer`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from benchmarks.street.recipes import Recipe
 from heal_bot import wiring
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import (
+    Attempt,
     Baseline,
     Candidate,
     Cluster,
@@ -42,10 +44,11 @@ from heal_bot.core.model import (
     Target,
 )
 from heal_bot.core.settings import Settings
-from heal_bot.core.statuses import FailureStatus, VerdictStatus
+from heal_bot.core.statuses import SURE, FailureStatus, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.ports import RunContext, Session, Tree
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
+from heal_bot.repair.ranking.patch_ranking import choose_patches, explain_lookup
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits, search_cluster
 from heal_bot.repair.templates.template_proposer import TemplateProposer
@@ -81,10 +84,13 @@ class Fault:
     suite: SuiteRun
 
 
-def collect(repository: str, data: Path, origin: str, seed: int, until: float) -> int:
+def collect(
+    repository: str, data: Path, origin: str, seed: int, until: float, split: str = "tune"
+) -> int:
     """The pools of a project, one line each; how many there are."""
     begun = f"{origin}{seed}" if seed else origin
-    kept = data / "pools" / f"{begun}-{repository.replace('/', '+')}.jsonl"
+    folder = data / ("pools" if split == "tune" else f"{split}-pools")
+    kept = folder / f"{begun}-{repository.replace('/', '+')}.jsonl"
     if kept.exists() or time.time() > until:
         return 0
     rows: list[dict[str, Any]] = []
@@ -92,7 +98,7 @@ def collect(repository: str, data: Path, origin: str, seed: int, until: float) -
     kept.parent.mkdir(parents=True, exist_ok=True)
     try:
         clone = find(data, repository)
-        found = planted(clone, data, seed) if origin == "planted" else mined(clone, data)
+        found = planted(clone, data, seed) if origin == "planted" else mined(clone, data, split)
         for row in found:
             rows.append({"project": repository, **row})
             kept.with_suffix(".part").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
@@ -129,10 +135,10 @@ def planted(
                     return
 
 
-def mined(clone: Clone, data: Path) -> Iterator[dict]:
+def mined(clone: Clone, data: Path, split: str = "tune") -> Iterator[dict]:
     """The pools of the mined fixes of a project: their parent's source with their own tests."""
     for recipe in recipes.load("fixes"):
-        if recipe.repository != clone.repository or recipe.split != "tune":
+        if recipe.repository != clone.repository or recipe.split != split:
             continue
         try:
             row = _mined_one(clone, recipe, data)
@@ -288,6 +294,7 @@ def _pooled(made: RunContext, fault: Fault, visible: int) -> dict[str, Any] | No
         "red": len(fault.red), "suspects": len(cluster.suspects),
         "tried": sum(search.tried for search in log.searches),
         "rank": _rank(cluster, fault.right), "seconds": round(time.monotonic() - begin, 1),
+        "honest": _measure_right(replace(made, run=run), fault),
     }  # fmt: skip
     if not fixes:
         return row | {"groups": []}
@@ -299,14 +306,46 @@ def _pooled(made: RunContext, fault: Fault, visible: int) -> dict[str, Any] | No
         # Calls are made by what has judged.
         list(session.judge([fixes[0].candidate]))
         pool = compare_patches(session, fixes, len(fixed))
-    groups = pool.groups()
+        groups = pool.groups()
+        first = next(choose_patches(session, fixes, fixed, lambda attempt: False, SURE))
     labels = _label(replace(made, run=more), fault, pool, [group[0] for group in groups])
     told = [
         {"right": label, "why": why, "family": pool.fixes[group[0]].candidate.family,
          **{k: round(v, 4) for k, v in measure_group(pool, group).items()}}
         for group, (label, why) in zip(groups, labels, strict=True)
     ]  # fmt: skip
-    return row | {"uncompared": pool.uncompared, "groups": told}
+    offer = _describe_offer(first, [[pool.fixes[at].number for at in group] for group in groups])
+    return row | {"uncompared": pool.uncompared, "groups": told, "offer": offer}
+
+
+def _describe_offer(first: Attempt, groups: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Which group would be offered, how it is rated, and which other one a question is about."""
+    places = {number: at for at, group in enumerate(groups) for number in group}
+    rated, rival = first.confidence, first.rival
+    return {
+        "at": places[first.number], "level": str(rated.level) if rated else "",
+        "p": rated.p if rated else 0.0, "lacks": bool(first.lacks), "likely": first.is_likely,
+        "rival": places[rival.attempt] if rival else None,
+    }  # fmt: skip
+
+
+def _measure_right(made: RunContext, fault: Fault) -> dict[str, Any] | None:
+    """How many calls that no test makes the right change was tried on, and whether it is refused.
+
+    None where it could not be called.
+    """
+    red = [Failure(test, "", "") for test in fault.red]
+    right = Candidate(fault.right, "right", "right")
+    run = replace(made.run, deadline=made.run.clock() + 30)
+    with made.runner.warm(run, fault.tree, made.env, red, fault.near[:_GUARDS]) as session:
+        verdict = next(iter(session.judge([right])), None) if fault.right else None
+        if verdict is None or verdict.status != VerdictStatus.FIXED:
+            return None
+        calls = session.call([right])
+        if len(calls.rows) != 2 or not calls.rows[1]:
+            return None
+        varied = len(calls.rows[0]) - calls.examples - calls.recorded
+        return {"varied": varied, "refused": bool(explain_lookup(session, right))}
 
 
 def _without(suite: SuiteRun, tests: set[str]) -> SuiteRun:
@@ -408,19 +447,23 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
     parser.add_argument("--origin", choices=("planted", "fix"), default="planted")
     parser.add_argument("--only", default="", help="projects whose name has this in it")
+    parser.add_argument("--split", choices=("tune", "held"), default="tune")
     parser.add_argument("--seed", type=int, default=0, help="plant other faults than before")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args(argv)
     data, until = asked.data.resolve(), time.time() + 60 * asked.minutes
     names = [c.repository for c in clones(data) if asked.only in c.repository]
-    names = [n for n in names if recipes.split(n) == "tune" and not is_benchmarked(n)]
+    names = [n for n in names if recipes.split(n) == asked.split and not is_benchmarked(n)]
     if asked.origin == "fix":
         with_fix = {r.repository for r in recipes.load("fixes")}
         names = [name for name in names if name in with_fix]
     names.sort(key=lambda name: _weigh_tests(find(data, name)))
     with ProcessPoolExecutor(asked.jobs, max_tasks_per_child=1) as pool:
-        jobs = [pool.submit(collect, name, data, asked.origin, asked.seed, until) for name in names]
+        jobs = [
+            pool.submit(collect, name, data, asked.origin, asked.seed, until, asked.split)
+            for name in names
+        ]
         total = sum(job.result() for job in jobs)
     print(json.dumps({"pools": total, "projects": len(names)}))
     return 0
