@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.model import Attempt, CallResult, Calls, Confidence, Failure, Rival
+from heal_bot.core.model import Attempt, CallResult, Calls, Candidate, Confidence, Failure, Rival
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
@@ -23,6 +23,7 @@ CHANGED = 2.0
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
 _CLIP = 80
+LOOKUP = "calls that no test makes, and that returned several things, return one or none with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,15 @@ def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, 
     return len(first), "" if first == second else _told_apart(rows, names, calls)
 
 
+def explain_lookup(session: Session, candidate: Candidate) -> str:
+    """That a change which passes holds the tests' answers instead of computing; '' if it may."""
+    calls = session.call((candidate,))
+    if len(calls.rows) != 2 or not calls.rows[1]:
+        return ""
+    unchanged, row = (row[: len(row) - calls.examples] for row in calls.rows)
+    return LOOKUP if behavioral_diff.is_lookup(unchanged, row, calls.recorded) else ""
+
+
 def _rivals(first: _Group, others: Sequence[_Group]) -> list[_Group]:
     """The groups that speak against one; what spoils something that worked rivals none."""
     return [group for group in others if first.is_refuted or not group.is_refuted]
@@ -182,9 +192,7 @@ def _objections(shown: Pool, members: Sequence[int]) -> tuple[str, ...]:
         "a condition that told calls apart decides nothing with it": (
             shown.vacuous.issuperset(members)
         ),
-        "every call gives the same with it": behavioral_diff.is_flat(
-            shown.unchanged, shown.rows[first]
-        ),
+        LOOKUP: behavioral_diff.is_lookup(shown.unchanged, shown.rows[first], shown.calls.recorded),
     }
     return tuple(said for said, holds in found.items() if holds)
 

@@ -13,6 +13,7 @@ from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.core.statuses import SURE, VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes, weigh_winner
+from heal_bot.repair.ranking.patch_ranking import explain_lookup
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
@@ -315,6 +316,10 @@ def _converse(
         else:
             run.show("repair", _named(candidate), len(ledger.attempts) + 1)
             verdict = next(iter(session.judge((candidate,))))
+            if verdict.status == VerdictStatus.FIXED and (
+                why := explain_lookup(session, candidate)
+            ):
+                verdict = Verdict(VerdictStatus.REJECTED, detail=why)
             ledger.count(cluster, candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
             attempt = weigh_winner(cluster, session, ledger, attempt)

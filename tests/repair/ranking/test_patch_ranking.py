@@ -17,7 +17,12 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.core.statuses import ConfidenceLevel
-from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
+from heal_bot.repair.ranking.patch_ranking import (
+    LOOKUP,
+    choose_patches,
+    compare_calls,
+    explain_lookup,
+)
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
 RATED = "patches rated like this one"
@@ -188,9 +193,9 @@ def test_what_is_rated_high_lacks_nothing(
     [
         (("xxx", "aab"), {"worked": [2]}),
         (("xxx+", "aax-"), {"examples": 1}),
-        (("xyzxyzxyzx", "aaaaaaaaaa"), {"recorded": 10}),
+        (("xyzxyzxyzx", "aaaaaaaaaa"), {"recorded": 2}),
     ],
-    ids=["spoiled", "an example fails", "the same for all"],
+    ids=["spoiled", "an example fails", "the same for all others"],
 )
 def test_what_is_refuted_is_rated_low_however_cheap_it_is(
     rows: tuple[str, str], more: dict[str, Any]
@@ -273,18 +278,34 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
 
 
 @pytest.mark.parametrize("marked", [True, False])
-@pytest.mark.parametrize(("values", "flat"), [("ab" * 5, False), ("a" * 10, True)])
-def test_a_patch_after_which_every_call_returns_the_same_is_objected_to(
-    values: str, flat: bool, marked: bool
+@pytest.mark.parametrize(
+    ("before", "after", "lookup"),
+    [
+        ("xxstuvstuv", "abcdcdcdcd", False),
+        ("xxstuvstuv", "abcccccccc", True),
+        ("xxstuvstuv", "abcc#c#ccc", True),
+        ("xxstuvstuv", "ab########", True),
+        ("xxstststst", "abcccccccc", False),
+        ("xxstuvst##", "abcccccccc", False),
+        ("xxstuvstuv", "abcccccc!!", False),
+    ],
+    ids=["two results", "one result", "one or none", "none", "two before", "too few before",
+         "too little time"],
+)  # fmt: skip
+def test_a_patch_that_is_of_no_use_for_what_no_test_calls_holds_the_answers(
+    before: str, after: str, lookup: bool, marked: bool
 ) -> None:
-    def result(mark: str, value: str) -> CallResult:
-        return CallResult("returned", "int", value, mark, value if marked else "")
+    def result(at: int, letter: str) -> CallResult:
+        if letter in "!#":
+            return CallResult("skipped" if letter == "!" else "raised", "KeyError", "", letter)
+        return CallResult("returned", "int", letter, f"{at}{letter}", letter if marked else "")
 
-    before = [result(f"m{n}", f"v{n % 4}") for n in range(10)]
-    after = [result(f"k{n}", value) for n, value in enumerate(values)]
-    calls = Calls(tuple(map(str, range(10))), 10, (tuple(before), tuple(after)))
-    (first,) = choose_patches(Called(calls), [_fix(1, 1.0)], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
-    assert first.lacks == (("every call gives the same with it",) if flat else ())
+    rows = tuple(tuple(map(result, range(10), row)) for row in (before, after))
+    session: Any = Called(Calls(tuple(map(str, range(10))), 2, rows))
+    fix = _fix(1, 1.0)
+    (first,) = choose_patches(session, [fix], FAILURES * 3, _held, 0.9)
+    assert first.lacks == ((LOOKUP,) if lookup else ())
+    assert explain_lookup(session, fix.candidate) == (LOOKUP if lookup else "")
 
 
 @pytest.mark.parametrize(
