@@ -111,6 +111,7 @@ def heal(
     _hear_suggestion(ledger, history, panel)
     ledger.accept_likely()
     _confirm_rival(context, found, ledger, panel)
+    ledger.take_answer(request.choice)
     return conclude()
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from heal_bot import api, wiring
 from heal_bot.core import bundle, settings
+from heal_bot.core.model import Memory, digest_answer
 from heal_bot.core.outcome import OutcomeRecord
+from heal_bot.repair.search import attempt_history
 from tests.cli import terminal
 from tests.github_server import records
 
@@ -60,10 +62,11 @@ def _committed(folder: Path, files: dict[str, str]) -> Path:
     return repo
 
 
-def _healed(folder: Path, files: dict[str, str]) -> OutcomeRecord:
+def _healed(folder: Path, files: dict[str, str], memory: Path | None = None) -> OutcomeRecord:
     repo = _committed(folder, files)
     chosen = settings.load({}, options={"proposers": ("rules",), "sandbox": "reduced"})
-    api.heal(wiring.HealJob(repo, folder / "out", python=Path(sys.executable)), chosen)
+    job = wiring.HealJob(repo, folder / "out", python=Path(sys.executable), memory=memory)
+    api.heal(job, chosen)
     return bundle.read(folder / "out")
 
 
@@ -81,6 +84,17 @@ def test_where_two_changes_hold_the_run_asks_for_the_answer_that_decides(tmp_pat
         "A": SOURCE.replace("<", ">"), "B": SOURCE.replace("<", ">="),
     }  # fmt: skip
     assert {len(patch.fixed) for patch in held.values()} == {3}
+
+
+def test_what_a_person_answered_is_not_asked_again(tmp_path: Path) -> None:
+    kept = tmp_path / "memory.json"
+    attempt_history.save(kept, Memory(answers=(digest_answer("passed(4, 8)", "True"),)))
+    record = _healed(tmp_path, FILES, kept)
+    assert (record.status, record.question) == ("healed", None)
+    assert record.patch is not None
+    assert record.patch.files[0].content == SOURCE.replace("<", ">=")
+    assert "a person answered that passed(4, 8) gives True" in record.notes
+    assert attempt_history.load(kept).answers == (digest_answer("passed(4, 8)", "True"),)
 
 
 def test_what_does_not_hold_in_the_cold_run_is_no_choice_and_no_rival(tmp_path: Path) -> None:

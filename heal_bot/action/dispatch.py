@@ -111,7 +111,7 @@ def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None)
     asked = replace(located, request=request)
     if located.green:
         request_handlers.close_green(job, request, forge)
-    elif request.verb in {"heal", "retry"}:
+    elif request.verb in {"heal", "retry", "pick"}:
         request_handlers.heal_and_publish(
             job, asked, admitted.config_ref, forge, runs, heal or worker_process.heal
         )

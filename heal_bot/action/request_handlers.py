@@ -229,7 +229,7 @@ def close_green(job: ActionContext, request: HealRequest, forge: GitHub) -> None
 
 
 def reply_to_verb(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
-    """The verbs that start no run: pick, apply, explain, stop, help."""
+    """The verbs that start no run: apply, explain, stop, help."""
     request = asked.request
     number, reply_to = request.answered_in, request.reply_to
     assert number is not None
@@ -260,12 +260,6 @@ def _spoken(
         case "explain":
             return done, apply_comment_command.explain_proposals(
                 run, request.base_ref, forge, prefix
-            )
-        case "pick":
-            take = f"`heal-bot apply --bundle DIR --pick {request.choice}`"
-            return done, (
-                f"A comment does not take choice {request.choice} yet: in a checkout, {take} writes"
-                " it; `DIR` is the bundle of the run that asks."
             )
         case "stop":
             forge.talk.label(run, number, (STOPPED,))

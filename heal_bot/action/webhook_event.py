@@ -275,7 +275,7 @@ def _commit(
     found = read_command(event.action, event.sender, comment, 0, facts)
     if isinstance(found, Ignored):
         return Ignored(found.reason)
-    if found.request.verb not in {"heal", "retry"}:
+    if found.request.verb not in {"heal", "retry", "pick"}:
         return Ignored(f"/heal {found.request.verb} is for a pull request, not for a commit")
     sha = _sha(comment.commit_id)
     request = replace(

@@ -18,6 +18,7 @@ LIMIT = 256_000
 DAYS = 30
 _ENTRIES = 500
 _SETTLED = 8
+ANSWERS = 8
 
 Day = Annotated[int, Field(ge=0, le=10**6)]
 Number = Annotated[int, Field(ge=1, le=10**12)]
@@ -43,7 +44,10 @@ class Settled(Closed):
 
 
 class Entry(Closed):
-    """What is known of one set of failures on one branch."""
+    """What is known of one set of failures on one branch.
+
+    `question` has the digests of the answers A and B that decide, where its last run asked.
+    """
 
     base: Name
     day: Day
@@ -53,6 +57,8 @@ class Entry(Closed):
         default_factory=dict
     )
     lessons: Annotated[tuple[Lesson, ...], Field(max_length=5)] = ()
+    question: Annotated[tuple[Digest, ...], Field(max_length=2)] = ()
+    answers: Annotated[tuple[Digest, ...], Field(max_length=ANSWERS)] = ()
     proposal: Proposal | None = None
     settled: Annotated[tuple[Settled, ...], Field(max_length=_SETTLED)] = ()
 

@@ -80,12 +80,30 @@ def recall(
     prior = replace(prior, state=prior.update(state, request.base_ref))
     if prior.lifted:
         return prior
-    return replace(prior, memory=_remembered(run, prior, request, opened, forge))
+    prior = replace(prior, memory=_remembered(run, prior, request, opened, forge))
+    return _picked(prior, request) if request.verb == "pick" else prior
+
+
+def _picked(prior: Prior, request: HealRequest) -> Prior:
+    """With the answer that is picked as the newest, or with why there is none of that letter."""
+    asked = [one for one in prior.state.of_base(request.base_ref).values() if one.question]
+    asked.sort(key=lambda entry: entry.sha != request.base_sha)
+    answers = dict(zip("AB", asked[0].question, strict=False)) if asked else {}
+    if (picked := answers.get(request.choice)) is None:
+        reason = f"/heal pick {request.choice}: the choices are A and B"
+        if not asked:
+            reason = f"no question is remembered for branch {request.base_ref}; ask with /heal"
+        return replace(prior, done=Published("declined", reason))
+    given = tuple(one for one in prior.memory.answers if one != picked)
+    return replace(prior, memory=replace(prior.memory, answers=(*given, picked)))
 
 
 def decide(run: Run, prior: Prior, request: HealRequest, forge: Forge, options: Options) -> Prior:
-    """With the result where nothing needs to be searched, else with the open proposal."""
-    if prior.lifted or not request.base_sha:
+    """With the result where nothing needs to be searched, else with the open proposal.
+
+    Who picks a choice wants that one, whatever is proposed or was refused.
+    """
+    if prior.lifted or request.verb == "pick" or not request.base_sha:
         return prior
     opened = {pull.number: pull for pull in list_own_pulls(run, forge, options.prefix)}
     if done := _find_done(run, prior, request, opened, forge):
@@ -176,6 +194,7 @@ def _remembered(
     """What was tried on the branch and on the one it goes into, and what people refused there."""
     tried: dict[str, str] = {}
     lessons: dict[str, None] = {}
+    answers: dict[str, None] = {}
     for pull in opened.values():
         noted = pull_request_memory.read(pull.body) if pull.base_ref == request.base_ref else None
         tried.update(noted.memory.tried if noted else ())
@@ -183,10 +202,11 @@ def _remembered(
         for entry in prior.state.of_base(base).values():
             tried.update(entry.verdicts)
             lessons.update(dict.fromkeys(entry.lessons))
+            answers.update(dict.fromkeys(entry.answers))
     for one in prior.settled(request.base_ref):
         if one.proposal.pull not in opened and _applies(run, request, one.proposal.change, forge):
             tried.update(dict.fromkeys(one.proposal.change.parts, "rejected"))
-    return Memory(tuple(tried.items()), tuple(lessons)[:5])
+    return Memory(tuple(tried.items()), tuple(lessons)[:5], tuple(answers))
 
 
 def _applies(run: Run, request: HealRequest, proposal: ProposedChange, forge: Forge) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import HealRequest
+from heal_bot.core.model import HealRequest, digest_answer
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.statuses import LASTING
 from heal_bot.ports.code_host import Forge
 from heal_bot.publish.delivery_options import Options, Published
-from heal_bot.publish.healing_state import Entry, Proposal, Settled, State
+from heal_bot.publish.healing_state import ANSWERS, Entry, Proposal, Settled, State
 from heal_bot.publish.prior_decision import Prior
 from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.publish.state_store import change_state
@@ -43,7 +43,7 @@ def remember_run(
         if not base or not sha or not _is_worth(record, old):
             return state
         found = _proposal(old, record, sha, done, change, prior)
-        entry = _entry(old, record, base, sha, found, today)
+        entry = _entry(old, record, base, sha, found, prior)
         if refusal := _refusal(old, done, change, prior):
             entry = entry.add_settled(refusal)
         return state.with_entries({record.fingerprint: entry})
@@ -61,7 +61,10 @@ def remember_endings(run: Run, request: HealRequest, prior: Prior, forge: Forge)
 def _is_worth(record: OutcomeRecord, old: Entry | None) -> bool:
     """Whether there is anything to remember: a run that reproduced nothing has no failures."""
     return old is not None or bool(
-        record.patch or record.memory.lessons or any(one.digest for one in record.memory.tried)
+        record.patch
+        or record.question
+        or record.memory.lessons
+        or any(one.digest for one in record.memory.tried)
     )
 
 
@@ -71,8 +74,9 @@ def _entry(
     base: str,
     sha: str,
     proposal: Proposal | None,
-    today: int,
+    prior: Prior,
 ) -> Entry:
+    today, given = prior.situation.today, prior.memory.answers
     tried = dict(old.verdicts) if old else {}
     for one in record.memory.tried:
         if one.verdict in LASTING and len(one.digest) == 64:
@@ -81,6 +85,7 @@ def _entry(
     by_verdict: dict[str, tuple[str, ...]] = {}
     for digest, verdict in list(tried.items())[-_TRIED:]:
         by_verdict[verdict] = (*by_verdict.get(verdict, ()), digest)
+    answers = (*(one for one in (old.answers if old else ()) if one not in given), *given)
     settled = old.settled if old else ()
     if proposal is not None:
         settled = tuple(one for one in settled if one.proposal.pull != proposal.pull)
@@ -88,9 +93,17 @@ def _entry(
         "base": base, "day": today, "sha": sha, "status": record.status,
         "tried": by_verdict, "lessons": record.memory.lessons or (old.lessons if old else ()),
         "proposal": proposal, "settled": settled,
+        "question": _digest_answers(record), "answers": answers[-ANSWERS:],
     })  # fmt: skip
     same = old is not None and entry == old.model_copy(update={"day": today})
     return old if old and same and today - old.day < _DAYS_UNWRITTEN else entry
+
+
+def _digest_answers(record: OutcomeRecord) -> tuple[str, ...]:
+    """The answers that decide, in the order of the choices; none where nothing was asked."""
+    if (asked := record.question) is None:
+        return ()
+    return tuple(digest_answer(asked.call, answer.result) for answer in asked.answers)
 
 
 def _proposal(

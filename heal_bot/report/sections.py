@@ -147,7 +147,11 @@ def show_choices(record: OutcomeRecord, limit: int = 20_000) -> str:
         return ""
     commands = (f"`heal-bot apply --bundle DIR --pick {choice.id}`" for choice in record.choices)
     parts = [f"{choice.id}:\n\n{fence(choice.diff, 'diff', limit)}" for choice in record.choices]
-    told = f"In a checkout, {' or '.join(commands)} writes one; `DIR` is the bundle of the run."
+    picks = " or ".join(f"`/heal pick {choice.id}`" for choice in record.choices)
+    told = (
+        f"A comment {picks} proposes one. In a checkout, {' or '.join(commands)} writes one; `DIR`"
+        " is the bundle of the run."
+    )
     return fold("Both changes", "\n\n".join([*parts, told]))
 
 

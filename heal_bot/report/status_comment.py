@@ -27,7 +27,7 @@ HELP = """
 - `/heal path::name <hint>`: repair one test, or look at one function first
 - `/heal @<full SHA>`: the same for exactly that commit
 - `/heal retry <hint>`: try again, also what was closed, without what earlier runs remember
-- `/heal pick A`: how to take a choice of a run that ended with a question
+- `/heal pick A`: take a choice where a run ended with a question
 - `/heal apply`: put the open proposal onto this branch
 - `/heal explain`: what was tried so far
 - `/heal stop`: leave this pull request alone until the label `heal-bot-stop` is removed

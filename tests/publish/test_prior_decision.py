@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from heal_bot.core.model import digest_answer
 from heal_bot.publish.prior_decision import Situation
 from tests.github_server import records
 from tests.github_server.server import Fault
@@ -151,6 +152,45 @@ def test_a_run_without_a_patch_leaves_its_memory(scene: Scene) -> None:
     memory = scene.decide(situation=seen()).memory
     assert memory.tried == ((digest, "unchanged"),)
     assert memory.lessons == ("unchanged:total",)
+
+
+A, B = digest_answer("total([])", "0"), digest_answer("total([])", "raises IndexError")
+
+
+def test_what_is_picked_of_a_question_goes_to_the_next_search_and_stays(scene: Scene) -> None:
+    assert scene.publish(records.asked(scene.base), situation=seen()).status == "nothing"
+    prior = scene.decide(situation=seen(), verb="pick", choice="B")
+    assert (prior.done, prior.memory.answers) == (None, (B,))
+    scene.publish(situation=seen(), verb="pick", choice="B")
+    assert scene.decide(situation=seen(ONE)).memory.answers == (B,)
+
+
+def test_of_two_people_who_pick_otherwise_the_later_one_counts(scene: Scene) -> None:
+    for picked in "BA":
+        scene.publish(records.asked(scene.base), situation=seen(), verb="pick", choice=picked)
+    assert scene.decide(situation=seen(), verb="pick", choice="B").memory.answers == (A, B)
+
+
+@pytest.mark.parametrize(
+    ("asked", "choice", "reason"),
+    [
+        (False, "A", "no question is remembered for branch main; ask with /heal"),
+        (True, "C", "/heal pick C: the choices are A and B"),
+    ],
+)
+def test_a_pick_of_nothing_that_was_asked_is_declined(
+    scene: Scene, asked: bool, choice: str, reason: str
+) -> None:
+    scene.publish(records.asked(scene.base) if asked else None, situation=seen())
+    prior = scene.decide(situation=seen(), verb="pick", choice=choice)
+    assert prior.done is not None
+    assert (prior.done.status, prior.done.reason) == ("declined", reason)
+
+
+def test_a_question_is_no_longer_open_once_a_change_is_proposed(scene: Scene) -> None:
+    scene.publish(records.asked(scene.base), situation=seen())
+    scene.publish(situation=seen())
+    assert scene.decide(situation=seen(), verb="pick", choice="A").done is not None
 
 
 def test_the_open_proposal_is_verified_first_on_a_newer_commit(scene: Scene) -> None:
@@ -303,5 +343,6 @@ def test_what_a_claimed_run_says_is_not_remembered(scene: Scene) -> None:
 
 def test_no_source_text_is_remembered(scene: Scene) -> None:
     scene.publish(situation=seen())
+    scene.publish(records.asked(scene.base) | {"fingerprint": "2" * 12}, situation=seen())
     for word in ("return", "prices", "assert", "test_total"):
         assert word not in scene.remembered()

@@ -50,6 +50,7 @@ from heal_bot.core.model.result import (
     SuiteTotals,
     Suspect,
     Verdict,
+    digest_answer,
 )
 
 __all__ = [
@@ -108,4 +109,5 @@ __all__ = [
     "Target",
     "Trust",
     "Verdict",
+    "digest_answer",
 ]

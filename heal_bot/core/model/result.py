@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -275,10 +277,14 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What earlier runs tried: digests of patches with their verdict, lessons by fixed name."""
+    """What earlier runs tried: digests of patches with their verdict, lessons by fixed name.
+
+    `answers` are the digests of what people answered to questions, the newest last.
+    """
 
     tried: tuple[tuple[str, str], ...] = ()
     lessons: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +343,11 @@ class Choice:
     attempt: Attempt
     confirmed: Confirmed
     result: str
+
+
+def digest_answer(call: str, result: str) -> str:
+    """Names what a call should give, without its text."""
+    return hashlib.sha256(json.dumps([call, result]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +19,16 @@ from heal_bot.repair.llm.attempt_feedback import select_lasting
 
 _MAX_BYTES = 4 << 20
 _KEPT = 10_000
+_ANSWERS = 50
 # Two hundred times any letter would take longer to compile than the module to load.
 _LESSON = r"^[a-z_]{1,40}(:[\w.<>]+)?$"
+
+_Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Tried(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    digest: _Digest
     verdict: VerdictStatus
 
 
@@ -35,6 +39,7 @@ class _File(BaseModel):
         tuple[Annotated[str, StringConstraints(pattern=_LESSON, max_length=241)], ...],
         Field(max_length=5),
     ] = ()
+    answers: Annotated[tuple[_Digest, ...], Field(max_length=_ANSWERS)] = ()
 
 
 def digest(candidate: Candidate) -> str:
@@ -83,7 +88,7 @@ def load(path: Path | None) -> Memory:
         raise UsageError(
             f"{path} is not a memory of heal-bot; delete it to start afresh"
         ) from error
-    return Memory(tuple((t.digest, t.verdict) for t in file.tried), file.lessons)
+    return Memory(tuple((t.digest, t.verdict) for t in file.tried), file.lessons, file.answers)
 
 
 def save(path: Path, memory: Memory) -> None:
@@ -97,7 +102,10 @@ def save(path: Path, memory: Memory) -> None:
 def dump(memory: Memory) -> str:
     """The text of a memory file."""
     tried = [{"digest": digest, "verdict": verdict} for digest, verdict in memory.tried[-_KEPT:]]
-    return json.dumps({"tried": tried, "lessons": list(memory.lessons)}, indent=1)
+    answers = list(memory.answers[-_ANSWERS:])
+    return json.dumps(
+        {"tried": tried, "lessons": list(memory.lessons), "answers": answers}, indent=1
+    )
 
 
 def load_record(record: MemoryRecord) -> Memory:
@@ -109,7 +117,8 @@ def load_record(record: MemoryRecord) -> Memory:
 def join_memories(memory: Memory, other: Memory) -> Memory:
     """Both memories as one; what the second says of a change counts."""
     tried = tuple({**dict(memory.tried), **dict(other.tried)}.items())
-    return Memory(tried[-_KEPT:], other.lessons or memory.lessons)
+    answers = (*memory.answers, *other.answers)
+    return Memory(tried[-_KEPT:], other.lessons or memory.lessons, answers)
 
 
 def extend_memory(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
@@ -124,4 +133,5 @@ def extend_memory(memory: Memory, attempts: tuple[Attempt, ...]) -> Memory:
             key = digest(attempt.candidate)
             tried.pop(key, None)
             tried[key] = attempt.verdict.status
-    return Memory(tuple(tried.items())[-_KEPT:], select_lasting(attempts, memory.lessons))
+    lessons = select_lasting(attempts, memory.lessons)
+    return replace(memory, tried=tuple(tried.items())[-_KEPT:], lessons=lessons)

@@ -23,6 +23,7 @@ from heal_bot.core.model import (
     Suggestion,
     Target,
     Verdict,
+    digest_answer,
 )
 from heal_bot.core.statuses import LASTING, SURE, VerdictStatus
 from heal_bot.ports import Brief, Lab, Tree
@@ -166,6 +167,25 @@ class AttemptLog:
         base = self.confirmed.patch if self.confirmed else None
         self.suggestions[attempt.cluster] = Suggestion(attempt, verified, why, base)
         self.weigh([replace(attempt, lacks=why)])
+
+    def take_answer(self, picked: str) -> None:
+        """Call the choice the repair whose answer a person gave; of several answers the newest.
+
+        `picked` is the choice that the run was asked for, '' for none.
+        """
+        if (asked := self.question) is not None:
+            by_answer = {digest_answer(asked.call, one.result): one for one in asked.choices}
+            known = [by_answer[given] for given in self.memory.answers if given in by_answer]
+            if known:
+                chosen = known[-1]
+                attempt = replace(chosen.attempt, lacks=(), confidence=None)
+                self.weigh([attempt])
+                self.confirmed, self.held, self.question = chosen.confirmed, (attempt,), None
+                self.notes.append(f"a person answered that {asked.call} gives {chosen.result}")
+                self._drop_fixed()
+                return
+        if picked:
+            self.notes.append(f"choice {picked} of an earlier run is none of this one")
 
     def rival(self) -> Proposal | None:
         """What rivals the suggestion, where to tell the two apart is all that it lacks."""

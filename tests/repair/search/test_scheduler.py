@@ -27,7 +27,9 @@ from heal_bot.core.model import (
     Suspect,
     Target,
     Verdict,
+    digest_answer,
 )
+from heal_bot.repair.ranking.patch_ranking import LOOKUP
 from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_history import digest, extend_memory
 from heal_bot.repair.search.attempt_log import AttemptLog
@@ -464,6 +466,25 @@ def test_a_suggestion_that_behaves_otherwise_is_a_doubt_with_the_call(tmp_path: 
     )
 
 
+def test_a_change_that_holds_the_answers_of_the_tests_is_refused_and_another_asked_for(
+    tmp_path: Path,
+) -> None:
+    def calls(candidates: Sequence[Candidate]) -> Calls:
+        def result(value: str) -> CallResult:
+            return CallResult("returned", "int", value, value)
+
+        before = tuple(map(result, "012345678"))
+        after = before if candidates[0] == RIGHT_ADD else (result("5"),) * 9
+        return Calls(tuple(f"add({n}, 0)" for n in range(9)), 1, (before, after))
+
+    model = ListProposer([LUCKY_ADD, RIGHT_ADD], name="model", streams=False)
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", "t::add")], model, {"add": ADD}, calls=calls
+    )
+    assert [p.edits for p in offered] == [RIGHT_ADD.edits]
+    assert ledger.attempts[0].verdict == Verdict("rejected", detail=LOOKUP)
+
+
 def test_a_suggestion_stays_where_those_who_are_asked_find_nothing(tmp_path: Path) -> None:
     model = ListProposer([WRONG_ADD], name="model", streams=False)
     ledger, _ = _suggesting(tmp_path, model)
@@ -586,6 +607,30 @@ def test_a_rival_that_holds_makes_the_suggestion_a_question(tmp_path: Path) -> N
     assert [getattr(event, "detail", "") for event in events] == [
         "attempt 1 passes too: what should add(0, 1) give?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("results", "picked", "right"),
+    [("b", "A", RIGHT_ADD), ("c", "", OTHER_ADD), ("bc", "B", OTHER_ADD), ("d", "B", None)],
+    ids=["A", "B by memory", "the newest of two", "of another question"],
+)
+def test_the_choice_whose_answer_a_person_gave_is_the_repair(
+    tmp_path: Path, results: str, picked: str, right: Candidate | None
+) -> None:
+    ledger = _rivalled(tmp_path)
+    rival = ledger.rival()
+    assert rival is not None
+    ledger.settle(quiet_run()[0], rival, _confirmed(rival))
+    answers = tuple(digest_answer("add(0, 1)", result) for result in results)
+    ledger.memory = Memory(answers=answers)
+    ledger.take_answer(picked)
+    assert (ledger.question is None) is (right is not None)
+    assert [winner.candidate for winner in ledger.held] == ([right] if right else [])
+    if right:
+        assert ledger.suggestion is None
+        assert ledger.notes == [f"a person answered that add(0, 1) gives {results[-1]}"]
+    else:
+        assert ledger.notes == ["choice B of an earlier run is none of this one"]
 
 
 @pytest.mark.parametrize("how", ["refused", "objected to", "fixes less"])
