@@ -157,7 +157,8 @@ class Stage:
             "action": "completed", "repository": HERE, "sender": {"login": "ada"},
             "workflow_run": {
                 "id": run.id, "head_sha": run.head_sha, "head_branch": run.head_branch,
-                "event": run.event, "conclusion": run.conclusion,
+                "event": run.event, "conclusion": run.conclusion, "workflow_id": run.workflow,
+                "created_at": run.created, "run_started_at": run.started or run.created,
                 "head_repository": {"full_name": run.repo or REPO},
                 "pull_requests": [{"number": pull.number}] if pull else [],
             },

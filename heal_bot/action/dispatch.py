@@ -87,6 +87,7 @@ def serve(job: ActionContext, name: str, path: Path, heal: Healer | None = None)
         forge.repo, forge.repository, job.settings.github_token, job.settings.github_api_url,
         job.route,
     )  # fmt: skip
+    runs.learn(payload.get("workflow_run"))
     located = _located(job, asked, forge, runs)
     if isinstance(located, str):
         job.nothing(located)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import zipfile
@@ -11,7 +12,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -41,7 +42,7 @@ _Moment = Annotated[
 
 class _Shown(BaseModel):
     # A run has a hundred fields; the ones read here must have their form.
-    model_config = ConfigDict(defer_build=True, extra="ignore", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="ignore", frozen=True, from_attributes=True)
 
 
 class _Repository(_Shown):
@@ -49,6 +50,7 @@ class _Repository(_Shown):
 
 
 class _ShownRun(_Shown):
+    id: int
     workflow_id: int
     head_sha: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
     head_branch: str | None
@@ -93,7 +95,16 @@ class Runs:
     token: Secret
     api_url: str
     route: Route = DIRECT
-    _known: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _known: dict[int, _ShownRun] = field(default_factory=dict)
+
+    def learn(self, shown: object) -> None:
+        """Keep a run as an event or the SDK shows it, so that it is not asked for again.
+
+        One of another form is asked for where it is needed.
+        """
+        with contextlib.suppress(ValidationError):
+            run = _ShownRun.model_validate(shown)
+            self._known[run.id] = run
 
     def facts(self, number: int) -> RunFacts | None:
         """A run by its id."""
@@ -101,7 +112,7 @@ class Runs:
         def look() -> RunFacts:
             run = self.repository.get_workflow_run(number)
             found = _facts(run)
-            self._known[number] = run.raw_data
+            self.learn(run)
             return found
 
         return find_or_none(f"run {number}", look)
@@ -120,7 +131,7 @@ class Runs:
         red = next((run for run in newest.values() if run.conclusion == "failure"), None)
         if red is None:
             return None
-        self._known[red.id] = red.raw_data
+        self.learn(red)
         return _facts(red)
 
     def red_of(self, sha: str) -> int | None:
@@ -132,7 +143,7 @@ class Runs:
     def last_green(self, number: int) -> GreenRun | None:
         """The newest green run of the workflow and branch of a run, made before that one."""
         what, place = f"green runs before run {number}", f"{self.repository.url}/actions"
-        red = self._shown(_ShownRun, what, f"{place}/runs/{number}", known=self._known.get(number))
+        red = self._known.get(number) or self._shown(_ShownRun, what, f"{place}/runs/{number}")
         if red is None or not red.head_branch:
             return None
         made = red.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -146,21 +157,12 @@ class Runs:
         return None
 
     def _shown(
-        self,
-        form: type[Form],
-        what: str,
-        url: str,
-        query: dict[str, str] | None = None,
-        *,
-        known: dict[str, Any] | None = None,
+        self, form: type[Form], what: str, url: str, query: dict[str, str] | None = None
     ) -> Form | None:
-        """What the API answers, held to its form; None where there is no such thing.
-
-        What is `known` already is not asked for.
-        """
+        """What the API answers, held to its form; None where there is no such thing."""
         ask = self.repository.requester.requestJsonAndCheck
         try:
-            said = known or find_or_none(what, lambda: ask("GET", url, query)[1])
+            said = find_or_none(what, lambda: ask("GET", url, query)[1])
             return form.model_validate(said) if said is not None else None
         except ForgeForbiddenError as error:
             raise ForgeForbiddenError(f"{what}: not allowed; {_READ}") from error

@@ -132,6 +132,29 @@ def test_the_last_green_run_is_of_the_same_workflow_and_branch_and_was_before(
     assert datetime.fromtimestamp(found.started, UTC).isoformat() == "2026-03-01T12:00:00+00:00"
 
 
+def test_a_red_run_of_a_list_is_not_asked_for_again(runs: Runs, github: LoopbackGitHub) -> None:
+    grown(github, green(1, BEFORE))
+    assert runs.last_red("main")
+    assert runs.last_green(9)
+    assert "actions/get-workflow-run" not in {e.operation for e in github.exchanges}
+
+
+@pytest.mark.parametrize(
+    ("left", "asked"),
+    [("", 0), ("created_at", 1), ("workflow_id", 1)],
+    ids=["whole", "no time", "no workflow"],
+)
+def test_a_run_as_the_event_shows_it_is_not_asked_for(
+    runs: Runs, github: LoopbackGitHub, left: str, asked: int
+) -> None:
+    grown(github, green(1, BEFORE))
+    shown = github.world.run(github.world.runs[9])
+    runs.learn({name: value for name, value in shown.items() if name != left})
+    runs.learn(None)
+    assert runs.last_green(9)
+    assert [e.operation for e in github.exchanges].count("actions/get-workflow-run") == asked
+
+
 @pytest.mark.parametrize("number", [9, 99], ids=["never green", "no such run"])
 def test_where_no_run_was_green_before_there_is_none(
     runs: Runs, github: LoopbackGitHub, number: int
