@@ -97,7 +97,7 @@ class ActionContext:
     @property
     def bots(self) -> tuple[str, ...]:
         """The accounts that may ask although they are no people."""
-        return _listed(self.inputs.get("bots", ""))
+        return settings.split_list(self.inputs.get("bots", ""))
 
     @property
     def allow(self) -> str:
@@ -157,8 +157,8 @@ class ActionContext:
             prefix=given.get("branch-prefix", "heal-bot/"),
             title=given.get("title", ""),
             commit_message=given.get("commit-message", ""),
-            labels=_listed(given.get("labels", "")),
-            reviewers=_listed(given.get("reviewers", "")),
+            labels=settings.split_list(given.get("labels", "")),
+            reviewers=settings.split_list(given.get("reviewers", "")),
             draft=_flag(given, "draft"),
             signoff=_flag(given, "signoff"),
             paths=self.settings.paths,
@@ -166,7 +166,7 @@ class ActionContext:
             pull_requests=given.get("pull-requests", ""),
             base=given.get("base", ""),
             diagnosis_comment=_flag(given, "diagnosis-comment"),
-            assignees=tuple(name.lstrip("@") for name in _listed(given.get("assignees", ""))),
+            assignees=settings.split_list(given.get("assignees", "")),
         )
 
     @property
@@ -274,7 +274,7 @@ def _settings(
         for name, value in given.items()
     }
     for name in ("proposers", "paths", "build-hosts"):
-        options[name.replace("-", "_")] = _listed(given.get(name, ""))
+        options[name.replace("-", "_")] = settings.split_list(given.get(name, ""))
     options["loopback"] = _flag(given, "loopback")
     if named := given.get("ca-file"):
         options["ca_file"] = str(_find_certificates(environ, named))
@@ -300,10 +300,6 @@ def _unknown(names: Sequence[str]) -> str:
         close = difflib.get_close_matches(name, INPUTS, n=1)
         told.append(f"{name[:40]} (did you mean {close[0]}?)" if close else name[:40])
     return f"unknown input {', '.join(told)}; docs/inputs.md lists every input"
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.replace("\n", ",").split(",") if part.strip())
 
 
 def _flag(given: Mapping[str, str], name: str) -> bool:

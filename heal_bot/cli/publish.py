@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="When a red pull request gets a proposal; whoever calls this by hand wants one.",
 )
+@click.option("--labels", envvar="HEAL_BOT_LABELS", default="", help="As the action's input.")
+@click.option("--reviewers", envvar="HEAL_BOT_REVIEWERS", default="", help="As the action's input.")
+@click.option("--assignees", envvar="HEAL_BOT_ASSIGNEES", default="", help="As the action's input.")
 @click.option("--retry", is_flag=True, help="Propose again what people closed.")
 @click.option(
     "--claimed", is_flag=True, help="Say that only an unprivileged run stands behind the bundle."
@@ -63,6 +66,9 @@ def command(
     pull: int | None,
     mode: str,
     pull_requests: str,
+    labels: str,
+    reviewers: str,
+    assignees: str,
     retry: bool,
     claimed: bool,
 ) -> None:
@@ -101,7 +107,14 @@ def command(
     request = HealRequest(name, base_sha, base_ref, verb="retry" if retry else "heal")
     if pull is not None:
         request = _of_pull(run, request, forge, pull)
-    options = Options(mode=mode, pull_requests=pull_requests, base=base_ref if named else "")
+    options = Options(
+        mode=mode,
+        labels=settings.split_list(labels),
+        reviewers=settings.split_list(reviewers),
+        pull_requests=pull_requests,
+        base=base_ref if named else "",
+        assignees=settings.split_list(assignees),
+    )
     done = publish(run, record, request, forge, options, claimed=claimed)
     click.echo(describe_result(done))
     if done.status == "refused":

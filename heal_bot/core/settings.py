@@ -153,6 +153,7 @@ _FROM_ENVIRONMENT = {
     "github_run_id": ("GITHUB_RUN_ID",),
     "github_ref_name": ("GITHUB_HEAD_REF", "GITHUB_REF_NAME"),
     "virtual_env": ("VIRTUAL_ENV",),
+    "model": ("HEAL_BOT_MODEL",),
     "index_url": ("HEAL_BOT_INDEX_URL",),
     "ca_file": ("SSL_CERT_FILE",),
     "workspace": ("HEAL_BOT_WORKSPACE", "GITHUB_WORKSPACE"),
@@ -213,7 +214,7 @@ def load(
         if found is not None:
             values[name] = Secret(found) if name.endswith(_SECRET) else found
     for name in _LISTS & values.keys():
-        values[name] = _listed(values[name])
+        values[name] = split_list(values[name])
     values["hidden"] = _hidden(environ)
     values.update(_from_file(config))
     values.update({k: v for k, v in options.items() if v not in (None, "", ())})
@@ -231,8 +232,8 @@ def load(
         raise UsageError(f"{name}: {said} {given}".rstrip()) from error
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    """What stands between commas or on lines."""
+def split_list(text: str) -> tuple[str, ...]:
+    """What stands between commas or on lines of one text."""
     return tuple(part.strip() for part in re.split(r"[,\n]", text) if part.strip())
 
 
@@ -250,8 +251,11 @@ def from_process(
 ) -> Settings:
     """Settings of this process: its environment, the file a person names, the options given.
 
-    `secrets` are variables that came over a pipe instead.
+    HEAL_BOT_CONFIG names the file where `config` does not; `secrets` are variables that came over
+    a pipe instead.
     """
+    if config is None and (named := os.environ.get("HEAL_BOT_CONFIG")):
+        config = Path(named)
     try:
         data = config.read_bytes() if config is not None else None
     except OSError as error:
@@ -259,7 +263,7 @@ def from_process(
     given = dict(options)
     for name in ("proposers", "build_hosts"):
         if isinstance(text := given.get(name), str):
-            given[name] = _listed(text)
+            given[name] = split_list(text)
     return load({**os.environ, **secrets}, data, given)
 
 

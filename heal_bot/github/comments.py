@@ -183,7 +183,7 @@ class Talk:
         del run
         url = f"{self.repository.url}/issues/{number}/assignees"
         with translate_errors(f"assign {number}"):
-            wanted = {"assignees": list(who)}
+            wanted = {"assignees": [name.removeprefix("@") for name in who]}
             self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
 
     def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:

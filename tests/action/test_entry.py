@@ -222,9 +222,14 @@ def test_publish_opens_the_pull_request_of_a_bundle(github: LoopbackGitHub, tmp_
     (tmp_path / "bundle").mkdir()
     (tmp_path / "bundle/outcome.json").write_text(json.dumps(records.data(base)))
     arguments = ["publish", "--bundle", str(tmp_path / "bundle")]
-    done = start(github, tmp_path, *arguments, GITHUB_TOKEN="token-for-tests")
+    done = start(
+        github, tmp_path, *arguments, "--labels", "bot, red", GITHUB_TOKEN="token-for-tests",
+        HEAL_BOT_REVIEWERS="ada", HEAL_BOT_ASSIGNEES="@bob", HEAL_BOT_LABELS="",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert f"created: {github.url}/octo/shop/pull/1" in done.stdout
+    (pull,) = github.world.pulls.values()
+    assert (pull.labels, pull.asked, pull.assigned) == (["bot", "red"], ["ada"], ["bob"])
     refused = start(github, tmp_path, *arguments, "--base-sha", "f" * 40,
                     GITHUB_TOKEN="token-for-tests")  # fmt: skip
     assert refused.returncode == 1

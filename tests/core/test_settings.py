@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from heal_bot.core.errors import UsageError
-from heal_bot.core.settings import load
+from heal_bot.core.settings import from_process, load
 
 
 def test_without_any_key_the_rules_are_the_only_tier() -> None:
@@ -107,3 +109,18 @@ def test_paths_of_the_environment_are_separated_as_in_the_input() -> None:
     chosen = load(told)
     assert (chosen.paths, chosen.verify_command) == (("src/**", "!src/api", "lib"), "make check")
     assert load(told, options={"paths": ("other",)}).paths == ("other",)
+
+
+def test_the_file_of_a_process_is_the_one_that_is_given_else_that_of_its_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, minutes in (("given.yml", 7), ("told.yml", 8)):
+        (tmp_path / name).write_text(f"max-minutes: {minutes}")
+    monkeypatch.setenv("HEAL_BOT_CONFIG", str(tmp_path / "told.yml"))
+    assert from_process(tmp_path / "given.yml", {}).max_minutes == 7
+    assert from_process(None, {}).max_minutes == 8
+    monkeypatch.setenv("HEAL_BOT_CONFIG", str(tmp_path / "gone.yml"))
+    with pytest.raises(UsageError, match=r"gone\.yml: No such file"):
+        from_process(None, {})
+    monkeypatch.setenv("HEAL_BOT_CONFIG", "")
+    assert from_process(None, {}).max_minutes == 20

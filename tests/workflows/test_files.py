@@ -262,6 +262,34 @@ def test_every_input_of_a_workflow_is_used_and_where_the_action_has_it_too_calle
             assert set(step["with"]) <= INPUTS
 
 
+def test_each_step_of_the_matrix_that_heals_or_deals_reads_the_settings_file() -> None:
+    path = ROOT / ".github/workflows/heal-matrix.yml"
+    ran = {s["with"]["args"].split()[3]: s["env"] for s in steps(path) if "docker" in s["uses"]}
+    read = {verb for verb, given in ran.items() if given.get("HEAL_BOT_CONFIG") == said("config")}
+    assert read == {"plan", "heal", "merge"}
+    assert ran["heal"]["HEAL_BOT_MODEL"] == said("model")
+
+
+@pytest.mark.parametrize("name", ["heal-matrix", "publish"])
+def test_what_publishes_is_told_who_is_to_hear_of_it(name: str) -> None:
+    from heal_bot.cli.publish import command
+
+    path = ROOT / f".github/workflows/{name}.yml"
+    published = next(s for s in steps(path) if " publish " in s.get("with", {}).get("args", ""))
+    read = {p.envvar: p.name for p in command.params if getattr(p, "envvar", None)}
+    assert set(read.values()) == {"labels", "reviewers", "assignees"}
+    assert {k: said(v) for k, v in read.items()}.items() <= published["env"].items()
+
+
+@pytest.mark.parametrize("path", CALLED, ids=lambda path: path.name)
+def test_whoever_calls_a_workflow_that_publishes_may_give_the_token_of_an_app(path: Path) -> None:
+    workflow = load(path)
+    writes = any("write" in job["permissions"].values() for job in workflow["jobs"].values())
+    taken = workflow["on"]["workflow_call"].get("secrets", {})
+    assert writes == ("github-token" in taken)
+    assert "runner" in inputs_of(path) or path.name == "smoke.yml"
+
+
 def test_the_workflows_that_fork_safe_calls_are_told_alike() -> None:
     first, second = (
         ROOT / ".github/workflows" / f"{n}.yml" for n in ("heal-unprivileged", "verify")
