@@ -161,7 +161,28 @@ def test_every_image_that_a_workflow_runs_has_a_tag_that_a_release_pushes() -> N
     assert {name.rpartition(":")[2] for name in images} <= pushed
     move = load(ROOT / ".github/workflows/release.yml")["jobs"]["move"]
     assert move["permissions"] == {"contents": "write", "packages": "write"}
-    assert {"image", "smoke"} <= set(move["needs"])
+    assert {"index", "smoke"} <= set(move["needs"])
+
+
+def test_a_release_is_one_index_over_an_image_of_each_machine() -> None:
+    jobs = load(ROOT / ".github/workflows/release.yml")["jobs"]
+    built = {one["machine"] for one in jobs["image"]["strategy"]["matrix"]["include"]}
+    assert built == {"amd64", "arm64"} == set(jobs["image"]["outputs"])
+    (join,) = (step for step in jobs["index"]["steps"] if step.get("id") == "join")
+    joined = {join["env"][name] for name in re.findall(r'"\$IMAGE@\$(\w+)"', join["run"])}
+    assert joined == {f"${{{{ needs.image.outputs.{name} }}}}" for name in built}
+    for name in ("tag", "move"):
+        told = [s["env"]["DIGEST"] for s in jobs[name]["steps"] if "env" in s]
+        assert told == ["${{ needs.index.outputs.digest }}"]
+
+
+def test_a_release_is_tried_on_each_machine_before_v1_moves() -> None:
+    tried = load(ROOT / ".github/workflows/smoke.yml")["jobs"]
+    image = load(ROOT / ".github/workflows/release.yml")["jobs"]["image"]
+    runners = {one["runner"] for one in image["strategy"]["matrix"]["include"]}
+    for job in tried.values():
+        assert set(job["strategy"]["matrix"]["runner"]) == runners
+        assert job["runs-on"] == "${{ matrix.runner }}"
 
 
 def test_a_plan_without_a_shard_skips_the_matrix() -> None:
