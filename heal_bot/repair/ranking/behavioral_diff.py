@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from heal_bot.core.model import CallResult
 
@@ -64,13 +64,18 @@ def is_other(before: CallResult, after: CallResult) -> bool:
 
 
 def is_lookup(before: Sequence[CallResult], after: Sequence[CallResult], recorded: int) -> bool:
-    """Whether calls that no test makes, which returned several things, all come to one or to none.
+    """Whether calls that no test makes, which returned several things, give tests' answers now.
 
-    What does right by the tests alone has their answers in it, however they are written down.
+    One thing beside these, or none at all, is what a table of answers has for all others.
     """
     pairs = list(zip(before[recorded:], after[recorded:], strict=False))
     known = [pair for pair in pairs if pair[0].how == "returned" and pair[1].how != "skipped"]
-    # Of a method there is no mark of the value alone.
-    had = {one.value or one.text for one, _ in known}
-    now = {other.value or other.text for _, other in known if other.how == "returned"}
-    return len(known) >= _CALLS and len(had) >= _SEVERAL and len(now) <= 1
+    answers = _values(after[:recorded])
+    had, now = _values(one for one, _ in known), _values(other for _, other in known)
+    new = len(now - answers)
+    return len(known) >= _CALLS and len(had - answers) >= _SEVERAL and new <= 1
+
+
+def _values(results: Iterable[CallResult]) -> set[str]:
+    """What calls returned; of a method there is no mark of the value alone."""
+    return {result.value or result.text for result in results if result.how == "returned"}

@@ -285,11 +285,14 @@ def test_a_call_that_leaves_its_arguments_alone_now_is_not_taken_for_changed() -
         ("xxstuvstuv", "abcccccccc", True),
         ("xxstuvstuv", "abcc#c#ccc", True),
         ("xxstuvstuv", "ab########", True),
+        ("xxstuvstuv", "abababab#c", True),
+        ("xxabuabuab", "ababababab", False),
         ("xxstststst", "abcccccccc", False),
         ("xxstuvst##", "abcccccccc", False),
         ("xxstuvstuv", "abcccccc!!", False),
     ],
-    ids=["two results", "one result", "one or none", "none", "two before", "too few before",
+    ids=["two results", "one result", "one or none", "none",
+         "the tests' answers", "answers that were given before", "two before", "too few before",
          "too little time"],
 )  # fmt: skip
 def test_a_patch_that_is_of_no_use_for_what_no_test_calls_holds_the_answers(
