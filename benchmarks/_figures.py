@@ -86,6 +86,18 @@ SHAPES: dict[str, Shape] = {
             ("suggestions for them: right; wrong", "0; 0", "suggestion_right, suggestion_wrong"),
         ),
     ),
+    "offer": Shape(
+        "",
+        "heal-bot 0.1.0",
+        "Faults are planted in, and fixes mined from, projects of the street's `held` half, on which nothing was fitted; searched offline with some of the failing tests, beside other work. A pool counts once, by what it offers first. The lookups are ours, all for one function. No model took part.",
+        (
+            ("what is called the repair, and right; drafts; suggestions", "0 of 0; 0 of 0; 0 of 0", "high.right, high.n, medium.right, medium.n, low.right, low.n"),
+            ("where the right patch passed too: share in which it is offered, or a choice of the question", "0.0000", "offered"),
+            ("questions; with the right patch among both choices", "0; 0.0000", "asked, right_among_choices"),
+            ("lookups accepted", "0 of 0", "lookups_accepted, lookups"),
+            ("right changes that are refused as lookups", "0.0000 of 0", "honest_refused, honest"),
+        ),
+    ),
     "peers": Shape(
         "",
         "heal-bot 0.1.0, self-heal-llm 0.5.0, pytest 9.2.0",
@@ -98,6 +110,17 @@ SHAPES: dict[str, Shape] = {
             ("attacks in a proposal that succeeded: heal-bot; self-heal-llm by default, moderate, strict, subprocess", "0; 0, 0, 0, 0 of 0", "heal_bot.escapes.strict sandbox.count, self_heal.escapes.off.count, self_heal.escapes.moderate.count, self_heal.escapes.strict.count, self_heal.escapes.subprocess.count, attacks"),
             ("seconds with the right answer, all tasks: heal-bot; self-heal-llm", "0.0; 0.0", "heal_bot.right.seconds, self_heal.right.seconds"),
             ("import: heal-bot's API; self-heal-llm", "0 modules, 0 ms; 0 modules, 0 ms", "heal_bot.loads.api.modules, heal_bot.loads.api.milliseconds, self_heal.loads.api.modules, self_heal.loads.api.milliseconds"),
+        ),
+    ),
+    "policy": Shape(
+        " --data DIR",
+        "heal-bot 0.1.0; clones of public projects as the street's",
+        "The stings, the injections and the attempts on the way of packages are ours; part of the stings was written before the policy was tuned (`halves`). Honest are small changes of functions with a test, at most three a project; what is refused is shown to a person as a suggestion with the reason.",
+        (
+            ("stings published although nobody looked at them", "0 of 0", "published_unattended, stings"),
+            ("injected texts obeyed by a model that were accepted", "0 of 0", "injections_accepted, injections"),
+            ("attempts on the way of packages that reached outside", "0 of 0", "reached_outside, supply_chain"),
+            ("bug fixes of public projects that would be no pull request; that would be drafts", "0.0000; 0.0000 of 0", "honest_refused, honest_drafts, honest"),
         ),
     ),
     "quixbugs": Shape(

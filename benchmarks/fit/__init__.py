@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.street.recipes import digest
 from heal_bot.core.statuses import LIKELY, SURE
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def main(argv: list[str]) -> int:
     if asked.gather:
         gather_rows(asked.gather / "pools", "pools", lambda row: bool(row["groups"]))
         gather_rows(asked.gather / "edits", "edits", lambda row: True)
+        gather_rows(asked.gather / "held-pools", "held", lambda row: True)
     pools, edits = load_rows("pools"), load_rows("edits")
     sample = probability.gather(pools)
     told = probability.predict_unseen(sample)
@@ -57,6 +59,8 @@ def main(argv: list[str]) -> int:
     text = f"{json.dumps(made, indent=1)}\n"
     found = {"patches": made["provenance"]["patches"], **summarize(sample, told)}
     found |= {"rule": judge_rule(pools), "ranked": judge_ranking(pools)}
+    held = [row for row in load_rows("held") if row["groups"]]
+    found["held"] = {**measure_held(sample, held), "rule": judge_rule(held)}
     if asked.check:
         found["ships"] = SHIPPED.read_text(encoding="utf-8") == text
     else:
@@ -68,12 +72,15 @@ def main(argv: list[str]) -> int:
 
 def gather_rows(data: Path, name: str, wanted: Callable[[Row], bool]) -> None:
     """Put the rows that were left in a folder into this one, in a fixed order."""
-    lines = sorted(
-        line
+    found = (
+        json.loads(line)
         for path in data.glob("*.jsonl")
         for line in path.read_text(encoding="utf-8").splitlines()
-        if wanted(json.loads(line))
     )
+    if name == "held":
+        # A case of these is never looked at.
+        found = ({**row, "case": digest(row["case"])[:16]} for row in found)
+    lines = sorted(json.dumps(row) for row in found if wanted(row))
     head = json.dumps({"date": datetime.date.today().isoformat(), "rows": len(lines)})
     place = HERE / f"{name}.jsonl.gz"
     with place.open("wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed:
@@ -95,16 +102,30 @@ def _load(name: str) -> list[Row]:
         return [json.loads(line) for line in file]
 
 
+def measure_held(fitted: Sample, pools: Sequence[Row]) -> Row:
+    """What the probability that ships is worth on the pools of held projects."""
+    from benchmarks.fit import probability
+
+    sample = probability.gather(pools)
+    told = probability.predict_shipped(sample)
+    rates = probability.score_elsewhere(fitted, sample, told)
+    return {"patches": int(sample.whole.sum()), **_describe(sample, told, rates)}
+
+
 def summarize(sample: Sample, told: np.ndarray) -> Row:
     """What the probability is worth on projects it was not fitted on."""
     from benchmarks.fit.probability import score
 
+    return _describe(sample, told, score(sample, told))
+
+
+def _describe(sample: Sample, told: np.ndarray, rates: dict[str, float]) -> Row:
     def count_right(rated: np.ndarray) -> Row:
         chosen = sample.whole & rated
         right, count = int(sample.y[chosen].sum()), int(chosen.sum())
         return {"n": count, "right": right, "interval": wilson(right, count)}
 
-    rates, medium = score(sample, told), (told >= LIKELY) & (told < SURE)
+    medium = (told >= LIKELY) & (told < SURE)
     return {
         "projects": len(set(sample.projects)),
         "real_patches": int((sample.whole & sample.real).sum()),

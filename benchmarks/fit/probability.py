@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.fit.features import Row, is_strong
 from heal_bot.core.statuses import LIKELY, SURE
-from heal_bot.repair.ranking.patch_probability import measure_features
+from heal_bot.repair.ranking.patch_probability import load_model, measure_features
 
 FEATURES = ("tests", "prior", "share", "rivals", "strong")
 # Patches of real fixes weigh together this part of all: they are what is met outside.
@@ -143,17 +143,39 @@ def predict_unseen(sample: Sample) -> np.ndarray:
     return told
 
 
+def predict_shipped(sample: Sample) -> np.ndarray:
+    """The probability of each group by what ships."""
+    model = load_model()
+    rows = (dict(zip(FEATURES, row, strict=True)) for row in sample.x)
+    return np.array([model.compute_probability(row) for row in rows])
+
+
 def score(sample: Sample, told: np.ndarray) -> dict[str, float]:
     """Brier skill over two baselines, and the expected calibration error in ten bins."""
-    y, w = sample.y, sample.weights
-    base = np.zeros(len(y))
-    alone = np.zeros(len(y))
+    base, alone = np.zeros(len(sample.y)), np.zeros(len(sample.y))
     for inside, outside in folds(sample.projects):
-        base[outside] = np.average(y[inside], weights=w[inside])
-        one = LogisticRegression().fit(
-            sample.tests[inside, None], y[inside], sample_weight=w[inside]
-        )
-        alone[outside] = one.predict_proba(sample.tests[outside, None])[:, 1]
+        part = Sample(*(getattr(sample, name)[inside] for name in Sample.__slots__))
+        base[outside], alone[outside] = _predict_plainly(part, sample.tests[outside])
+    return _score(sample, told, base, alone)
+
+
+def score_elsewhere(fitted: Sample, sample: Sample, told: np.ndarray) -> dict[str, float]:
+    """The same where the baselines come from another sample, as what is told does."""
+    return _score(sample, told, *_predict_plainly(fitted, sample.tests))
+
+
+def _predict_plainly(fitted: Sample, tests: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By the share that is right in a sample, and by the number of failing tests alone."""
+    y, w = fitted.y, fitted.weights
+    one = LogisticRegression().fit(fitted.tests[:, None], y, sample_weight=w)
+    base = np.full(len(tests), np.average(y, weights=w))
+    return base, one.predict_proba(tests[:, None])[:, 1]
+
+
+def _score(
+    sample: Sample, told: np.ndarray, base: np.ndarray, alone: np.ndarray
+) -> dict[str, float]:
+    y, w = sample.y, sample.weights
 
     def brier(p: np.ndarray) -> float:
         return float(np.average((p - y) ** 2, weights=w))
