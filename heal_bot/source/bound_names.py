@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import re
 import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -10,6 +12,9 @@ from functools import lru_cache
 from heal_bot.source import guard
 from heal_bot.source.definitions import Function
 
+# What a module has besides what Python has everywhere.
+_GIVEN = frozenset(dir(builtins)) | {"__file__", "__path__", "__builtins__", "__class__"}
+_STAR = re.compile(r"^[ \t]*from\b.*\bimport[ \t]*\*", re.MULTILINE)
 Import = tuple[ast.Import | ast.ImportFrom, ast.alias]
 
 
@@ -21,21 +26,46 @@ def list_names(node: ast.AST) -> Iterator[str]:
     yield from (name for name in found if isinstance(name, str))
 
 
-def find_globals(source: str) -> frozenset[str] | None:
-    """The names that code takes from its module or from Python; None where nobody knows."""
+def _tables(source: str) -> list[symtable.SymbolTable]:
+    """The symbol tables of code, that of its top first; none where it cannot be read."""
     head = "if 1:\n" if source[:1] in {" ", "\t"} else ""
     try:
         tables = [symtable.symtable(f"{head}{source}", "<code>", "exec")]
     except (SyntaxError, ValueError, RecursionError):
-        return None
+        return []
     for table in tables:
         tables.extend(table.get_children())
-    return frozenset(
+    return tables
+
+
+def find_unbound(text: str) -> frozenset[str]:
+    """The names of a file that are bound nowhere: none where it imports a `*`."""
+    if _STAR.search(text):
+        return frozenset()
+    tables = _tables(text)
+    symbols = [(table is tables[0], symbol) for table in tables for symbol in table.get_symbols()]
+    bound = {
         symbol.get_name()
-        for table in tables
-        for symbol in table.get_symbols()
-        # The body of a class or a module looks further where a name is not bound yet.
-        if symbol.is_global() or (table.get_type() != "function" and symbol.is_referenced())
+        for top, symbol in symbols
+        if (top or symbol.is_declared_global()) and (symbol.is_assigned() or symbol.is_imported())
+    }
+    used = {symbol.get_name() for _, symbol in symbols if symbol.is_global()}
+    return frozenset(used - bound - _GIVEN)
+
+
+def find_globals(source: str) -> frozenset[str] | None:
+    """The names that code takes from its module or from Python; None where nobody knows."""
+    tables = _tables(source)
+    return (
+        None
+        if not tables
+        else frozenset(
+            symbol.get_name()
+            for table in tables
+            for symbol in table.get_symbols()
+            # The body of a class or a module looks further where a name is not bound yet.
+            if symbol.is_global() or (table.get_type() != "function" and symbol.is_referenced())
+        )
     )
 
 

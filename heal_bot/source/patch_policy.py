@@ -25,6 +25,7 @@ from heal_bot.source import (
     paths,
 )
 from heal_bot.source import edit as editing
+from heal_bot.source.bound_names import find_globals
 from heal_bot.source.name_resolution import Names
 
 MAX_EDITS = 8
@@ -57,6 +58,26 @@ def check_candidate(candidate: Candidate, tree: Tree) -> str:
             return str(error)
         if reason:
             return f"{edit.target.qualname}: {reason}"
+    return _explain_unbound(candidate.edits, tree)
+
+
+def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
+    """The name that functions newly use and that nothing binds: it fails where no test comes."""
+    for path in dict.fromkeys(edit.target.path for edit in edits):
+        mine = [edit for edit in edits if edit.target.path == path]
+        used = [(find_globals(one.new_source), find_globals(one.target.source)) for one in mine]
+        fresh = frozenset().union(*(new - old for new, old in used if new and old is not None))
+        if not fresh:
+            continue
+        text = editing.text_of(tree, path)
+        try:
+            after = editing.splice(text, mine)
+        except editing.EditError as error:
+            return str(error)
+        # What a module makes by other means is used there already.
+        fresh -= bound_names.find_unbound(text)
+        if missing := fresh & bound_names.find_unbound(after):
+            return f"{mine[0].target.qualname}: {min(missing)} is bound nowhere"
     return ""
 
 

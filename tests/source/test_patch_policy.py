@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.core.model import Candidate, Edit
-from heal_bot.source import functions, patch_policy
+from heal_bot.source import functions, line_targets, patch_policy
 
 TEXT = """\
 import os
@@ -240,12 +240,42 @@ def test_a_method_of_the_project_with_the_name_of_an_effectful_one_is_a_doubt(tr
 
 
 def test_a_name_that_another_edit_binds_is_known(tree) -> None:
-    text = "def f(a):\n    def g():\n        return a\n    return g\n\n\ndef h():\n    return 1\n"
-    targets = {t.qualname: t for t in functions.index_targets("m.py", text)}
-    use = Edit(targets["h"], "def h():\n    return limit\n")
-    bind = Edit(targets["f"], targets["f"].source.replace("return g", "limit = 1\n    return g"))
-    assert "uses limit" in _said(Candidate((use,), "m", "x"), tree(m=text))
+    text = "most = 1\n\n\ndef h():\n    return 1\n"
+    target = functions.find_target(functions.index_targets("m.py", text), "h")
+    first = line_targets.make_target("m.py", text, 1, 1)
+    assert target is not None
+    assert first is not None
+    use = Edit(target, "def h():\n    return limit\n")
+    bind = Edit(first, "limit = 1\n")
+    assert "limit is bound nowhere" in _said(Candidate((use,), "m", "x"), tree(m=text))
     assert _said(Candidate((bind, use), "m", "x"), tree(m=text)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "refused"),
+    [
+        ("def f(a):\n    return a\n", "def f(a):\n    return b\n", True),
+        ("def f(a):\n    b = a\n    return b\n", "def f(a):\n    c = a\n    return b\n", True),
+        ("def f(a):\n    return a\n\n\ndef g():\n    b = 1\n", "def f(a):\n    return b\n", True),
+        ("def f(a):\n    return b\n", "def f(a):\n    return b + a\n", False),
+        ("def f(a):\n    return a\n\n\nb = 1\n", "def f(a):\n    return b\n", False),
+        ("from m import *\n\n\ndef f(a):\n    return a\n", "def f(a):\n    return b\n", False),
+        ("def f(a):\n    return a\n\n\ndef g():\n    global b\n    b = 1\n",
+         "def f(a):\n    return b\n", False),
+        ("def f(a):\n    return a\n\n\ndef g():\n    return b\n",
+         "def f(a):\n    return b\n", False),
+    ],
+    ids=["no such name", "a variable that was renamed in part", "of another function",
+         "used before", "of the module", "perhaps imported", "of the module, bound elsewhere",
+         "used elsewhere"],
+)  # fmt: skip
+def test_a_name_that_nothing_binds_is_refused_though_no_test_comes_there(
+    tree, text: str, new: str, refused: bool
+) -> None:
+    target = functions.find_target(functions.index_targets("m.py", text), "f")
+    assert target is not None
+    said = patch_policy.check_candidate(Candidate((Edit(target, new),), "m", "x"), tree(m=text))
+    assert said == ("f: b is bound nowhere" if refused else "")
 
 
 def test_what_takes_a_commit_back_whole_may_be_as_large_as_a_commit(tree) -> None:
@@ -303,7 +333,7 @@ PROJECT = {
         ("return b.missing", "which is not defined there"),
         ("return x.read_text()", "uses .read_text"),
         ("b.helper = x", "changes b.helper"),
-        ("return nowhere(x)", "uses nowhere"),
+        ("return nowhere(x)", "nowhere is bound nowhere"),
     ],
 )
 @pytest.mark.parametrize("package", [PROJECT, {**PROJECT, "pkg/__init__.py": ""}], ids=len)
