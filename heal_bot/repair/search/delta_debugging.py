@@ -102,10 +102,16 @@ class _Search:
         alone = self.passing([(piece,) for piece in pieces]) if len(pieces) <= _WIDTH else []
         if alone:
             return set().union(*(self.descend(one[0]) for one in alone[:_RIVALS]))
-        if len(pieces) > 1 and self.passing([pieces]):
-            return {self.refine(self.fewest(pieces))}
-        below = tuple((t, p) for t, part in pieces for p in (part.parts or (part,)))
-        return self.reduce(below) if below != pieces else set()
+        if together := len(pieces) > 1 and bool(self.passing([pieces])):
+            pieces = self.fewest(pieces)
+        # What passes as a statement is put back as one.
+        below = tuple(
+            (target, inner)
+            for target, part in pieces
+            for inner in ((part,) if together and part.atomic else part.parts or (part,))
+        )
+        smaller = self.reduce(below) if below != pieces else set()
+        return smaller or ({pieces} if together else set())
 
     def halved(self, pieces: Pieces) -> bool:
         """Whether a part is but an expression of a statement that does not pass as a whole."""
@@ -128,16 +134,6 @@ class _Search:
                 if fewer and not self.run.over() and self.passing([fewer]):
                     return self.fewest(fewer)
             size //= 2
-        return pieces
-
-    def refine(self, pieces: Pieces) -> Pieces:
-        """Each part of a set that passes together made smaller, as long as the set passes."""
-        for at, (target, part) in enumerate(pieces):
-            inner = () if part.atomic else tuple((target, p) for p in part.parts)
-            around = pieces[:at], pieces[at + 1 :]
-            finer = [(*around[0], one, *around[1]) for one in inner]
-            if inner and (passing := self.passing(finer)):
-                return self.refine(passing[0])
         return pieces
 
     def allowed(self, pieces: Pieces) -> Iterator[Pieces]:

@@ -99,6 +99,39 @@ def test_statements_come_and_go(tmp_path: Path, old: str, new: str) -> None:
     assert texts == [BEFORE]
 
 
+FIND = """def find(words, text):
+    found = text.strip()
+    try:
+        if text in words:
+            return found
+        return found.upper()
+    except TypeError:
+        return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [("text", "word"), ("found", "found")],
+    ids=["the fault is beside the name", "the fault holds the name"],
+)
+def test_of_a_renamed_variable_all_is_put_back_or_nothing(
+    tmp_path: Path, asked: str, kept: str
+) -> None:
+    before = FIND.replace("if text in", f"if {asked} in")
+    after = before.replace(" in words", " not in words").replace("found", "word")
+
+    def finds(m: dict[str, Any]) -> bool:
+        try:
+            return bool(m["find"](["a"], "a") == "a")
+        except NameError:
+            return False
+
+    found, texts, _, _ = _reversals(tmp_path, after, finds, before=before)
+    assert texts == [before.replace("found", kept)]
+    assert found[0].lacks is None
+
+
 def test_parts_that_pass_together_alone_are_put_back_together(tmp_path: Path) -> None:
     after = BEFORE.replace("n < low", "n > low").replace("min(n", "max(n").replace("str(", "repr(")
     _, texts, _, _ = _reversals(tmp_path, after, _clamps)
