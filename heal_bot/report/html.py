@@ -117,7 +117,7 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "fixed": fixed, "total": fixed + failing,
         "findings": [[how, [clip(one, 400) for one in said]] for how, said in findings.items()
                      if said],
-        "doubts": _doubts(record),
+        "doubts": list(record.certificate.doubts) if record.certificate else [],
         "base_sha": record.request.base_sha,
         "tests": list(places),
         "groups": [{"said": group.said, "tests": [places[test] for test in group.tests]}
@@ -135,14 +135,6 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         and record.certificate.model_dump(mode="json", exclude={"before_after", "gates"}),
         "checks": record.checks,
     }  # fmt: skip
-
-
-def _doubts(record: OutcomeRecord) -> list[str]:
-    """What a reviewer should look at twice."""
-    if record.certificate is None:
-        return []
-    undoes = [f"undoes {record.certificate.undoes}"] if record.certificate.undoes else []
-    return [*undoes, *record.certificate.doubts]
 
 
 def _alike(record: OutcomeRecord) -> list[list[FailureRecord]]:
