@@ -166,7 +166,7 @@ def reading_is_limited(stage: Stage) -> None:
 def many_comments(stage: Stage) -> None:
     event = red_comment(stage)
     pull = stage.github.world.pulls[1]
-    for number in range(130):
+    for number in range(1000):
         stage.github.world.add_comment(pull.number, "ada", f"remark {number}")
     stage.act(event)
     stage.act(event, attempt=2)
@@ -257,6 +257,32 @@ def person_named_like_a_listed_bot(stage: Stage) -> None:
     stage.inputs["bots"] = "renovate"
     stage.act(stage.comment(actor="renovate"))
     assert stage.status == "refused", stage.said
+
+
+def bot_that_answers_ours(stage: Stage) -> None:
+    bot = "helper[bot]"
+    stage.inputs["bots"] = bot
+    stage.github.world.permissions[bot] = "write"
+    pull = stage.pull()
+
+    def said() -> int:
+        return sum(c.user == BOT for c in stage.github.world.comments.values())
+
+    asked = 0
+    for words in ("/heal", "/heal retry", "/heal explain", "/heal xyz::", "/heal aply"):
+        # It answers whatever is new; an answer of ours that is edited is not.
+        for _ in range(5):
+            before = said()
+            stage.act(stage.comment(words, bot, pull))
+            asked += 1
+            if said() == before:
+                break
+        else:
+            raise AssertionError(f"the two never end with {words}")
+    assert asked <= 8, stage.bodies()
+    before = said()
+    stage.act(stage.comment("/heal explain", "ada", pull))
+    assert said() == before + 1, "what a person asks is answered apart"
 
 
 def custom_role(stage: Stage) -> None:
@@ -378,6 +404,7 @@ RARE = (
     edited_comment,
     comment_edited_by_another,
     person_named_like_a_listed_bot,
+    bot_that_answers_ours,
     custom_role,
     dispatch_with_more_fields,
     branch_gone_before_the_write,

@@ -16,6 +16,7 @@ from heal_bot.action.webhook_event import EventFacts
 from heal_bot.core import settings
 from heal_bot.core.errors import BudgetError, ForgeError, HealBotError, ProvisionError, UsageError
 from heal_bot.core.events import Run
+from heal_bot.core.model import HealRequest
 from heal_bot.core.settings import Settings
 from heal_bot.core.text import Secret, for_log, for_markdown
 from heal_bot.github import actions_runner, permission_check
@@ -190,17 +191,20 @@ class ActionContext:
     def say(
         self,
         forge: GitHub,
-        number: int,
-        request: int,
+        request: HealRequest,
         text: Callable[[str], str],
         *,
         new: bool = False,
     ) -> None:
-        """Write the one comment that answers a request; `text` gets its mark.
+        """Write the one comment that answers a request, where one is waited for.
 
-        Where the token may not comment that is a warning: the step summary says the same.
+        `text` gets its mark. Where the token may not comment that is a warning: the step summary
+        says the same.
         """
-        mark = status_comment.mark_of(request)
+        number = request.answered_in
+        if request.reply_to is None or number is None:
+            return
+        mark = status_comment.mark_of(request.reply_to, request.actor)
         try_aside(self.run, lambda: forge.talk.comment(self.run, number, mark, text(mark), new=new))
 
     def tell(self, outputs: Mapping[str, str], text: str) -> None:

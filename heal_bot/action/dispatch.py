@@ -6,7 +6,6 @@ import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,10 +169,7 @@ def _reply(job: ActionContext, forge: GitHub, told: Ignored, *, once: str) -> No
     number, reply_to = told.pull_number, told.reply_to
     if number is None or reply_to is None:
         return
-    if not once:
-        text = partial(status_comment.render_refused, reason=told.reason)
-        job.say(forge, number, reply_to, text)
-        return
-    mark = status_comment.person_mark(once)
+    person = status_comment.person_mark(once) if once else ""
+    mark = person or status_comment.mark_of(reply_to, told.actor)
     said = status_comment.render_refused(mark, told.reason)
-    try_aside(job.run, lambda: forge.talk.comment(job.run, number, mark, said, keep=True))
+    try_aside(job.run, lambda: forge.talk.comment(job.run, number, mark, said, keep=bool(once)))

@@ -54,15 +54,9 @@ def finish_known(
     if not dry and done.elsewhere:
         found = Check(request.base_sha, "neutral", "red on its base too", for_markdown(done.reason))
         try_aside(job.run, lambda: forge.talk.check(job.run, found))
-    number = request.answered_in
-    if not dry and request.reply_to is not None and number is not None:
+    if not dry:
         text = f"{for_markdown(done.reason, 400)}.\n\n{done.url}".strip()
-        job.say(
-            forge,
-            number,
-            request.reply_to,
-            lambda mark: status_comment.render_answer(mark, text),
-        )
+        job.say(forge, request, lambda mark: status_comment.render_answer(mark, text))
     outputs = {
         "status": "nothing_to_do",
         "delivery": done.status,

@@ -121,28 +121,23 @@ def report_ended_run(
     job: ActionContext, request: HealRequest, forge: GitHub, error: BaseException
 ) -> None:
     """Tell whoever waits for the answer that the run broke, or was cancelled."""
-    number, reply_to = request.answered_in, request.reply_to
-    if reply_to is None or number is None:
-        return
     told = str(error) if isinstance(error, HealBotError) else "its log says why"
     if isinstance(error, KeyboardInterrupt):
         told = "it was cancelled"
-    job.say(forge, number, reply_to, lambda m: status_comment.render_failed(m, told))
+    job.say(forge, request, lambda mark: status_comment.render_failed(mark, told))
 
 
 def _begin(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
     """Show whoever asked that the request was seen, and for which commit it is served."""
     request = asked.request
-    number, reply_to = request.answered_in, request.reply_to
-    if reply_to is None or number is None:
-        return
     react_seen(job, asked, forge)
+    first = job.environ.get("GITHUB_RUN_ATTEMPT") == "1"
     job.say(
         forge,
-        number,
-        reply_to,
+        request,
         lambda mark: status_comment.render_working(mark, request.base_sha, job.run_url),
-        new=job.environ.get("GITHUB_RUN_ATTEMPT") == "1",
+        # A bot's answer may be there from a request before.
+        new=first and not request.actor.endswith("[bot]"),
     )
 
 
@@ -231,23 +226,18 @@ def close_green(job: ActionContext, request: HealRequest, forge: GitHub) -> None
 def reply_to_verb(job: ActionContext, asked: CommandRequest, forge: GitHub) -> None:
     """The verbs that start no run: apply, explain, stop, help."""
     request = asked.request
-    number, reply_to = request.answered_in, request.reply_to
-    assert number is not None
-    assert reply_to is not None
     try:
-        done, text = _spoken(job, request, number, forge)
+        done, text = _spoken(job, request, forge)
     except ForgeError as error:
         done = Published("refused", str(error))
         text = f"Not done: {for_markdown(str(error), 400)}"
         click.echo(actions_runner.annotation("warning", "heal-bot", str(error)))
-    job.say(forge, number, reply_to, lambda mark: status_comment.render_answer(mark, text))
+    job.say(forge, request, lambda mark: status_comment.render_answer(mark, text))
     job.tell({"status": "nothing_to_do", "delivery": done.status}, text)
     click.echo(for_log(f"{request.verb}: {done.status}"))
 
 
-def _spoken(
-    job: ActionContext, request: HealRequest, number: int, forge: GitHub
-) -> tuple[Published, str]:
+def _spoken(job: ActionContext, request: HealRequest, forge: GitHub) -> tuple[Published, str]:
     """What came of a verb, and the answer as Markdown of our own words."""
     prefix, run = job.options().prefix, job.run
     done = Published("commented", request.verb)
@@ -262,7 +252,8 @@ def _spoken(
                 run, request.base_ref, forge, prefix
             )
         case "stop":
-            forge.talk.label(run, number, (STOPPED,))
+            assert request.answered_in is not None
+            forge.talk.label(run, request.answered_in, (STOPPED,))
             told = f"until the label `{STOPPED}` is removed"
             return done, f"heal-bot leaves this pull request alone {told}."
     return done, status_comment.HELP

@@ -244,7 +244,7 @@ def _comment(job: Delivery, why: str) -> Published:
     number = job.request.answered_in
     if number is None:
         return Published("summary", reason)
-    mark = status_comment.mark_of(job.request.reply_to)
+    mark = status_comment.mark_of(job.request.reply_to, job.request.actor)
     text = status_comment.render_by_hand(mark, job.record, change.shown, change.base.sha, reason)
     try:
         url = job.forge.talk.comment(job.run, number, mark, text)

@@ -81,7 +81,7 @@ def publish(
         )
     shown = change.shown if change is not None and done.status in _PROPOSED else None
     number, asked = request.answered_in, request.reply_to is not None
-    mark = status_comment.mark_of(request.reply_to)
+    mark = status_comment.mark_of(request.reply_to, request.actor)
     answered = done.status == "commented" and done.number == number
     if number is not None and asked and not answered:
         told = (done.status, done.reason, done.url)

@@ -37,14 +37,23 @@ proposal of heal-bot, `/heal <hint>` repairs its base again, with what was said 
 """.strip()
 
 
-def mark_of(request: int | None) -> str:
-    """The hidden first line of the one comment that answers a request, or of the unasked one."""
+def mark_of(request: int | None, actor: str = "") -> str:
+    """The hidden first line of the one comment that answers a request, or of the unasked one.
+
+    All requests of a bot have one answer, which is edited: to a new one it might answer again.
+    """
+    if request and actor.endswith("[bot]"):
+        return f"<!-- heal-bot requests of {_plain(actor)} -->"
     return f"<!-- heal-bot request {request} -->" if request else "<!-- heal-bot report -->"
 
 
 def person_mark(login: str) -> str:
     """The hidden first line of the one comment for what a person asks in vain."""
-    return f"<!-- heal-bot person {re.sub(r'[^A-Za-z0-9-]', '-', login)} -->"
+    return f"<!-- heal-bot person {_plain(login)} -->"
+
+
+def _plain(login: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", login)
 
 
 def render_working(mark: str, sha: str, run_url: str) -> str:

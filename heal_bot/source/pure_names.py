@@ -32,7 +32,8 @@ _MODULES = frozenset(
     abc array ast base64 binascii bisect calendar cmath collections collections.abc colorsys copy
     csv dataclasses datetime decimal difflib enum errno fractions functools graphlib hashlib heapq
     hmac html html.entities ipaddress itertools json keyword math numbers operator queue random
-    re stat statistics string struct textwrap time token typing unicodedata urllib.parse weakref zlib
+    re stat statistics string struct textwrap time token typing unicodedata urllib.parse weakref
+    zlib
     """.split()  # noqa: SIM905
 )
 # What pure modules have beside that: attributes by text, texts that are evaluated, classes made by

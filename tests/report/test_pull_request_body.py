@@ -171,6 +171,12 @@ def test_an_answer_and_a_refusal_are_tame() -> None:
     assert_tame(step_summary.render_failed(HOSTILE))
 
 
+def test_all_requests_of_a_bot_have_one_answer_and_those_of_people_one_each() -> None:
+    bots = {status_comment.mark_of(number, "helper[bot]") for number in (7, 8)}
+    assert bots == {"<!-- heal-bot requests of helper-bot- -->"}
+    assert status_comment.mark_of(7, "ada") != status_comment.mark_of(8, "ada")
+
+
 COMMIT = {"good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Simplify total", "confirmed": True,
           "tests": ["tests/test_a.py::test_x"] * 2, "runs": 3,
           "diff": "diff --git a/m.py b/m.py\n-a\n+b\n"}  # fmt: skip
