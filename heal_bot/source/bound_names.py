@@ -38,6 +38,22 @@ def _tables(source: str) -> list[symtable.SymbolTable]:
     return tables
 
 
+def find_locals(source: str) -> frozenset[str]:
+    """The variables that the functions of code bind, parameters among them."""
+    return frozenset(
+        symbol.get_name()
+        for table in _tables(source)
+        if table.get_type() == "function"
+        for symbol in table.get_symbols()
+        if symbol.is_local()
+    )
+
+
+def find_symbols(source: str) -> frozenset[str]:
+    """All names of code that are no attributes."""
+    return frozenset(name for table in _tables(source) for name in table.get_identifiers())
+
+
 def find_unbound(text: str) -> frozenset[str]:
     """The names of a file that are bound nowhere: none where it imports a `*`."""
     if _STAR.search(text):

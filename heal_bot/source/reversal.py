@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, paths
+from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts, parse_code
 
 _WORD = re.compile(r"\w+")
@@ -120,7 +121,10 @@ def brought_tests(files: Iterable[ChangedFile]) -> frozenset[str]:
 
 
 def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
-    """What the commit that changed these files changed, as far as the tree still has it."""
+    """What the commit that changed these files changed, as far as the tree still has it.
+
+    New names for the variables of a function are no part of it, and none of them is taken back.
+    """
     places: list[tuple[Target, Part]] = []
     imports: dict[str, tuple[str, ...]] = {}
     texts: dict[str, str] = {}
@@ -138,6 +142,8 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
             leaves += 1
             continue
         texts[file.path] = now
+        before, renamed = follow_renames(file.path, before, after)
+        leaves += renamed
         data = b"".join(encode_lines(after))
         for part in compare_versions(before, after, after):
             leaves += part.leaves

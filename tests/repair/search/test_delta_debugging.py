@@ -110,26 +110,36 @@ FIND = """def find(words, text):
 """
 
 
-@pytest.mark.parametrize(
-    ("asked", "kept"),
-    [("text", "word"), ("found", "found")],
-    ids=["the fault is beside the name", "the fault holds the name"],
-)
-def test_of_a_renamed_variable_all_is_put_back_or_nothing(
-    tmp_path: Path, asked: str, kept: str
+@pytest.mark.parametrize("asked", ["text", "found"])
+def test_the_new_name_of_a_variable_stays_beside_the_fault_and_in_it(
+    tmp_path: Path, asked: str
 ) -> None:
     before = FIND.replace("if text in", f"if {asked} in")
     after = before.replace(" in words", " not in words").replace("found", "word")
 
     def finds(m: dict[str, Any]) -> bool:
-        try:
-            return bool(m["find"](["a"], "a") == "a")
-        except NameError:
-            return False
+        return bool(m["find"](["a"], "a") == "a")
 
     found, texts, _, _ = _reversals(tmp_path, after, finds, before=before)
-    assert texts == [before.replace("found", kept)]
-    assert found[0].lacks is None
+    assert texts == [before.replace("found", "word")]
+    assert (found[0].lacks, found[0].candidate.undoes) == (None, "")
+
+
+def test_a_fault_in_a_statement_is_put_back_without_one_beside_it_that_needs_another(
+    tmp_path: Path,
+) -> None:
+    after = FIND.replace("found = text.strip()", "parts = text.strip(), 0").replace(
+        "found", "parts[0]"
+    ).replace("text in words", "text not in words")  # fmt: skip
+
+    def finds(m: dict[str, Any]) -> bool:
+        try:
+            return bool(m["find"](["a"], "a") == "a")
+        except (NameError, AttributeError):
+            return False
+
+    _, texts, _, _ = _reversals(tmp_path, after, finds, before=FIND)
+    assert texts == [after.replace("text not in words", "text in words")]
 
 
 def test_parts_that_pass_together_alone_are_put_back_together(tmp_path: Path) -> None:
