@@ -190,7 +190,7 @@ def retry_on_a_closed_proposal(stage: Stage) -> None:
 
 def pick_without_a_question(stage: Stage) -> None:
     stage.act(stage.comment("/heal pick b"))
-    assert any("does not take choice B yet" in body for body in stage.bodies())
+    assert any("no question is remembered for branch" in body for body in stage.bodies())
     assert not stage.healed
 
 

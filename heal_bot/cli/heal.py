@@ -199,11 +199,12 @@ def command(
                 out=out, request_file=request_file, memory=memory, replies=replies,
             )  # fmt: skip
             own = _resumed(resume)
-            if kept := bundle.set_aside(out):
-                click.echo(f"heal-bot: the bundle in {out} is kept as {kept}", err=True)
             limits = chosen.max_minutes, chosen.max_usd
-            with choose_sink(*limits, quiet=quiet, as_json=as_json, verbose=verbose) as sink:
+            shown = choose_sink(*limits, quiet=quiet, as_json=as_json, verbose=verbose)
+            with bundle.replace_bundle(out) as kept, shown as sink:
                 record = api.heal(job, chosen, sink, stopped, own, launch)
+            if kept is not None:
+                click.echo(f"heal-bot: the former bundle is kept as {kept}", err=True)
     except (BudgetError, ProvisionError, SandboxError) as error:
         if request_file is None:
             raise

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -90,6 +91,17 @@ def set_aside(folder: Path) -> Path | None:
             f"{folder} holds a bundle that cannot be renamed to {kept}: {error.strerror};"
             " choose another folder with --out"
         ) from error
+
+
+@contextlib.contextmanager
+def replace_bundle(folder: Path) -> Iterator[Path | None]:
+    """Where the former bundle is kept meanwhile; it comes back where none takes its place."""
+    kept = set_aside(folder)
+    try:
+        yield kept
+    finally:
+        if kept is not None and not folder.exists():
+            kept.rename(folder)
 
 
 def write(folder: Path, record: OutcomeRecord, texts: Mapping[str, str]) -> None:

@@ -62,7 +62,8 @@ def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
             groups.setdefault((describe_failure(failure), failure.reason), []).append(failure.test)
     for (word, reason), tests in groups.items():
         told = tests if verbose else [group.said for group in group_tests(tests, every)]
-        shown = told if verbose else told[:_TESTS]
+        # One more takes no more room than to say so.
+        shown = told if verbose or len(told) == _TESTS + 1 else told[:_TESTS]
         why = f" ({one_line(reason, 160)})" if reason else ""
         for place, test in enumerate(shown):
             lines.append(f"  {word}: {one_line(test)}{why if place == 0 else ''}")
@@ -79,7 +80,7 @@ def render_change(diff: str, limit: int | None) -> list[str]:
         changed = [f"    {line}" for line in printable(diff).splitlines()]
     else:
         changed = [line for file in files for hunk in file.hunks for line in _hunk(file.path, hunk)]
-    if limit is None or len(changed) <= limit:
+    if limit is None or len(changed) <= limit + 1:
         return changed
     return [*changed[:limit], f"    … {len(changed) - limit} more lines, shown with -v"]
 
@@ -132,11 +133,10 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
         of = len(attempt.fixed) + len(attempt.still_failing)
         why = one_line(attempt.detail or describe_verdict(attempt), 300)
         lines = [f"closest: attempt {attempt.number} fixes {len(attempt.fixed)} of {of}, but {why}"]
-    return [
-        *lines,
-        f"  see it: heal-bot explain {where} --attempt {attempt.number}",
-        f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}",
-    ]
+    lines.append(f"  see it: heal-bot explain {where} --attempt {attempt.number}")
+    if attempt.verdict != "regression":
+        lines.append(f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}")
+    return lines
 
 
 def render_attempt(attempt: AttemptRecord) -> list[str]:

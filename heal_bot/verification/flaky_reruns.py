@@ -166,7 +166,7 @@ class _Bench:
         tree = self.context.tree
         asks = [Ask(tree, tuple(tests), seconds=seconds, shuffle=seed) for seed in every]
         # Where it matters how a run ends, none of ours is beside it.
-        rounds = self._run(asks, "unsteady tests", tests, apart=green)
+        rounds = self._run(asks, "failing tests in other orders", tests, apart=green)
         for test in tests:
             before = known[test]
             known[test] = replace(

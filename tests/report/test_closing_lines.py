@@ -131,19 +131,16 @@ def test_a_reason_that_tests_share_is_told_once() -> None:
     assert "  still failing: 12 more, shown with -v" in lines
 
 
-def test_without_a_patch_the_closest_attempt_is_named_with_the_commands_that_show_and_take_it() -> (
-    None
-):
+def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_nothing() -> None:
     data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
     broke = data["attempts"][1] | {"number": 3, "verdict": "regression",
                                    "detail": "1 passing test fails"}  # fmt: skip
     data["attempts"] = [data["attempts"][0], broke]
     lines = told(data)
     at = lines.index("closest: attempt 3 fixes 1 of 1, but 1 passing test fails")
-    assert lines[at + 1 : at + 3] == (
-        "  see it: heal-bot explain out --attempt 3",
-        "  take it: heal-bot apply --bundle out --attempt 3",
-    )
+    assert lines[at + 1 : at + 3] == ("  see it: heal-bot explain out --attempt 3", "bundle: out")
+    data["attempts"][1] |= {"verdict": "improved", "detail": ""}
+    assert "  take it: heal-bot apply --bundle out --attempt 3" in told(data)
 
 
 def test_where_no_attempt_fixes_a_test_none_is_called_close() -> None:

@@ -189,7 +189,7 @@ class _Search:
         attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
         # Nobody can say that what is put back was not meant: a person decides.
         said = f"takes back a part of `{self.regression.bad_sha[:7]}` ({self.regression.title})"
-        doubt = f"{said}: is the test out of date, or is the code?"
+        doubt = f"{said}: right, unless the commit means it and its tests are out of date"
         doubts = () if candidate.undoes else (doubt,)
         attempt = replace(attempt, lacks=lacks, doubts=doubts)
         self.ledger.weigh([attempt])
