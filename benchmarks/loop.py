@@ -31,6 +31,7 @@ from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Baseline,
+    Calls,
     Candidate,
     Cluster,
     Edit,
@@ -75,6 +76,10 @@ class Timed:
             self._seconds.append(time.monotonic() - started)
             yield verdict
             started = time.monotonic()
+
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
+        """The calls of the session."""
+        return self._session.call(candidates, seed)
 
     def __enter__(self) -> Self:
         self._session.__enter__()

@@ -87,8 +87,8 @@ def test_a_red_run_becomes_a_pull_request() -> None:
         full = len(stage.github.exchanges)
         start(stage, name, payload)
         assert stage.delivery == "unchanged"
-        assert full <= 20
-        assert len(stage.github.exchanges) - full <= 6
+        assert full <= 26
+        assert len(stage.github.exchanges) - full <= 14
         assert stage.github.violations == []
 
 
@@ -121,7 +121,7 @@ def test_a_pull_request_s_repair_holds_on_its_merge_commit_too(beside: str, stat
         merge = git.save_commit("Merge", git.save_tree(pull.head_sha, new), ends, ADA, ADA)
         git.set_ref("refs/pull/1/merge", merge)
         stage.base = merge
-        said = start(stage, *stage.pull_event(pull))
+        said = start(stage, *stage.pull_event(pull), **{"pull-requests": "auto"})
         assert stage.status == status, said
         if status == "healed":
             assert "check merge commit: " in stage.ours()[0].body

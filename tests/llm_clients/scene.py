@@ -5,12 +5,21 @@ from __future__ import annotations
 import random
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import cast
 
 from heal_bot.core.events import Event, Run
-from heal_bot.core.model import Candidate, Cluster, Edit, Failure, Proposal, Suspect, Verdict
+from heal_bot.core.model import (
+    Calls,
+    Candidate,
+    Cluster,
+    Edit,
+    Failure,
+    Proposal,
+    Suspect,
+    Verdict,
+)
 from heal_bot.ports import Lab
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.budget import Budget
@@ -95,6 +104,10 @@ class Judge:
         for candidate in candidates:
             files = edit.patch_files(self.tree, candidate)
             yield self._verdict(files[0].content)
+
+    def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
+        """Nothing: no calls were recorded here."""
+        return Calls()
 
     def _verdict(self, text: str) -> Verdict:
         fixed, failing = [], []
