@@ -1,4 +1,4 @@
-"""`heal-bot doctor`: what isolation this machine offers, proved from inside."""
+"""`heal-bot doctor`: what isolation this machine offers, and what a repository allows."""
 
 from __future__ import annotations
 
@@ -29,8 +29,15 @@ _LAYERS = {
 @click.option(
     "--mode", type=click.Choice(["strict", "reduced"]), default="strict", show_default=True
 )
-def command(python: str | None, mode: str) -> None:
+@click.option(
+    "--repo",
+    metavar="OWNER/NAME",
+    help="Also ask GitHub, with GITHUB_TOKEN, whether workflows may open pull requests there.",
+)
+def command(python: str | None, mode: str, repo: str | None) -> None:
     """Show which isolation holds on this machine, tested from inside the sandbox."""
+    if repo is not None:
+        click.echo(check_repository(repo))
     from heal_bot.sandbox import preflight
     from heal_bot.sandbox.sandbox_client import Sandbox
 
@@ -39,6 +46,31 @@ def command(python: str | None, mode: str) -> None:
         isolation = preflight.run_self_test(sandbox, interpreter, {}, _roots(interpreter))
         loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
     _print(isolation, interpreter, loopback)
+
+
+def check_repository(name: str) -> str:
+    """Whether workflows of a repository may open pull requests, and where that is set."""
+    from heal_bot.core import settings
+    from heal_bot.core.events import Run
+    from heal_bot.github.client import ALLOW_PULLS, Route
+    from heal_bot.github.pulls import GitHub
+
+    chosen = settings.from_process(None, {})
+    forge = GitHub.open(
+        chosen.github_token,
+        chosen.github_api_url,
+        name,
+        route=Route(chosen.proxy, chosen.ca_file),
+    )
+    allowed = forge.may_actions_propose(Run(lambda event: None))
+    if allowed:
+        return f"{name}: workflows may open pull requests"
+    if allowed is None:
+        return (
+            f"{name}: this token may not read whether workflows may open pull requests; give that"
+            " of somebody who administers the repository"
+        )
+    return f"{name}: workflows may not open pull requests: {ALLOW_PULLS}"
 
 
 def _system_python() -> str:

@@ -37,12 +37,15 @@ _READ_ONLY = (
 _UNSEEN = "GitHub answered 404 to a write"
 _NO_DRAFTS = "draft pull requests are not supported"
 _MOVED = "the pull request's diff changed meanwhile and no longer shows this line"
+ALLOW_PULLS = (
+    "turn on Settings > Actions > General > Allow GitHub Actions to create and approve pull"
+    " requests, in the repository and in its organization"
+)
 # What GitHub says, in lower case, and the setting that decides it.
 _REMEDIES = (
     (
         "not permitted to create or approve pull requests",
-        "turn on Settings > Actions > General > Allow GitHub Actions to create and approve pull"
-        " requests, in the repository and in its organization",
+        ALLOW_PULLS,
     ),
     (
         "repository rule violations",

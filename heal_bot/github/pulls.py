@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Self
 
-from heal_bot.core.errors import UsageError
+from heal_bot.core.errors import ForgeForbiddenError, UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, one_line
 from heal_bot.github.client import DIRECT, Route, connect, create, find_or_none, translate_errors
@@ -85,6 +85,23 @@ class GitHub:
             return self.named_default
         with translate_errors(f"repository {self.repo}"):
             return self.repository.default_branch
+
+    def may_actions_propose(self, run: Run) -> bool | None:
+        """Whether a workflow's own token may open pull requests; None where that is not told.
+
+        Who administers the repository may read it, the workflow's own token never.
+        """
+        del run
+        url = f"{self.repository.url}/actions/permissions/workflow"
+        try:
+            said = find_or_none(
+                "permissions of workflows",
+                lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
+            )
+        except ForgeForbiddenError:
+            return None
+        allowed = said.get("can_approve_pull_request_reviews") if isinstance(said, dict) else None
+        return allowed if isinstance(allowed, bool) else None
 
     def permission(self, run: Run, login: str) -> str:
         """The role of a user as the API says, never as a name or an event says.

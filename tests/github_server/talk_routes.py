@@ -19,6 +19,7 @@ from tests.github_server.world import Refused, Review
 
 _BODY_LIMIT = 65_536
 SERVED = {
+    "actions/get-github-actions-default-workflow-permissions-repository",
     "actions/list-workflow-runs", "actions/list-workflow-runs-for-repo", "checks/list-for-ref",
     "issues/add-assignees", "issues/add-labels", "issues/delete-comment", "pulls/create-review",
     "pulls/create-review-comment",
@@ -26,6 +27,15 @@ SERVED = {
     "pulls/request-reviewers", "reactions/create-for-pull-request-review-comment",
     "repos/list-commits",
 }  # fmt: skip
+
+
+@handles("actions/get-github-actions-default-workflow-permissions-repository")
+def _workflow_permissions(request: Request) -> Answer:
+    if request.login.endswith("[bot]"):
+        raise Refused(403, "Resource not accessible by integration")
+    allowed = request.world.may_open_pulls
+    shown = {"default_workflow_permissions": "read", "can_approve_pull_request_reviews": allowed}
+    return Answer(200, shown)
 
 
 @handles("issues/delete-comment")
