@@ -237,18 +237,20 @@ class AttemptLog:
         self.refuse(suggestion.attempt, Verdict(VerdictStatus.UNCONFIRMED, detail=why))
 
     def accept_likely(self) -> None:
-        """Call a suggestion the repair where nothing stands and it is likely enough to be right.
+        """Call a suggestion the repair where it is likely enough to be right.
 
-        What its evidence lacks is the first doubt.
+        It was confirmed together with what stands. What its evidence lacks is the first doubt.
         """
         found = self.suggestion
-        if self.confirmed or self.question or found is None or not _is_likely(found):
+        if self.question or found is None or not _is_likely(found):
+            return
+        if found.base != (self.confirmed.patch if self.confirmed else None):
             return
         certificate = found.confirmed.certificate
         doubts = tuple(dict.fromkeys((*found.why, *certificate.doubts)))
         certificate = replace(certificate, doubts=doubts)
         self.confirmed = replace(found.confirmed, certificate=certificate)
-        self.held = (found.attempt,)
+        self.held = (*self.held, found.attempt)
         self._drop_fixed()
 
     def weigh(self, attempts: Sequence[Attempt]) -> None:

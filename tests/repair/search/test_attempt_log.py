@@ -101,6 +101,18 @@ def test_beside_a_patch_that_stands_a_likely_suggestion_stays_one(tmp_path: Path
     assert log.suggestion is not None
 
 
+def test_a_likely_suggestion_that_was_confirmed_with_what_stands_joins_it(tmp_path: Path) -> None:
+    strong, likely = replace(_attempt(1, None), lacks=None), _attempt(2, ConfidenceLevel.MEDIUM)
+    log = AttemptLog(FolderTree.of(tmp_path, {"m.py": TARGET.source}))
+    log.attempts += [strong, likely]
+    log.settle(quiet_run()[0], Proposal((strong,)), _confirm(strong))
+    log.settle(quiet_run()[0], Proposal((strong, likely)), _confirm(likely))
+    log.accept_likely()
+    assert [winner.number for winner in log.held] == [1, 2]
+    assert log.confirmed is not None
+    assert log.confirmed.certificate.doubts == (*WEAK, "slower")
+
+
 def test_what_a_critic_asks_keeps_a_likely_change_a_suggestion(tmp_path: Path) -> None:
     log = _log(tmp_path, _attempt(1, ConfidenceLevel.MEDIUM))
     (found,) = log.suggestions.values()
