@@ -111,10 +111,14 @@ def test_a_new_line_brings_its_section_up_to_date_and_no_other() -> None:
 def test_a_section_that_was_never_measured_is_made() -> None:
     noughts = dict.fromkeys(("violations", "duplicates", "lost"), 0)
     counts = {"passed": 2, "scenarios": 3, "requests_full": 9, "requests_noop": 1}
-    line = json.dumps({**counts, **noughts, "complete": True})
+    fields = {part for row in SHAPES["github"].rows for part in row[2].split(", ")}
+    life = {name.partition(".")[2]: 4 for name in fields if name.startswith("life.")}
+    line = json.dumps({**counts, **noughts, "life": life, "complete": True})
     text = _results.updated(TEXT, "github", line, "now", "this")
     section = _results.sections(text)["github"]
-    assert [row.value for row in section.rows] == ["2 of 3", "0", "0 doubled, 0 lost", "9; 1"]
+    assert [row.value for row in section.rows] == [
+        "2 of 3", "0", "0 doubled, 0 lost", "9; 1", "4, 4; 4, 4, 4, 4; 4.0", "4",
+    ]  # fmt: skip
     assert list(_results.wrong(section)) == []
     with pytest.raises(KeyError):
         _results.updated(TEXT, "two", line, "now", "this")
