@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks._github_events import red_comment, red_of_pull
 from benchmarks._github_stage import ADA, BOT, BRANCH, TOKEN, Stage
+from heal_bot.core.model import digest_answer
 from tests.github_server import records
 from tests.github_server.server import Fault
 
@@ -194,6 +195,24 @@ def pick_without_a_question(stage: Stage) -> None:
     assert not stage.healed
 
 
+def pick_of_a_question(stage: Stage) -> None:
+    stage.values = records.asked
+    event = red_comment(stage)
+    stage.act(event)
+    assert (stage.status, stage.ours()) == ("needs_answer", []), stage.said
+    assert any("/heal pick B" in body for body in stage.bodies())
+    pull = stage.github.world.pulls[1]
+    stage.act(stage.comment("/heal pick B", "mallory", pull))
+    assert (stage.status, len(stage.healed)) == ("refused", 1), stage.said
+    stage.values = lambda sha: records.data(sha, after=records.OTHERWISE)
+    stage.act(stage.comment("/heal pick b", "ada", pull))
+    task = stage.healed[-1]
+    answer = digest_answer("total([])", "raises IndexError")
+    assert (task.request.choice, task.memory.answers) == ("B", (answer,))
+    assert stage.delivery == "created", stage.said
+    assert answer in stage.github.world.git.git("show", "refs/heal-bot/state:state.json").decode()
+
+
 def no_drafts_in_this_plan(stage: Stage) -> None:
     stage.github.world.drafts = False
     stage.inputs["draft"] = "true"
@@ -266,6 +285,7 @@ QUIET = (
     hint_on_our_proposal,
     retry_on_a_closed_proposal,
     pick_without_a_question,
+    pick_of_a_question,
     no_drafts_in_this_plan,
     title_of_a_person,
     title_in_their_style,

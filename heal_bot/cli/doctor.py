@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from heal_bot.cli import shared_options
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Isolation
 
@@ -52,16 +53,9 @@ def check_repository(name: str) -> str:
     """Whether workflows of a repository may open pull requests, and where that is set."""
     from heal_bot.core import settings
     from heal_bot.core.events import Run
-    from heal_bot.github.client import ALLOW_PULLS, Route
-    from heal_bot.github.pulls import GitHub
+    from heal_bot.github.client import ALLOW_PULLS
 
-    chosen = settings.from_process(None, {})
-    forge = GitHub.open(
-        chosen.github_token,
-        chosen.github_api_url,
-        name,
-        route=Route(chosen.proxy, chosen.ca_file),
-    )
+    forge = shared_options.open_repository(settings.from_process(None, {}), name)
     allowed = forge.may_actions_propose(Run(lambda event: None))
     if allowed:
         return f"{name}: workflows may open pull requests"

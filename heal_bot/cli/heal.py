@@ -210,7 +210,7 @@ def command(
             raise
         record = _ended(request_file, out, chosen, error)
     _tell(record, out, as_json=as_json, verbose=verbose)
-    if not (as_json or quiet):
+    if record.choices and not (as_json or quiet):
         _ask(record, repo)
     if exit_code and record.status not in _FINE:
         raise click.exceptions.Exit(_UNHEALED)
@@ -238,7 +238,7 @@ def _ask(record: OutcomeRecord, repo: Path) -> None:
     """Ask a person at a terminal which change is right, and apply it; Enter leaves it open."""
     from heal_bot.cli.apply import apply_choice
 
-    if not (record.choices and sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     names = [choice.id for choice in record.choices]

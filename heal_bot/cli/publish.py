@@ -81,8 +81,6 @@ def command(
     from heal_bot.core import bundle, settings
     from heal_bot.core.events import Run
     from heal_bot.core.model import HealRequest
-    from heal_bot.github.client import Route
-    from heal_bot.github.pulls import GitHub
     from heal_bot.publish.publishing import publish
 
     record = bundle.read(folder)
@@ -95,11 +93,7 @@ def command(
     name = repo or chosen.github_repository
     if not name:
         raise UsageError("no repository is given; set GITHUB_REPOSITORY or --repo owner/name")
-    server = chosen.github_server_url
-    route = Route(chosen.proxy, chosen.ca_file)
-    forge = GitHub.open(
-        chosen.github_token, chosen.github_api_url, name, server_url=server, route=route
-    )
+    forge = shared_options.open_repository(chosen, name)
     run = Run(print_events(err=True))
     named = bool(base_ref)
     if base_sha and not base_ref:

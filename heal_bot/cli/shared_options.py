@@ -13,6 +13,8 @@ from heal_bot.core.text import one_line
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import AttemptRecord, ChoiceRecord, OutcomeRecord
+    from heal_bot.core.settings import Settings
+    from heal_bot.github.pulls import GitHub
 
 bundle = click.option(
     "--bundle",
@@ -42,6 +44,20 @@ def environment(function: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_ENVIRONMENT):
         function = option(function)
     return function
+
+
+def open_repository(chosen: Settings, name: str) -> GitHub:
+    """A repository on the server that the settings name, with their token and route."""
+    from heal_bot.github.client import Route
+    from heal_bot.github.pulls import GitHub
+
+    return GitHub.open(
+        chosen.github_token,
+        chosen.github_api_url,
+        name,
+        server_url=chosen.github_server_url,
+        route=Route(chosen.proxy, chosen.ca_file),
+    )
 
 
 def select_attempt(record: OutcomeRecord, number: int) -> AttemptRecord:

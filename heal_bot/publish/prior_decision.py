@@ -42,7 +42,8 @@ class Prior:
     `adopted` is what only pull requests themselves told.
 
     `done` is the result where nothing needs to be searched, else `memory` and `resumed` are for
-    the search; `lifted` says that a person asked to try again what was refused.
+    the search; `lifted` says that a person asked to try again what was refused, `picked` is the
+    digest of the answer that a person gives to the question of an earlier run.
     """
 
     situation: Situation = field(default_factory=Situation)
@@ -53,6 +54,7 @@ class Prior:
     done: Published | None = None
     resumed: OutcomeRecord | None = None
     lifted: bool = False
+    picked: str = ""
 
     def update(self, state: State, base: str) -> State:
         """A state with what this run learned of pull requests."""
@@ -94,8 +96,8 @@ def _picked(prior: Prior, request: HealRequest) -> Prior:
         if not asked:
             reason = f"no question is remembered for branch {request.base_ref}; ask with /heal"
         return replace(prior, done=Published("declined", reason))
-    given = tuple(one for one in prior.memory.answers if one != picked)
-    return replace(prior, memory=replace(prior.memory, answers=(*given, picked)))
+    memory = replace(prior.memory, answers=(*prior.memory.answers, picked))
+    return replace(prior, memory=memory, picked=picked)
 
 
 def decide(run: Run, prior: Prior, request: HealRequest, forge: Forge, options: Options) -> Prior:
@@ -194,15 +196,17 @@ def _remembered(
     """What was tried on the branch and on the one it goes into, and what people refused there."""
     tried: dict[str, str] = {}
     lessons: dict[str, None] = {}
-    answers: dict[str, None] = {}
+    answers: list[str] = []
     for pull in opened.values():
         noted = pull_request_memory.read(pull.body) if pull.base_ref == request.base_ref else None
         tried.update(noted.memory.tried if noted else ())
     for base in dict.fromkeys(filter(None, (prior.situation.into, request.base_ref))):
-        for entry in prior.state.of_base(base).values():
+        entries = prior.state.of_base(base).values()
+        # The newest answer last, as an entry has it; of the entries it comes first.
+        answers += [one for entry in reversed(entries) for one in entry.answers]
+        for entry in entries:
             tried.update(entry.verdicts)
             lessons.update(dict.fromkeys(entry.lessons))
-            answers.update(dict.fromkeys(entry.answers))
     for one in prior.settled(request.base_ref):
         if one.proposal.pull not in opened and _applies(run, request, one.proposal.change, forge):
             tried.update(dict.fromkeys(one.proposal.change.parts, "rejected"))

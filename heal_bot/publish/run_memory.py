@@ -76,7 +76,7 @@ def _entry(
     proposal: Proposal | None,
     prior: Prior,
 ) -> Entry:
-    today, given = prior.situation.today, prior.memory.answers
+    today, given = prior.situation.today, (prior.picked,) if prior.picked else ()
     tried = dict(old.verdicts) if old else {}
     for one in record.memory.tried:
         if one.verdict in LASTING and len(one.digest) == 64:

@@ -62,7 +62,7 @@ def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
             groups.setdefault((describe_failure(failure), failure.reason), []).append(failure.test)
     for (word, reason), tests in groups.items():
         told = tests if verbose else [group.said for group in group_tests(tests, every)]
-        # One more takes no more room than to say so.
+        # The line that says how many more there are has room for one more.
         shown = told if verbose or len(told) == _TESTS + 1 else told[:_TESTS]
         why = f" ({one_line(reason, 160)})" if reason else ""
         for place, test in enumerate(shown):

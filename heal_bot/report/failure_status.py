@@ -90,7 +90,7 @@ def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried:
 def _broken(verdict: Verdict) -> str:
     """The first test an attempt breaks; what the verdict says where it breaks none."""
     if verdict.newly_failing:
-        return f"what passes it breaks {verdict.newly_failing[0].test}"
+        return f"an attempt that passes it breaks {verdict.newly_failing[0].test}"
     return verdict.detail or "a candidate passed the search and did not hold"
 
 

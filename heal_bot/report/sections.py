@@ -149,8 +149,8 @@ def show_choices(record: OutcomeRecord, limit: int = 20_000) -> str:
     parts = [f"{choice.id}:\n\n{fence(choice.diff, 'diff', limit)}" for choice in record.choices]
     picks = " or ".join(f"`/heal pick {choice.id}`" for choice in record.choices)
     told = (
-        f"A comment {picks} proposes one. In a checkout, {' or '.join(commands)} writes one; `DIR`"
-        " is the bundle of the run."
+        f"Comment {picks} to have one proposed. In a checkout, {' or '.join(commands)} writes one;"
+        " `DIR` is the bundle of the run."
     )
     return fold("Both changes", "\n\n".join([*parts, told]))
 

@@ -39,13 +39,13 @@ def _tables(source: str) -> list[symtable.SymbolTable]:
 
 
 def find_locals(source: str) -> frozenset[str]:
-    """The variables that the functions of code bind, parameters among them."""
+    """The variables of functions that nobody outside knows by name: no parameters, no imports."""
     return frozenset(
         symbol.get_name()
         for table in _tables(source)
         if table.get_type() == "function"
         for symbol in table.get_symbols()
-        if symbol.is_local()
+        if symbol.is_local() and not (symbol.is_parameter() or symbol.is_imported())
     )
 
 
@@ -72,16 +72,14 @@ def find_unbound(text: str) -> frozenset[str]:
 def find_globals(source: str) -> frozenset[str] | None:
     """The names that code takes from its module or from Python; None where nobody knows."""
     tables = _tables(source)
-    return (
-        None
-        if not tables
-        else frozenset(
-            symbol.get_name()
-            for table in tables
-            for symbol in table.get_symbols()
-            # The body of a class or a module looks further where a name is not bound yet.
-            if symbol.is_global() or (table.get_type() != "function" and symbol.is_referenced())
-        )
+    if not tables:
+        return None
+    return frozenset(
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        # The body of a class or a module looks further where a name is not bound yet.
+        if symbol.is_global() or (table.get_type() != "function" and symbol.is_referenced())
     )
 
 

@@ -25,7 +25,6 @@ from heal_bot.source import (
     paths,
 )
 from heal_bot.source import edit as editing
-from heal_bot.source.bound_names import find_globals
 from heal_bot.source.name_resolution import Names
 
 MAX_EDITS = 8
@@ -65,9 +64,8 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
     """The name that functions newly use and that nothing binds: it fails where no test comes."""
     for path in dict.fromkeys(edit.target.path for edit in edits):
         mine = [edit for edit in edits if edit.target.path == path]
-        used = [(find_globals(one.new_source), find_globals(one.target.source)) for one in mine]
-        fresh = frozenset().union(*(new - old for new, old in used if new and old is not None))
-        if not fresh:
+        fresh = {edit.target.qualname: _gained_globals(edit) for edit in mine}
+        if not any(fresh.values()):
             continue
         text = editing.text_of(tree, path)
         try:
@@ -75,10 +73,17 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
         except editing.EditError as error:
             return str(error)
         # What a module makes by other means is used there already.
-        fresh -= bound_names.find_unbound(text)
-        if missing := fresh & bound_names.find_unbound(after):
-            return f"{mine[0].target.qualname}: {min(missing)} is bound nowhere"
+        unbound = bound_names.find_unbound(after) - bound_names.find_unbound(text)
+        for name, gained in fresh.items():
+            if missing := gained & unbound:
+                return f"{name}: {min(missing)} is bound nowhere"
     return ""
+
+
+def _gained_globals(edit: Edit) -> frozenset[str]:
+    """The names that a target newly takes from its module; none where it is no whole statement."""
+    old, new = (bound_names.find_globals(text) for text in (edit.target.source, edit.new_source))
+    return new - old if new and old is not None else frozenset()
 
 
 def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:

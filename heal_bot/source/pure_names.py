@@ -29,11 +29,10 @@ BUILTINS = frozenset(
 }
 _MODULES = frozenset(
     """
-    abc array ast base64 binascii bisect calendar cmath collections collections.abc colorsys copy
-    csv dataclasses datetime decimal difflib enum errno fractions functools graphlib hashlib heapq
+    abc ast base64 binascii bisect calendar cmath collections collections.abc colorsys copy
+    dataclasses datetime decimal difflib enum errno fractions functools graphlib hashlib heapq
     hmac html html.entities ipaddress itertools json keyword math numbers operator queue random
-    re stat statistics string struct textwrap time token typing unicodedata urllib.parse weakref
-    zlib
+    re stat statistics string struct textwrap time typing unicodedata urllib.parse weakref zlib
     """.split()  # noqa: SIM905
 )
 # What pure modules have beside that: attributes by text, texts that are evaluated, classes made by
@@ -75,7 +74,7 @@ _PARTS = frozenset(
 _VALUED = frozenset(
     """
     argparse asyncio codecs concurrent.futures http.client logging os shutil signal socket ssl
-    subprocess sys tarfile threading tokenize urllib.error zipfile
+    subprocess sys tarfile threading urllib.error zipfile
     """.split()  # noqa: SIM905
 )
 _TYPES = (

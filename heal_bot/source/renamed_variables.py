@@ -1,4 +1,4 @@
-"""Local variables that a commit calls otherwise: a version of a file with the names of another."""
+"""Local variables that a commit renames: a version of a file with the names of another."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _DULL = {
 
 
 def follow_renames(path: str, before: str, after: str) -> tuple[str, int]:
-    """`before` with the variables of its functions called as in `after`, and in how many of them.
+    """`before` with the variables of its functions named as in `after`, and in how many of them.
 
-    Two names are of one variable where most of their uses stand in the same place of otherwise
-    equal code, and the other version has neither.
+    A name became another one where neither version has both, and most uses of the old one stand
+    where uses of the new one do in otherwise equal code. Parameters and what is imported keep their
+    names: callers and other modules know these.
     """
     lines, count = list(functions.split_lines(before)), 0
     try:
@@ -57,7 +58,7 @@ def _functions(path: str, text: str) -> Iterator[Target]:
 
 
 def _find_renames(old: str, new: str) -> dict[str, str]:
-    """The variables of a function that are called otherwise, each with its new name."""
+    """The variables of a function that are renamed, each with its new name."""
     gone = find_locals(old) - find_symbols(new)
     come = find_locals(new) - find_symbols(old)
     if not gone or not come or gone & _formatted(old):
@@ -83,7 +84,7 @@ def _find_renames(old: str, new: str) -> dict[str, str]:
 
 def _formatted(source: str) -> set[str]:
     """The names in formatted strings, which are one token before Python 3.12."""
-    strings = (n for n in ast.walk(_parse(source)) if isinstance(n, ast.JoinedStr))
+    strings = (n for n in ast.walk(guard.parse_part(source)) if isinstance(n, ast.JoinedStr))
     return {n.id for one in strings for n in ast.walk(one) if isinstance(n, ast.Name)}
 
 
@@ -105,7 +106,7 @@ def _read_uses(source: str, names: Set[str]) -> list[tuple[tokenize.TokenInfo, b
     """
     keywords = {
         (node.lineno, node.col_offset)
-        for node in ast.walk(_parse(source))
+        for node in ast.walk(guard.parse_part(source))
         if isinstance(node, ast.keyword)
     }
     # One line is before it where it is indented.
@@ -120,7 +121,3 @@ def _read_uses(source: str, names: Set[str]) -> list[tuple[tokenize.TokenInfo, b
         found.append((token, token.string in names and free))
         before = token.string
     return found
-
-
-def _parse(source: str) -> ast.Module:
-    return guard.parse(f"if 1:\n{source}" if functions.find_indentation(source) else source)

@@ -14,6 +14,7 @@ from heal_bot.core.model import (
     Proposal,
     SuiteRun,
     Verdict,
+    doubt_reversal,
 )
 from heal_bot.core.statuses import SuiteEnd, VerdictStatus
 from heal_bot.core.text import count
@@ -152,11 +153,7 @@ def _judged(
     known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
     undoes = max(known) if known else stale_test_history.find_undone(edits, tree)
     rivals = (doubt for winner in proposal.winners for doubt in winner.doubts)
-    label = (
-        (f"undoes {undoes[:7]}: right, unless the commit means it and its tests are out of date",)
-        if undoes
-        else ()
-    )
+    label = (doubt_reversal(f"undoes {undoes[:7]}"),) if undoes else ()
     objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
     doubts = (
         *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),

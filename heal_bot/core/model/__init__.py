@@ -25,7 +25,13 @@ from heal_bot.core.model.failures import (
     Trust,
 )
 from heal_bot.core.model.package_versions import Bump, PackageChange
-from heal_bot.core.model.regression import ChangedFile, Commit, History, Regression
+from heal_bot.core.model.regression import (
+    ChangedFile,
+    Commit,
+    History,
+    Regression,
+    doubt_reversal,
+)
 from heal_bot.core.model.result import (
     NOT_MEASURED,
     Attempt,
@@ -110,4 +116,5 @@ __all__ = [
     "Trust",
     "Verdict",
     "digest_answer",
+    "doubt_reversal",
 ]

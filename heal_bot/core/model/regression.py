@@ -51,6 +51,11 @@ class Regression:
         return f"`{self.bad_sha[:7]}`{title} broke {broke} at its parent"
 
 
+def doubt_reversal(said: str) -> str:
+    """The doubt that stands beside what takes a change back, which `said` names."""
+    return f"{said}: right unless the change was meant and its tests are out of date"
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """What was learned of the past: regressions, those of most tests first, and why there are none.

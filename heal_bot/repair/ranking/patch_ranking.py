@@ -23,7 +23,7 @@ CHANGED = 2.0
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
 _CLIP = 80
-LOOKUP = "calls that no test makes give the answers of the tests with it, or one thing for all"
+LOOKUP = "for arguments that no test uses it returns answers of the tests, or always the same"
 
 
 @dataclass(frozen=True, slots=True)

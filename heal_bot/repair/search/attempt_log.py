@@ -173,19 +173,18 @@ class AttemptLog:
 
         `picked` is the choice that the run was asked for, '' for none.
         """
-        if (asked := self.question) is not None:
-            by_answer = {digest_answer(asked.call, one.result): one for one in asked.choices}
-            known = [by_answer[given] for given in self.memory.answers if given in by_answer]
-            if known:
-                chosen = known[-1]
-                attempt = replace(chosen.attempt, lacks=(), confidence=None)
-                self.weigh([attempt])
-                self.confirmed, self.held, self.question = chosen.confirmed, (attempt,), None
-                self.notes.append(f"a person answered that {asked.call} gives {chosen.result}")
-                self._drop_fixed()
-                return
-        if picked:
-            self.notes.append(f"choice {picked} of an earlier run is none of this one")
+        call, choices = (self.question.call, self.question.choices) if self.question else ("", ())
+        by_answer = {digest_answer(call, one.result): one for one in choices}
+        known = [by_answer[given] for given in self.memory.answers if given in by_answer]
+        if not known:
+            self.notes += [f"choice {picked} of an earlier run is none of this one"] * bool(picked)
+            return
+        chosen = known[-1]
+        attempt = replace(chosen.attempt, lacks=(), confidence=None)
+        self.weigh([attempt])
+        self.confirmed, self.held, self.question = chosen.confirmed, (attempt,), None
+        self.notes.append(f"a person answered that {call} gives {chosen.result}")
+        self._drop_fixed()
 
     def rival(self) -> Proposal | None:
         """What rivals the suggestion, where to tell the two apart is all that it lacks."""

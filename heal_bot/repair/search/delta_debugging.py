@@ -11,7 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Run, SearchProgressed
-from heal_bot.core.model import Attempt, Candidate, Cluster, Regression, Target, Verdict
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Regression,
+    Target,
+    Verdict,
+    doubt_reversal,
+)
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
@@ -189,8 +197,7 @@ class _Search:
         attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
         # Nobody can say that what is put back was not meant: a person decides.
         said = f"takes back a part of `{self.regression.bad_sha[:7]}` ({self.regression.title})"
-        doubt = f"{said}: right, unless the commit means it and its tests are out of date"
-        doubts = () if candidate.undoes else (doubt,)
+        doubts = () if candidate.undoes else (doubt_reversal(said),)
         attempt = replace(attempt, lacks=lacks, doubts=doubts)
         self.ledger.weigh([attempt])
         return attempt
