@@ -185,7 +185,8 @@ def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, 
     if ledger.confirmed is not None:
         patch, undoes = ledger.confirmed.patch, ledger.confirmed.certificate.undoes
         reason = _repaired(len(patch.fixed), len(found.baseline.confirmed))
-        reason = f"undoes {undoes[:7]}: {reason}" if undoes else reason
+        # Of several changes the doubts tell which commit each takes back.
+        reason = f"undoes {undoes[:7]}: {reason}" if undoes and len(ledger.held) <= 1 else reason
         if patch.still_failing:
             return OutcomeStatus.PARTLY_HEALED, ledger.stopped, reason
         return OutcomeStatus.HEALED, "done", reason

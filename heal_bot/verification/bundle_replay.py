@@ -77,11 +77,15 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     here = partial(stable_test_ids.here, tests=baseline.suite.collected)
     rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
     claimed = claimed.model_copy(update={"before_after": rows_here})
-    attempt = Attempt(1, "", candidate, Verdict(VerdictStatus.FIXED))
+    undoes = (
+        _confirm_undone(context, candidate.edits, claimed.undoes) if record.regression else None
+    )
+    known = replace(candidate, undoes=undoes)
+    attempt = Attempt(1, "", known, Verdict(VerdictStatus.FIXED))
     verified = confirm(context, Proposal((attempt,)), baseline)
     if not isinstance(verified, Confirmed):
         return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
-    rows = list(compare(claimed, verified.certificate, dated=record.regression is not None))
+    rows = list(compare(claimed, verified.certificate))
     made = verified.patch
     return (
         Row("fixed tests", _names(sorted(map(here, patch.fixed))), _names(sorted(made.fixed))),
@@ -104,6 +108,12 @@ def _check_reversal(context: RunContext, edits: Sequence[Edit], undoes: str) -> 
         return f"commit {undoes} is not in the history"
     files = workspace.changes(run, known[-1].parent, undoes)
     return reversal.explain_refusal(edits, files, undoes)
+
+
+def _confirm_undone(context: RunContext, edits: Sequence[Edit], undoes: str) -> str | None:
+    """The commit that is said to be undone, where one of the edits does; None asks for a guess."""
+    undone = not undoes or any(not _check_reversal(context, [one], undoes) for one in edits)
+    return undoes if undone else None
 
 
 def _digest(text: str) -> str:
@@ -133,13 +143,8 @@ def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
         raise UsageError(f"the patch no longer applies: {error}") from error
 
 
-def compare(
-    claimed: CertificateRecord, found: Certificate, *, dated: bool = False
-) -> tuple[Row, ...]:
-    """The facts of both certificates side by side; where the tests ran is a remark.
-
-    So is what a patch undoes where the first run was `dated`: it knew the commit, this one guesses.
-    """
+def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
+    """The facts of both certificates side by side; where the tests ran is a remark."""
     before = {row.test: (row.before, row.after) for row in claimed.before_after}
     now = {test: (old, new) for test, old, new in found.before_after}
     changed = [name for name in sorted(before | now) if before.get(name) != now.get(name)]
@@ -161,7 +166,7 @@ def compare(
         ),
         Row("suite complete", str(suite.complete), str(mine.complete), counts=same),
         Row("methods", _methods(claimed.methods), _methods(dict(found.methods))),
-        Row("undoes", claimed.undoes, found.undoes, counts=not dated),
+        Row("undoes", claimed.undoes, found.undoes),
         Row("python", place.python, here.version, counts=False),
         Row("lock file", place.lock_hash, here.lock_hash, counts=False),
         Row("added packages", _names(place.added), _names(here.added), counts=False),

@@ -153,7 +153,8 @@ def _judged(
     known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
     undoes = max(known) if known else stale_test_history.find_undone(edits, tree)
     rivals = (doubt for winner in proposal.winners for doubt in winner.doubts)
-    label = (doubt_reversal(f"undoes {undoes[:7]}"),) if undoes else ()
+    # A proposer that knows the commit has told the doubt itself.
+    label = (doubt_reversal(f"undoes {undoes[:7]}"),) if undoes and not known else ()
     objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
     doubts = (
         *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),

@@ -232,6 +232,17 @@ def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
     assert title == 'Take back a part of "Simplify total" (bbbbbbb)'
 
 
+def test_of_several_causes_no_title_names_one_commit() -> None:
+    values = records.data(BASE) | {"regression": COMMIT}
+    values["certificate"]["undoes"] = "b" * 40
+    first = values["attempts"][1]
+    values["attempts"].append(first | {"number": 3, "fixed": ["tests/test_pricing.py::test_more"]})
+    values["patch"]["fixed"] = [*values["patch"]["fixed"], "tests/test_pricing.py::test_more"]
+    record = records.record(values)
+    title = pull_request_body.render_title(record, render_claimed(record))
+    assert title.startswith("Fix ")
+
+
 def test_a_commit_message_and_its_diff_become_no_markup() -> None:
     hostile_commit = COMMIT | {"title": HOSTILE[:900], "diff": HOSTILE}
     said = [f"`bbbbbbb` ({' '.join(HOSTILE.split())[:n]}) broke this test" for n in (60, 170, 900)]

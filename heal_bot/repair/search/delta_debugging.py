@@ -196,8 +196,8 @@ class _Search:
         candidate = self.candidate(pieces)
         attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
         # Nobody can say that what is put back was not meant: a person decides.
-        said = f"takes back a part of `{self.regression.bad_sha[:7]}` ({self.regression.title})"
-        doubts = () if candidate.undoes else (doubt_reversal(said),)
-        attempt = replace(attempt, lacks=lacks, doubts=doubts)
+        what = "takes back" if candidate.undoes else "takes back a part of"
+        said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
+        attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said),))
         self.ledger.weigh([attempt])
         return attempt
