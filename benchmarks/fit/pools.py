@@ -47,9 +47,8 @@ from heal_bot.core.settings import Settings
 from heal_bot.core.statuses import SURE, FailureStatus, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.ports import RunContext, Session, Tree
-from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
-from heal_bot.repair.ranking.patch_ranking import choose_patches
+from heal_bot.repair.ranking.patch_ranking import choose_patches, explain_lookup
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits, search_cluster
 from heal_bot.repair.templates.template_proposer import TemplateProposer
@@ -345,9 +344,8 @@ def _measure_right(made: RunContext, fault: Fault) -> dict[str, Any] | None:
         calls = session.call([right])
         if len(calls.rows) != 2 or not calls.rows[1]:
             return None
-        unchanged, row = (row[: len(row) - calls.examples] for row in calls.rows)
-        refused = behavioral_diff.is_lookup(unchanged, row, calls.recorded)
-        return {"varied": len(row) - calls.recorded, "refused": refused}
+        varied = len(calls.rows[0]) - calls.examples - calls.recorded
+        return {"varied": varied, "refused": bool(explain_lookup(calls))}
 
 
 def _without(suite: SuiteRun, tests: set[str]) -> SuiteRun:

@@ -100,8 +100,9 @@ def _text(event: Event) -> str:
         case ClusterStarted():
             return f"{render_cause(event)}, {count(event.tests, 'test')}"
         case SearchProgressed():
-            best = f"the best fixes {event.best_fixed}"
-            best = best if event.best_fixed else "none fixes a test without breaking another"
+            best = "none fixes a test without breaking another"
+            if event.best_fixed:
+                best = f"the best fixes {event.best_fixed}"
             return f"  {event.proposer}: {count(event.tried, 'candidate')} tried, {best}"
         case AttemptJudged():
             return _attempt(event)

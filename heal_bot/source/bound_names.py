@@ -40,13 +40,10 @@ def _tables(source: str) -> list[symtable.SymbolTable]:
 
 def find_locals(source: str) -> frozenset[str]:
     """The variables of functions that nobody outside knows by name: no parameters, no imports."""
-    return frozenset(
-        symbol.get_name()
-        for table in _tables(source)
-        if table.get_type() == "function"
-        for symbol in table.get_symbols()
-        if symbol.is_local() and not (symbol.is_parameter() or symbol.is_imported())
-    )
+    tables = (table for table in _tables(source) if table.get_type() == "function")
+    symbols = [symbol for table in tables for symbol in table.get_symbols()]
+    known = {one.get_name() for one in symbols if one.is_parameter() or one.is_imported()}
+    return frozenset(one.get_name() for one in symbols if one.is_local()) - known
 
 
 def find_symbols(source: str) -> frozenset[str]:

@@ -64,8 +64,8 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
     """The name that functions newly use and that nothing binds: it fails where no test comes."""
     for path in dict.fromkeys(edit.target.path for edit in edits):
         mine = [edit for edit in edits if edit.target.path == path]
-        fresh = {edit.target.qualname: _gained_globals(edit) for edit in mine}
-        if not any(fresh.values()):
+        fresh = [(edit.target.qualname, _gained_globals(edit)) for edit in mine]
+        if not any(gained for _, gained in fresh):
             continue
         text = editing.text_of(tree, path)
         try:
@@ -74,7 +74,7 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
             return str(error)
         # What a module makes by other means is used there already.
         unbound = bound_names.find_unbound(after) - bound_names.find_unbound(text)
-        for name, gained in fresh.items():
+        for name, gained in fresh:
             if missing := gained & unbound:
                 return f"{name}: {min(missing)} is bound nowhere"
     return ""

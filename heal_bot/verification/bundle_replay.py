@@ -12,6 +12,7 @@ from heal_bot.core.model import (
     Attempt,
     Candidate,
     Certificate,
+    ChangedFile,
     Confirmed,
     Edit,
     Failure,
@@ -77,11 +78,10 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     here = partial(stable_test_ids.here, tests=baseline.suite.collected)
     rows_here = tuple(r.model_copy(update={"test": here(r.test)}) for r in claimed.before_after)
     claimed = claimed.model_copy(update={"before_after": rows_here})
-    undoes = (
-        _confirm_undone(context, candidate.edits, claimed.undoes) if record.regression else None
-    )
-    known = replace(candidate, undoes=undoes)
-    attempt = Attempt(1, "", known, Verdict(VerdictStatus.FIXED))
+    if record.regression:
+        undoes = _confirm_undone(context, candidate.edits, claimed.undoes)
+        candidate = replace(candidate, undoes=undoes)
+    attempt = Attempt(1, "", candidate, Verdict(VerdictStatus.FIXED))
     verified = confirm(context, Proposal((attempt,)), baseline)
     if not isinstance(verified, Confirmed):
         return (Row("confirmation", "holds", f"{verified.status}: {verified.detail}"),)
@@ -101,19 +101,27 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
 
 def _check_reversal(context: RunContext, edits: Sequence[Edit], undoes: str) -> str:
     """Why the edits do not take back what a commit of the tree's history did; '' where they do."""
-    run, workspace, tree = context.run, context.workspace, context.tree
-    since = workspace.commits(run, undoes, tree.sha)
-    known = workspace.commits(run, "", undoes)
-    if not known or undoes not in {tree.sha, *(commit.parent for commit in since[:1])}:
+    files = _read_commit(context, undoes)
+    if files is None:
         return f"commit {undoes} is not in the history"
-    files = workspace.changes(run, known[-1].parent, undoes)
     return reversal.explain_refusal(edits, files, undoes)
 
 
 def _confirm_undone(context: RunContext, edits: Sequence[Edit], undoes: str) -> str | None:
     """The commit that is said to be undone, where one of the edits does; None asks for a guess."""
-    undone = not undoes or any(not _check_reversal(context, [one], undoes) for one in edits)
-    return undoes if undone else None
+    files = _read_commit(context, undoes) if undoes else ()
+    known = any(not reversal.explain_refusal([one], files or (), undoes) for one in edits)
+    return undoes if known or not undoes else None
+
+
+def _read_commit(context: RunContext, sha: str) -> tuple[ChangedFile, ...] | None:
+    """What a commit of the tree's history changed; None for another commit."""
+    run, workspace, tree = context.run, context.workspace, context.tree
+    since = workspace.commits(run, sha, tree.sha)
+    known = workspace.commits(run, "", sha)
+    if not known or sha not in {tree.sha, *(commit.parent for commit in since[:1])}:
+        return None
+    return workspace.changes(run, known[-1].parent, sha)
 
 
 def _digest(text: str) -> str:

@@ -150,11 +150,10 @@ def _judged(
     shown = proof.read(fixed, runs.proofs, runs.outside)
     if shown.veto:
         return Verdict(VerdictStatus.UNCONFIRMED, detail=shown.veto)
-    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
-    undoes = max(known) if known else stale_test_history.find_undone(edits, tree)
-    rivals = (doubt for winner in proposal.winners for doubt in winner.doubts)
-    # A proposer that knows the commit has told the doubt itself.
-    label = (doubt_reversal(f"undoes {undoes[:7]}"),) if undoes and not known else ()
+    rivals = [doubt for winner in proposal.winners for doubt in winner.doubts]
+    undone = _find_undone(proposal, tree)
+    short = (f"`{sha[:7]}`" for sha in undone)
+    label = [doubt_reversal(f"takes back {sha}") for sha in short if sha not in "".join(rivals)]
     objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
     doubts = (
         *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),
@@ -168,9 +167,17 @@ def _judged(
         fixed=fixed,
         still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
     )
+    undoes = next(iter(undone), "")
     found = CertificateFindings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
     certificate = certify(patch, tree, context.env, baseline, suites, found)
     return Confirmed(patch, certificate, objections)
+
+
+def _find_undone(proposal: Proposal, tree: Tree) -> list[str]:
+    """The commits that changes take back: those that their proposers name, else a guess."""
+    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
+    named = known or [stale_test_history.find_undone(proposal.edits, tree)]
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict:

@@ -251,6 +251,13 @@ def test_a_name_that_another_edit_binds_is_known(tree) -> None:
     assert _said(Candidate((bind, use), "m", "x"), tree(m=text)) == ""
 
 
+def test_of_two_targets_of_one_name_each_is_read(tree) -> None:
+    text = "def f():\n    return 1\n\n\ndef f():\n    return 2\n"
+    first, last = functions.index_targets("m.py", text)
+    edits = Edit(first, "def f():\n    return limit\n"), Edit(last, "def f():\n    return 3\n")
+    assert _said(Candidate(edits, "m", "x"), tree(m=text)) == "f: limit is bound nowhere"
+
+
 @pytest.mark.parametrize(
     ("text", "new", "refused"),
     [

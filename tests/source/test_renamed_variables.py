@@ -39,10 +39,12 @@ def test_a_function_reads_with_the_names_of_the_later_version() -> None:
         ("def f(a, key=0):\n    return a + key\n", "def f(a, cmp=0):\n    return a + cmp\n"),
         ("def f(a):\n    import m\n    return m.g(a)\n",
          "def f(a):\n    import n\n    return n.g(a)\n"),
+        ("def f(key):\n    def g():\n        key = 1\n        return key\n    return g, key\n",
+         "def f(cmp):\n    def g():\n        cmp = 1\n        return cmp\n    return g, cmp\n"),
         ("def f(:\n", "def f(a):\n    return a\n"),
     ],
     ids=["it is gone", "one is new", "in a formatted string", "another function",
-         "a parameter", "another module", "no code"],
+         "a parameter", "another module", "a parameter and a variable", "no code"],
 )  # fmt: skip
 def test_where_no_variable_is_plainly_the_other_nothing_changes(before: str, after: str) -> None:
     assert follow_renames("m.py", before, after) == (before, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -111,3 +112,37 @@ def test_a_bundle_that_does_not_fit_is_one_line(
 ) -> None:
     code, said = verify(_changed(healed, tmp_path, change))
     assert (code, word in said, said.count("\n")) == (2, True, 1), said
+
+
+def test_a_patch_over_two_commits_names_both_and_is_verified_again(
+    tmp_path: Path, planted: Callable, heal_bot: Callable
+) -> None:
+    sizes = (
+        "def most(sizes):\n    return max(sizes)\n\n\ndef least(sizes):\n    return min(sizes)\n"
+    )
+    tests = "from sizes import most\n\n\ndef test_most():\n    assert most([1, 2]) == 2\n"
+    right = "def total(net, tax):\n    return net + tax\n"
+    files = {"prices.py": right, "sizes.py": sizes, "test_sizes.py": tests}
+    repo, told = planted(tmp_path / "repo", files), tmp_path / "bundle"
+    _commit(repo, "Subtract", "prices.py", right.replace("+", "-"))
+    wrong = sizes.replace("max(sizes)", "sizes[0]").replace("min(sizes)", "sorted(sizes)[0]")
+    _commit(repo, "Sort", "sizes.py", wrong)
+    shas = subprocess.run(["git", "log", "--format=%h", "--abbrev=7"], cwd=repo, check=True,
+                          capture_output=True, text=True).stdout.split()  # fmt: skip
+    done = heal_bot(tmp_path, "heal", "--repo", repo, "--python", sys.executable,
+                    "--good", shas[2], "--out", told)  # fmt: skip
+    record = json.loads((told / "outcome.json").read_text())
+    assert record["reason"].startswith("3 of 3 failing tests"), done.stdout + done.stderr
+    assert record["certificate"]["undoes"][:7] == shas[1]
+    doubts = "\n".join(record["certificate"]["doubts"])
+    assert [doubts.count(f"`{sha}`") for sha in shas] == [1, 1, 0]
+    again = heal_bot(tmp_path, "verify", "--bundle", told, "--repo", repo, "--python",
+                     sys.executable, "--quiet")  # fmt: skip
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert f"equal    undoes: {record['certificate']['undoes']}" in again.stdout
+
+
+def _commit(repo: Path, title: str, name: str, text: str) -> None:
+    (repo / name).write_text(text)
+    who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
+    subprocess.run(["git", *who, "commit", "-qam", title], cwd=repo, check=True)

@@ -108,6 +108,7 @@ def _confirm(
     deadline: float = math.inf,
     unsteady: tuple[str, ...] = (),
     was: str = "",
+    undoes: str | None = None,
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -116,8 +117,8 @@ def _confirm(
     target = find_target(index_targets("m.py", SOURCE), "add")
     assert target is not None
     edit = Edit(target, target.source.replace("a - b", new))
-    attempt = Attempt(1, "c", Candidate((edit,), "rules", "arithmetic"), Verdict("fixed", (BAD,)))
-    attempt = replace(attempt, doubts=doubts)
+    candidate = Candidate((edit,), "rules", "arithmetic", undoes=undoes)
+    attempt = Attempt(1, "c", candidate, Verdict("fixed", (BAD,)), doubts=doubts)
     seen = suite(failed(BAD), CaseResult(GOOD, before), *map(passed, others), *map(failed, red))
     observed = replace(seen, errors=errors, ended=ended, spectrum=spectrum)
     item = Reproduced(Failure(BAD, "", ""), "confirmed")
@@ -181,6 +182,16 @@ def test_the_certificate_says_which_other_changes_pass(tmp_path: Path) -> None:
     verified, _ = _confirm(tmp_path, doubts=("one other change passes",))
     assert isinstance(verified, Confirmed)
     assert verified.certificate.doubts == ("one other change passes",)
+
+
+@pytest.mark.parametrize("told", ["", f"takes back `{'b' * 7}` (Simplify): right unless"])
+def test_a_commit_that_a_proposer_takes_back_is_a_doubt_once(tmp_path: Path, told: str) -> None:
+    doubts = (told,) if told else ()
+    verified, _ = _confirm(tmp_path, undoes="b" * 40, doubts=doubts)
+    assert isinstance(verified, Confirmed)
+    assert verified.certificate.undoes == "b" * 40
+    (doubt,) = verified.certificate.doubts
+    assert doubt.startswith("takes back `bbbbbbb`")
 
 
 def test_a_test_that_passed_before_and_fails_now_rejects_the_patch(tmp_path: Path) -> None:

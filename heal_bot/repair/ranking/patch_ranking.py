@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.model import Attempt, CallResult, Calls, Candidate, Confidence, Failure, Rival
+from heal_bot.core.model import Attempt, CallResult, Calls, Confidence, Failure, Rival
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
@@ -112,9 +112,8 @@ def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, 
     return len(first), "" if first == second else _told_apart(rows, names, calls)
 
 
-def explain_lookup(session: Session, candidate: Candidate) -> str:
-    """That a change which passes holds the tests' answers instead of computing; '' if it may."""
-    calls = session.call((candidate,))
+def explain_lookup(calls: Calls) -> str:
+    """That the one change that was called holds the tests' answers instead of computing, or ''."""
     if len(calls.rows) != 2 or not calls.rows[1]:
         return ""
     unchanged, row = (row[: len(row) - calls.examples] for row in calls.rows)

@@ -177,7 +177,8 @@ class AttemptLog:
         by_answer = {digest_answer(call, one.result): one for one in choices}
         known = [by_answer[given] for given in self.memory.answers if given in by_answer]
         if not known:
-            self.notes += [f"choice {picked} of an earlier run is none of this one"] * bool(picked)
+            if picked:
+                self.notes.append(f"choice {picked} of an earlier run is none of this one")
             return
         chosen = known[-1]
         attempt = replace(chosen.attempt, lacks=(), confidence=None)

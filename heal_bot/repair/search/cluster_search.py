@@ -317,7 +317,7 @@ def _converse(
             run.show("repair", _named(candidate), len(ledger.attempts) + 1)
             verdict = next(iter(session.judge((candidate,))))
             if verdict.status == VerdictStatus.FIXED and (
-                why := explain_lookup(session, candidate)
+                why := explain_lookup(session.call((candidate,)))
             ):
                 verdict = Verdict(VerdictStatus.REJECTED, detail=why)
             ledger.count(cluster, candidate, verdict)

@@ -308,7 +308,7 @@ def test_a_patch_that_is_of_no_use_for_what_no_test_calls_holds_the_answers(
     fix = _fix(1, 1.0)
     (first,) = choose_patches(session, [fix], FAILURES * 3, _held, 0.9)
     assert first.lacks == ((LOOKUP,) if lookup else ())
-    assert explain_lookup(session, fix.candidate) == (LOOKUP if lookup else "")
+    assert explain_lookup(session.call((fix.candidate,))) == (LOOKUP if lookup else "")
 
 
 @pytest.mark.parametrize(
