@@ -37,7 +37,15 @@ _PRODUCTION = re.compile(r"requirements/prod(?:uction)?\.(?:txt|in)\Z")
 _ELSEWHERE = frozenset({"workspace", "path", "git", "url"})
 _VERSION_LINE = re.compile(r"(?:cpython[-@]?|python-?)?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
-_WORKFLOW_PYTHON = re.compile(r"python-version:[ \t]*\[?[ \t]*['\"]?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
+# A value, a list in brackets or one item a line: a job's version, or the axis of a matrix.
+_MATRIX = re.compile(
+    r"\b(?:python[-_]versions?|python):[ \t]*"
+    r"(?:\[([^\]]*)\]|([^\s\[][^\n]*)|((?:\s*\n[ \t]*-[ \t]+[^\n]+)+))",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+_RELEASED = re.compile(r"(?<![\w.-])(?:cpython[-@]?)?(3\.\d{1,2}(?:\.\d{1,3})?)(?![\w.-])")
+_TESTING = re.compile(r"\b(?:pytest|tox|nox|unittest|coverage run|(?:make|hatch) test)\b")
 
 
 @dataclass(slots=True)
@@ -145,9 +153,12 @@ def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
                 if match := _VERSION_LINE.search(line.strip()):
                     yield match[1], path
                     break
-    for path in filter(_WORKFLOW.match, paths):
-        for version in _WORKFLOW_PYTHON.findall(_open(tree, path, found)):
-            yield version, path
+    workflows = [(path, _open(tree, path, found)) for path in filter(_WORKFLOW.match, paths)]
+    # A workflow that publishes or builds pages says little about what the tests run on.
+    for path, text in sorted(workflows, key=lambda each: _TESTING.search(each[1]) is None):
+        for given in _MATRIX.finditer(_COMMENT.sub("", text)):
+            for version in _RELEASED.findall("".join(filter(None, given.groups()))):
+                yield version, path
 
 
 def _files(tree: Tree, found: Declared) -> None:

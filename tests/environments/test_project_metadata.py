@@ -311,3 +311,32 @@ def test_a_link_among_what_declares_is_told_and_not_followed(
     assert (f"{path} is a link and is not read" in (*found.notes, *plan.notes)) is (
         path not in silent
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        ("python-version: '3.11'  # as 3.9", ["3.11"]),
+        ("python-version: 3.12.1", ["3.12.1"]),
+        ("python-version: [3.9, '3.10', \"3.11\"]", ["3.9", "3.10", "3.11"]),
+        ("python-versions: [\n  '3.9',\n  '3.13',\n]", ["3.9", "3.13"]),
+        ("python:\n  - 3.9\n  # the newest\n  - '3.13'\n  os: [x]", ["3.9", "3.13"]),
+        ("python_version: ['pypy-3.9', '3.14-dev', '3.14t', '3.14.0-rc.1', '3.12']", ["3.12"]),
+        ("python-version: ${{ matrix.python }}", []),
+        ("python-version-file: .python-version", []),
+        ("run: echo 3.9", []),
+    ],
+)
+def test_a_workflow_names_the_pythons_of_its_jobs(text: str, versions: list[str]) -> None:
+    tree = Files({".github/workflows/ci.yml": text})
+    assert [version for version, _ in read_declared(tree, "").pythons] == versions
+
+
+def test_the_workflow_that_runs_tests_names_its_pythons_first() -> None:
+    tree = Files(
+        {
+            ".github/workflows/docs.yml": "python-version: '3.13'\nrun: mkdocs build\n",
+            ".github/workflows/tests.yml": "python-version: ['3.10']\nrun: python -m pytest\n",
+        }
+    )
+    assert [version for version, _ in read_declared(tree, "").pythons] == ["3.10", "3.13"]
