@@ -88,7 +88,7 @@ _UNHEALED = 4
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    default=Path("heal-bot-bundle"),
+    default=shared_options.BUNDLE,
     show_default=True,
     help="The bundle to write.",
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("bundles", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--repo", type=click.Path(path_type=Path), default=Path(), show_default="here",
               help="The repository at the commit that was healed.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), default=Path("heal-bot-bundle"),
+@click.option("--out", type=click.Path(path_type=Path), default=shared_options.BUNDLE,
               show_default=True, help="The bundle to write.")  # fmt: skip
 @click.option(
     "--below",

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from heal_bot.core.settings import Settings
     from heal_bot.github.pulls import GitHub
 
+BUNDLE = Path("heal-bot-bundle")
 bundle = click.option(
     "--bundle",
     "folder",
     type=click.Path(path_type=Path),
-    required=True,
+    default=BUNDLE,
+    show_default=True,
     metavar="DIR",
     help="What `heal-bot heal --out` wrote.",
 )

@@ -132,7 +132,7 @@ class ProposalConfirmed(Envelope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Underway(Envelope):
-    """What is running at this moment: a test (the `number`th of `of`) or a candidate.
+    """What is running now: a test (the `number`th of `of`), a candidate, or the final check.
 
     Only for whoever watches: at most one a second of each stage, under the number of the event
     before it; no bundle keeps it.

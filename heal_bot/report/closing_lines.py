@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from heal_bot.core.text import for_log, one_line, printable
+from heal_bot.core.text import count, for_log, one_line, printable
 from heal_bot.report.causes import closest_attempt, describe_attempt
 from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failure_status import describe_uncollected
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _TESTS = 8
 _TOLD = 10
 _CHANGED = 16
+_SUSPECTED = 3
 
 
 def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) -> tuple[str, ...]:
@@ -37,9 +38,14 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     if record.question is not None:
         lines += _question(record, record.question, verbose=verbose)
     else:
-        lines += _suggestion(record, verbose=verbose)
+        lines += _suggestion(record, where, verbose=verbose)
+        if record.patch is None and record.suggestion is None and not verbose:
+            lines += [f"inferred: {one_line(one, 400)}" for one in record.inferred[:_SUSPECTED]]
         lines += _closest(record, where)
-    lines += [f"bundle: {where}", f"next: {next_step(record, where, f'heal-bot explain {where}')}"]
+    lines += [
+        f"report: {where}/report.html",
+        f"next: {next_step(record, where, f'heal-bot explain {where}')}",
+    ]
     return tuple(for_log(text) for text in lines)
 
 
@@ -104,13 +110,21 @@ def render_findings(record: OutcomeRecord) -> list[str]:
     return [f"{how}: {one_line(one, 400)}" for how, said in lists.items() for one in said[:_TOLD]]
 
 
-def _suggestion(record: OutcomeRecord, *, verbose: bool) -> list[str]:
-    """A change that passes and is not called the repair, with why not."""
+def _suggestion(record: OutcomeRecord, where: str, *, verbose: bool) -> list[str]:
+    """A change that passes and is not called the repair, with why not, and those of other tests."""
     if (found := record.suggestion) is None:
         return []
     lines = ["a change passes, and you decide whether it is right:"]
     lines += render_change(found.diff, None if verbose else _CHANGED)
-    return [*lines, *(f"  but {one_line(reason, 400)}" for reason in found.why)]
+    lines += [f"  but {one_line(reason, 400)}" for reason in found.why]
+    told = {*found.fixed, *(record.patch.fixed if record.patch else ())}
+    for attempt in record.attempts:
+        if attempt.word in {"fixed", "improved"} and not told.issuperset(attempt.fixed):
+            more = count(len(set(attempt.fixed) - told), "other failing test")
+            look = f"heal-bot explain {where} --attempt {attempt.number}"
+            lines.append(f"another change passes, for {more}: {look}")
+            told.update(attempt.fixed)
+    return lines
 
 
 def _question(record: OutcomeRecord, asked: QuestionRecord, *, verbose: bool) -> list[str]:
@@ -182,4 +196,6 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         return f"{look}   or heal again with a higher --max-minutes or --max-usd"
     if record.stopped == "interrupted":
         return f"{look}   or heal again"
+    if record.status == "not_healed":
+        return f"{look}   or heal again with --target PATH::NAME, --good REF or a model's key"
     return look

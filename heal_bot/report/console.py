@@ -160,6 +160,8 @@ def _model(event: ModelSpoke) -> str:
 
 def render_underway(event: Underway) -> str:
     """What is running at this moment, for whoever watches."""
+    if event.stage == "verify":
+        return "  " + for_log(one_line(event.what, 300))
     place = f"test {event.number} of {event.of}" if event.of else f"candidate {event.number}"
     return "  " + for_log(one_line(f"{place}: {event.what}", 300))
 

@@ -59,6 +59,8 @@ class Progress:
                 self.doing = f"after {event.purpose}"
             case ProposalConfirmed():
                 self.fixed = max(self.fixed, event.fixed)
+            case Underway(stage="verify"):
+                self.doing = event.what
             case Underway():
                 self.running = console.render_underway(event)
             case _:

@@ -99,6 +99,7 @@ def _ran(proof: Proof, baseline: Baseline, outside: SuiteRun | None) -> _Runs:
     asks = [Ask(fresh, baseline.selected, hashes=seed) for seed in _seeds(run, baseline)]
     unsteady = is_unsteady(proof.candidate.edits)
     again = _again(run, fresh, baseline) if unsteady else ()
+    run.show("verify", "final check", 1, len(asks) + len(again))
     done = context.run_many([*asks, *again, *proof.asks])
     begin, end = len(asks), len(asks) + len(again)
     for number, suite in enumerate(done[:end], 1):

@@ -98,7 +98,7 @@ def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
     assert "Fix proposed: 3 of 3 failing tests are fixed" in done.stdout
     assert "+    return a + b" in done.stdout
     assert (project / "calc.py").read_text() == MODULE.replace("a - b", "a + b")
-    assert "bundle: heal-bot-bundle" in done.stdout
+    assert "report: heal-bot-bundle/report.html" in done.stdout
     assert _pytest(project).returncode == 0
 
 

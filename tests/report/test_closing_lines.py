@@ -64,7 +64,7 @@ def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() 
         "  shop/pricing.py:8",
         "    -    return sum(prices[1:])",
         "    +    return prices[0] + sum(prices[1:])",
-        "bundle: out",
+        "report: out/report.html",
         "next: heal-bot apply --bundle out --pick A   or   heal-bot apply --bundle out --pick B",
     )
     assert told[0] == "Two changes pass: one answer decides"
@@ -85,6 +85,22 @@ def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, w
     data = records.data(BASE) | {"patch": None, "certificate": None}
     record = records.record(data | {"status": status, "stopped": stopped})
     assert words in closing_lines.render_closing(record, "out")[-1]
+
+
+def test_without_a_change_the_likeliest_place_and_what_to_try_are_told() -> None:
+    data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
+    lines = told(data | {"inferred": ["the fault behind 1 test is in `a.py::f`, by ranking"]})
+    assert "inferred: the fault behind 1 test is in `a.py::f`, by ranking" in lines
+    assert "--target PATH::NAME" in lines[-1]
+
+
+def test_a_second_change_that_passes_for_other_tests_has_its_own_line() -> None:
+    data = records.suggested(BASE)
+    other = data["attempts"][1] | {"number": 3, "fixed": ["tests/test_pricing.py::test_discount"]}
+    data["attempts"] += [other, other | {"number": 4}]
+    assert [line for line in told(data) if line.startswith("another")] == [
+        "another change passes, for 1 other failing test: heal-bot explain out --attempt 3"
+    ]
 
 
 def told(data: dict[str, Any], *, verbose: bool = False) -> tuple[str, ...]:
@@ -138,7 +154,7 @@ def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_
     data["attempts"] = [data["attempts"][0], broke]
     lines = told(data)
     at = lines.index("closest: attempt 3 fixes 1 of 1, but 1 passing test fails")
-    assert lines[at + 1 : at + 3] == ("  see it: heal-bot explain out --attempt 3", "bundle: out")
+    assert lines[at + 1 : at + 3] == ("  see it: heal-bot explain out --attempt 3", "report: out/report.html")
     data["attempts"][1] |= {"verdict": "improved", "detail": ""}
     assert "  take it: heal-bot apply --bundle out --attempt 3" in told(data)
 

@@ -57,6 +57,16 @@ def test_a_narrow_terminal_loses_the_counts_and_keeps_the_time(width: int, line:
     assert _after(*events).line(200.0, width)[-len(line) :] == line
 
 
+def test_the_final_check_is_named_while_its_tests_run() -> None:
+    progress = _after(
+        FIRST,
+        Underway(stage="verify", what="final check", number=1, of=2),
+        Underway(stage="sandbox", what="test_a.py::test_b", number=1, of=2),
+    )
+    assert progress.line(60.0) == "final check · 19:00 left"
+    assert progress.running == "  test 1 of 2: test_a.py::test_b"
+
+
 def test_money_is_told_once_some_is_spent() -> None:
     spoke = ModelSpoke(kind="usage", provider="claude", model="m", usd=0.25)
     assert _after(spoke, spoke).line(0.0).endswith(" · 20:00, $0.50 left")
