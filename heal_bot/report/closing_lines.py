@@ -10,7 +10,12 @@ from heal_bot.report.causes import closest_attempt, describe_attempt
 from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failure_status import describe_uncollected
 from heal_bot.report.parameter_groups import group_tests
-from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
+from heal_bot.report.status_sentences import (
+    describe_confidence,
+    describe_failure,
+    describe_run,
+    describe_verdict,
+)
 from heal_bot.source.unified_diff import DiffError, Hunk, parse_diff
 
 if TYPE_CHECKING:
@@ -31,8 +36,8 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     lines += _tests(record, verbose=verbose)
     if record.patch is not None:
         lines += render_change(record.patch.diff, _CHANGED if not verbose else None)
-        if (known := record.patch.confidence) is not None:
-            lines.append(f"confidence: {known.level} ({one_line(known.ground, 300)})")
+        if known := describe_confidence(record):
+            lines.append(f"confidence: {one_line(known, 300)}")
     if record.certificate is not None:
         lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
     if record.question is not None:

@@ -23,7 +23,7 @@ from heal_bot.report.markdown import prose, sentence
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.proposed_change import Shown
 from heal_bot.report.sections import describe_suggestion
-from heal_bot.report.status_sentences import describe_failure, describe_run
+from heal_bot.report.status_sentences import describe_confidence, describe_failure, describe_run
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import FailureRecord, OutcomeRecord
@@ -116,8 +116,9 @@ def _fix(cause: RepairedCause, limit: int) -> str:
 def _list_facts(record: OutcomeRecord, shown: Shown) -> Iterator[str]:
     """What was fixed and where it was verified, what is proved, what still fails."""
     yield describe_fix(record, shown)
-    if record.patch is not None and (known := record.patch.confidence) is not None:
-        yield f"Confidence: **{known.level}** ({prose(known.ground, 300)})."
+    if known := describe_confidence(record):
+        level, space, ground = known.partition(" ")
+        yield f"Confidence: **{level}**{space}{prose(ground, 300)}."
     causes = list_causes(record)
     if len(causes) == 1 and causes[0].said:
         yield f"Before: {prose(causes[0].said, 400)}."

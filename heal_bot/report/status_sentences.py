@@ -48,6 +48,14 @@ _VERDICTS = {
 }
 
 
+def describe_confidence(record: OutcomeRecord) -> str:
+    """How likely the patch is right, with the ground where no doubt tells it; '' where unrated."""
+    if record.patch is None or (known := record.patch.confidence) is None:
+        return ""
+    told = record.certificate is not None and known.ground in record.certificate.doubts
+    return known.level if told else f"{known.level} ({known.ground})"
+
+
 def describe_run(record: OutcomeRecord) -> str:
     """How a run ended, as a headline without its reason."""
     match record.status:

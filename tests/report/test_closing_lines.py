@@ -87,6 +87,16 @@ def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, w
     assert words in closing_lines.render_closing(record, "out")[-1]
 
 
+def test_the_ground_of_a_confidence_is_told_once() -> None:
+    data = records.data(BASE)
+    ground = "of 20 patches with evidence like this, in other projects, 16 were right"
+    data["patch"]["confidence"] = {"level": "medium", "p": 0.8, "ground": ground}
+    assert f"confidence: medium ({ground})" in told(data)
+    data["certificate"]["doubts"] = [ground]
+    assert "confidence: medium" in told(data)
+    assert [line for line in told(data) if ground in line] == [f"doubt: {ground}"]
+
+
 def test_without_a_change_the_likeliest_place_and_what_to_try_are_told() -> None:
     data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
     lines = told(data | {"inferred": ["the fault behind 1 test is in `a.py::f`, by ranking"]})
@@ -154,7 +164,10 @@ def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_
     data["attempts"] = [data["attempts"][0], broke]
     lines = told(data)
     at = lines.index("closest: attempt 3 fixes 1 of 1, but 1 passing test fails")
-    assert lines[at + 1 : at + 3] == ("  see it: heal-bot explain out --attempt 3", "report: out/report.html")
+    assert lines[at + 1 : at + 3] == (
+        "  see it: heal-bot explain out --attempt 3",
+        "report: out/report.html",
+    )
     data["attempts"][1] |= {"verdict": "improved", "detail": ""}
     assert "  take it: heal-bot apply --bundle out --attempt 3" in told(data)
 

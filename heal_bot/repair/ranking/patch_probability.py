@@ -99,7 +99,7 @@ class PatchModel(_Data):
         p = round(self.compute_probability(features), 3)
         band = next((band for band in self.bands if p >= band.above), self.bands[-1])
         ground = (
-            f"of {band.patches} patches rated like this one, in projects that were not fitted on, "
+            f"of {band.patches} patches with evidence like this, in other projects, "
             f"{band.right} were right"
         )
         level = ConfidenceLevel.LOW

@@ -44,7 +44,7 @@ def test_between_two_points_of_the_calibration_it_is_interpolated() -> None:
 @pytest.mark.parametrize(
     ("tests", "least", "level", "ground"),
     [
-        (99.0, 0.9, ConfidenceLevel.HIGH, "of 50 patches rated like this one"),
+        (99.0, 0.9, ConfidenceLevel.HIGH, "of 50 patches with evidence like this"),
         (99.0, 0.96, ConfidenceLevel.MEDIUM, "47 were right"),
         (1.0, 0.9, ConfidenceLevel.LOW, "14 were right"),
         (-99.0, 0.75, ConfidenceLevel.LOW, "of 30 patches"),

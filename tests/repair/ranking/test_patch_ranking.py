@@ -25,7 +25,7 @@ from heal_bot.repair.ranking.patch_ranking import (
 )
 
 TARGET = Target("m.py", "total", 0, "function", 1, 2, "def total(prices):\n    return 0\n")
-RATED = "patches rated like this one"
+RATED = "patches with evidence like this"
 FAILURES = (Failure("t", "AssertionError", ""),)
 
 
