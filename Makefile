@@ -12,7 +12,7 @@ AIMOCK := $(VENV)/aimock/.ready-1.43.0
 BENCHMARKS ?= $(shell ls benchmarks/[a-z]*.py benchmarks/*/__init__.py | sed -e 's,/__init__\.py$$,,' -e 's,.*/,,' -e 's,\.py$$,,' | grep -v '^_')
 
 .DELETE_ON_ERROR:
-.PHONY: dev demo test long slow lint check full bench clean action-test locks
+.PHONY: dev demo recording site test long slow lint check full bench clean action-test locks
 
 dev: $(STAMP)
 
@@ -39,6 +39,14 @@ $(AIMOCK): $(STAMP)
 demo: $(STAMP)
 	@$(BIN)/python -m examples.demo
 
+# The picture of the demo in the README, from a run of it.
+recording: $(STAMP)
+	@$(BIN)/python -m examples.recording
+
+# The documentation as a site; a link or an anchor that leads nowhere fails.
+site: $(STAMP)
+	@$(BIN)/mkdocs build --quiet
+
 test: $(STAMP)
 	$(BIN)/pytest -q -n auto -m "not slow and not long and not online"
 
@@ -57,6 +65,7 @@ lint: $(STAMP)
 	$(BIN)/zizmor --offline --no-progress --quiet --config .github/zizmor.yml . $(wildcard docs/workflows/*.yml)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/mkdocs build --quiet
 
 # What CI runs on every commit; `full` adds the container, the other runners and Chromium.
 check: $(STAMP)

@@ -23,8 +23,7 @@ from heal_bot.ports import Tree
 from heal_bot.source.reversal import survey_change
 
 # Line suspicion + 0.35 function suspicion + 0.3 traceback + 0.08 ln(1 + lines of the highest
-# suspicion): chosen on mutants of six libraries; docs/localization.md has what each library gets
-# when the weights are chosen without it.
+# suspicion): chosen on mutants of six libraries; docs/offline-engine.md has the figures.
 FUNCTION_WEIGHT = 0.35
 TRACEBACK_WEIGHT = 0.3
 LINES_WEIGHT = 0.08

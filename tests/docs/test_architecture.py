@@ -11,7 +11,6 @@ from heal_bot.core.settings import Settings
 from heal_bot.junit import report_files
 from heal_bot.publish.delivery_options import MOST_OPEN
 from heal_bot.source import guard
-from heal_bot.verification import warm_trial
 from tests.docs.pages import ROOT
 from tests.test_layers import MAY_IMPORT
 
@@ -35,8 +34,8 @@ def test_the_way_of_one_failing_test_names_a_test_of_the_example() -> None:
 def test_the_sizes_in_limits_are_those_of_the_code() -> None:
     for said in (
         f"at most {guard.MAX_BYTES >> 20} MiB a file",
-        f"Reports of {report_files.FILE_CAP >> 20} MiB a file",
-        f"commits of {git_objects.MAX_FILES:,} files, {git_objects.MAX_TOTAL >> 30} GiB"
+        f"{report_files.FILE_CAP >> 20} MiB a file",
+        f"{git_objects.MAX_FILES:,} files, {git_objects.MAX_TOTAL >> 30} GiB"
         f" and {git_objects.MAX_FILE >> 20} MiB a file,"
         f" paths of {git_objects.MAX_DEPTH} folders and {git_objects.MAX_PATH:,} bytes",
         f"{settings._CONFIG_BYTES >> 10} KiB of `.heal-bot.yml`",
@@ -45,14 +44,5 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
     ):
         assert said in LIMITS
     assert (Settings().max_attempts, MOST_OPEN) == (10, 2)
-    assert "At most ten model attempts per cause, two open pull requests per base" in LIMITS
-
-
-def test_of_the_calls_of_passing_tests_the_sample_is_said() -> None:
-    recorder = (ROOT / "heal_bot/testrun/agent/_heal_call_recorder.py").read_text()
-    calls, green = re.findall(r"^_(?:RECORDED|GREEN) = (\d+)$", recorder, re.MULTILINE)
-    said = (ROOT / "docs/verification.md").read_text().partition("## What is called healed")[2]
-    assert f"at most {warm_trial._GUARDS} of the tests" in said
-    assert f"the fastest, {warm_trial._GUARD_SECONDS:g} seconds of them" in said
-    assert f"room for {calls} different calls of each function" in said
-    assert f"for {green} of passing tests in any case" in said
+    assert "10 attempts for each cause" in LIMITS
+    assert "two open ones for each base" in LIMITS

@@ -27,11 +27,3 @@ def test_what_a_word_names_is_in_the_code() -> None:
     for word, name in ROWS:
         there = name in classes or any((PACKAGE / f"{name}{end}").exists() for end in ("", ".py"))
         assert there, (word, name)
-
-
-def test_where_a_module_went_there_is_one() -> None:
-    text = (ROOT / "docs/renames.md").read_text()
-    rows = re.findall(r"^\| `[^`]+` \| `([^`]+)` \|$", text, re.MULTILINE)
-    assert len(rows) > 200
-    gone = [r for r in rows if not any((PACKAGE / f"{r}{end}").exists() for end in ("", ".py"))]
-    assert gone == []
