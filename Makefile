@@ -39,7 +39,7 @@ $(AIMOCK): $(STAMP)
 demo: $(STAMP)
 	@$(BIN)/python -m examples.demo
 
-# The picture of the demo in the README, from a run of it.
+# The pictures of the demo in the README, from a run of it; needs chromium.
 recording: $(STAMP)
 	@$(BIN)/python -m examples.recording
 

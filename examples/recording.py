@@ -1,12 +1,14 @@
-"""The picture of the demo in the README: its heal step, line by line as it was printed.
+"""The pictures in the README: the demo's heal step, line by line as it was printed, and its report.
 
-`make recording` runs the demo and writes `docs/images/demo.svg`, which plays once and needs no
-script; a viewer that knows no animation shows the whole text.
+`make recording` runs the demo. It writes `docs/images/demo.svg`, which plays once and needs no
+script (a viewer that knows no animation shows the whole text), and has Chromium take
+`docs/images/report.png`.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -18,9 +20,10 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-from examples.demo import ROOT
+from examples.demo import BUNDLE, ROOT
 
 PICTURE = ROOT / "docs/images/demo.svg"
+REPORT = ROOT / "docs/images/report.png"
 _WIDTH = 100
 _STEP = "=== heal, offline"
 _TYPED = "$ heal-bot heal --junit junit.xml"
@@ -80,11 +83,23 @@ def draw(lines: Iterable[tuple[float, str]]) -> str:
     return re.sub(r'clip-path="url\(#demo-line-(\d+)\)"', delay, svg)
 
 
+def photograph_report() -> None:
+    """The top of the demo's report page, as a browser shows it."""
+    if (browser := shutil.which("chromium")) is None:
+        sys.exit("no chromium on this machine: apt-get install chromium")
+    argv = [
+        browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1080",
+        f"--screenshot={REPORT}", (BUNDLE / "report.html").as_uri(),
+    ]  # fmt: skip
+    subprocess.run(argv, check=True, capture_output=True, timeout=120)
+
+
 def main() -> None:
-    """Run the demo and write the picture."""
+    """Run the demo and write the pictures."""
     lines = list(record_lines())
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     PICTURE.write_text(draw(lines) + "\n", encoding="utf-8")
+    photograph_report()
     sys.stdout.write(f"{PICTURE.relative_to(ROOT)}: {len(lines)} lines\n")
 
 
