@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heal_bot.cli import shared_options
-from heal_bot.core.text import for_log, one_line, printable
+from heal_bot.core.text import count, for_log, one_line, printable
 from heal_bot.report.causes import describe_attempt
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
@@ -63,7 +63,8 @@ def explain_record(record: OutcomeRecord) -> list[str]:
     if record.certificate is not None:
         lines += _certificate(record)
     tried = sum(search.tried for search in record.searches)
-    lines.append(f"{tried} candidates were tried, {len(record.attempts)} attempts recorded")
+    recorded = count(len(record.attempts), "attempt")
+    lines.append(f"{count(tried, 'candidate')} tried, {recorded} recorded")
     lines += [f"note: {one_line(note, 400)}" for note in record.notes]
     return lines
 
@@ -106,7 +107,7 @@ def _certificate(record: OutcomeRecord) -> list[str]:
         f"suite after the change, on {certificate.base_sha[:12]} with Python"
         f" {certificate.environment.python}: {suite.passed} passed, {suite.failed} failed,"
         f" {suite.skipped} skipped",
-        f"isolation {isolation.mode}: {', '.join(isolation.layers)}",
+        f"isolation: {isolation.mode} ({', '.join(isolation.layers)})",
     ]
     lines += [one_line(said, 400) for said in record.checks]
     lines += [f"doubt: {one_line(doubt, 400)}" for doubt in certificate.doubts]

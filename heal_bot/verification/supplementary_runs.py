@@ -142,7 +142,8 @@ class Proof:
             if passing := tamper_evidence.still_passing(done["poison"], fixed):
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
                 return ShownRuns("in-process", (), (), f"{veto} is not the change")
-            rows.append(("poison rerun", f"{len(fixed)} of {len(fixed)} fail again"))
+            told = f"{len(fixed)} of {len(fixed)} fail again when the changed code raises"
+            rows.append(("poison rerun", told))
         if "probe" in done:
             if met := equality_probe.find_fooled(done["probe"], fixed):
                 veto = f"{met[0]} compares a value of the changed function that is equal to values"
@@ -151,7 +152,8 @@ class Proof:
             rows.append(("probe rerun", told))
             doubts += lost
         inside = tamper_evidence.explain_outside(outside, fixed) if outside else self.inside
-        rows.append(("oracle", f"in-process: {inside}" if inside else "passed outside"))
+        apart = "passed with the change in another process than the assertions"
+        rows.append(("oracle", f"in-process: {inside}" if inside else apart))
         red = tamper_evidence.find_contradicting(outside, fixed) if outside else ()
         if red and (heard := self._heard(red)):
             veto = "it passes only where the change runs beside what the test expects"
