@@ -18,7 +18,7 @@ MAX_GROUPS = 500
 PASSING = 0.5
 # What it costs, in nats, that the tests of a cause fail in several ways (for each doubling or so),
 # that an exception raised at one place has a further cause, and that there are several causes.
-# Chosen on mutants and combinations of mutants of six libraries; docs/offline-engine.md has figures.
+# Chosen on mutants and combinations of mutants of six libraries (docs/offline-engine.md).
 WAYS = 3.0
 RAISED = 6.0
 SEVERAL = 4.0
