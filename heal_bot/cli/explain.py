@@ -11,7 +11,7 @@ from heal_bot.cli import shared_options
 from heal_bot.core.text import count, for_log, one_line, printable
 from heal_bot.report.causes import describe_attempt
 from heal_bot.report.parameter_groups import group_tests
-from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
+from heal_bot.report.status_sentences import describe_failure, describe_verdict
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import FailureRecord, OutcomeRecord
@@ -50,7 +50,7 @@ def explain_record(record: OutcomeRecord) -> list[str]:
     """The outcome as lines of plain text."""
     from heal_bot.report import closing_lines
 
-    lines = [f"{describe_run(record)}: {one_line(record.reason, 400)}", ""]
+    lines = [closing_lines.render_headline(record), ""]
     lines += [*closing_lines.render_findings(record), ""]
     for failures in _by_cause(record):
         lines += _cause(failures, record)

@@ -92,6 +92,6 @@ def _hints(record: OutcomeRecord) -> RunHints:
 def _line(row: Row) -> str:
     claimed, found = one_line(row.claimed, 200), one_line(row.found, 200)
     if row.equal:
-        return f"  equal    {row.name}: {found}"
+        return f"  equal    {row.name}: {found or 'none'}"
     mark = "DIFFERS  " if row.counts else "elsewhere"
     return f"  {mark} {row.name}: claimed {claimed or 'nothing'}, found {found or 'nothing'}"

@@ -30,7 +30,7 @@ _SUSPECTED = 3
 
 def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) -> tuple[str, ...]:
     """What a run came to: tests, change, doubts, and the next step; with `verbose` all of it."""
-    lines = [_headline(record)]
+    lines = [render_headline(record)]
     if verbose:
         lines += render_findings(record)
     lines += _tests(record, verbose=verbose)
@@ -54,7 +54,7 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     return tuple(for_log(text) for text in lines)
 
 
-def _headline(record: OutcomeRecord) -> str:
+def render_headline(record: OutcomeRecord) -> str:
     """How the run ended, with its reason where neither the words nor the lines below say it."""
     said = describe_run(record)
     told = record.reason.startswith(said.removeprefix("Fixes "))
