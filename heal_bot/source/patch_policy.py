@@ -37,11 +37,14 @@ is_test = paths.is_test
 is_protected = paths.is_protected
 
 
-def check_candidate(candidate: Candidate, tree: Tree) -> str:
-    """Why the candidate is refused, or '' when it may run."""
+def check_candidate(candidate: Candidate, tree: Tree, tests: int = 1) -> str:
+    """Why the candidate is refused, or '' when it may run.
+
+    A patch of several causes, which repairs so many `tests`, has the edits of all of them.
+    """
     if not candidate.edits:
         return "the candidate changes nothing"
-    most = MAX_UNDONE if candidate.undoes else MAX_EDITS
+    most = MAX_UNDONE if candidate.undoes else min(MAX_UNDONE, MAX_EDITS * tests)
     if len(candidate.edits) > most:
         return f"the candidate has {len(candidate.edits)} edits; at most {most} are allowed"
     plugins = paths.find_plugins(tree)

@@ -94,6 +94,12 @@ def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: st
     return ""
 
 
+def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str, most: int) -> str:
+    """Why more than `most` edits do not take back what a commit did; '' where fewer do not."""
+    refusals = [reason for one in edits if (reason := explain_refusal([one], files, sha))]
+    return refusals[0] if len(refusals) > most else ""
+
+
 def _version(target: Target, text: str) -> str:
     """The code of a target in another version of its file; '' without it."""
     found = functions.find_target(

@@ -272,6 +272,28 @@ def test_what_takes_a_commit_back_may_be_large_and_is_a_draft(
     assert (pull.title, pull.draft) == (f"Revert {shas['its'][:7]}", True)
 
 
+@pytest.mark.parametrize(("tests", "status"), [(1, "refused"), (2, "created")])
+@pytest.mark.parametrize("reverted", [False, True])
+def test_a_patch_of_several_causes_has_the_edits_of_all(
+    scene: Scene, tests: int, status: str, reverted: bool
+) -> None:
+    path = "shop/pricing.py"
+    after = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(9))
+    scene.commit("main", path, after.replace("return 8", "return 9"))
+    before = after.replace("return ", "return 1000 + ")
+    undoes = scene.commit("main", path, before)
+    scene.base = scene.commit("main", "README", "")
+    values = records.data(scene.base, before, after)
+    values["patch"]["functions"] = [{"path": path, "qualname": f"f{n}"} for n in range(9)]
+    values["certificate"]["undoes"] = undoes if reverted else ""
+    fixed = values["failures"][0]
+    names = [fixed["test"], f"{fixed['test']}_too"][:tests]
+    values["patch"]["fixed"] = names
+    values["failures"] = [fixed | {"test": name} for name in names]
+    done = scene.publish(values)
+    assert done.status == status, done.reason
+
+
 def doubtful(scene: Scene) -> dict[str, Any]:
     values = records.data(scene.base)
     values["certificate"]["doubts"] = ["total changes its signature"]
