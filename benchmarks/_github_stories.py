@@ -240,9 +240,18 @@ def state_deleted(life: Life) -> None:
     life.ci("nothing")
 
 
-def state_of_somebody_else(life: Life) -> None:
+def state_of_another_schema(life: Life) -> None:
+    _live_beside(life, b'{"schema": 77}')
+
+
+def state_that_is_huge(life: Life) -> None:
+    _live_beside(life, b'{"schema": 1, "entries": {}' + b" " * 2_000_000 + b"}")
+
+
+def _live_beside(life: Life, theirs: bytes) -> None:
+    """Somebody else keeps something under the name of our ref; it stays, and nothing is lost."""
     git = life.world.git
-    tree = git.save_tree(None, [("100644", "state.json", git.save_blob(b'{"schema": 77}'))])
+    tree = git.save_tree(None, [("100644", "state.json", git.save_blob(theirs))])
     who = ("Eve", "eve@example.invalid", "2026-01-03T00:00:00+00:00")
     git.set_ref(STATE, git.save_commit("Mine", tree, [], who, who))
     kept = git.refs()[STATE]
@@ -438,7 +447,8 @@ STORIES: tuple[Story, ...] = (
     formatted_while_open,
     merge_queue,
     state_deleted,
-    state_of_somebody_else,
+    state_of_another_schema,
+    state_that_is_huge,
     a_person_on_our_branch,
     stopped,
     a_release_branch,

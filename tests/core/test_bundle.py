@@ -14,7 +14,7 @@ from heal_bot.core import bundle
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import Attempt, Candidate, Failure, HealRequest, Outcome, Report, Verdict
 from heal_bot.core.text import Secret
-from heal_bot.report import html, pull_request_body
+from heal_bot.report import html, pull_request_body, pull_request_memory
 from heal_bot.report.outcome_record import flatten
 from tests.github_server import records
 
@@ -212,3 +212,16 @@ def test_only_a_plain_file_is_opened(tmp_path: Path, kind: str) -> None:
         path.mkdir()
     with pytest.raises(UsageError, match="no bundle"):
         bundle.read(folder)
+
+
+def test_what_the_first_version_wrote_is_read_as_it_is() -> None:
+    folder = Path(__file__).parent / "first_schema"
+    record = bundle.read(folder)
+    assert (record.schema_version, record.status, len(record.attempts)) == (1, "healed", 6)
+    body = (folder / "pull_request.md").read_text()
+    remembered = pull_request_memory.read(body)
+    assert remembered is not None
+    assert record.patch is not None
+    assert (remembered.base_sha, remembered.attempts) == (record.patch.base_sha, 6)
+    assert len(remembered.memory.tried) == 3
+    assert pull_request_body._MARK.search(body) is not None
