@@ -40,7 +40,7 @@ _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 # A value, a list in brackets or one item a line: a job's version, or the axis of a matrix.
 _MATRIX = re.compile(
     r"\b(?:python[-_]versions?|python):[ \t]*"
-    r"(?:\[([^\]]*)\]|([^\s\[][^\n]*)|((?:\s*\n[ \t]*-[ \t]+[^\n]+)+))",
+    r"(?:\[([^\]]{0,500})\]|([^\s\[][^\n]*)|((?:\s*\n[ \t]*-[ \t]+[^\n]+)+))",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")

@@ -141,12 +141,13 @@ def recompute(
     edits = [e for each in changed for e in each[0]]
     undoes = record.certificate.undoes if record.certificate else None
     candidate = Candidate(tuple(edits), "bundle", "bundle", undoes=undoes)
-    if refusal := patch_policy.check_candidate(candidate, tree, len(patch.fixed)):
+    tests = len({*patch.fixed})
+    if refusal := patch_policy.check_candidate(candidate, tree, tests):
         raise BundleRefused(refusal)
     if reaches := patch_policy.list_reaches(candidate, tree):
         raise BundleRefused(f"{reaches[0]}: a person has to decide on that")
     if undoes and len(edits) > patch_policy.MAX_EDITS:
-        _check_reversal(tree, undoes, edits, patch_policy.MAX_EDITS * (len(patch.fixed) - 1))
+        _check_reversal(tree, undoes, edits, patch_policy.MAX_EDITS * (tests - 1))
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     new = tuple(_patched(tree, f) for f in patch.files)

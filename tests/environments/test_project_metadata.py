@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -330,6 +331,13 @@ def test_a_link_among_what_declares_is_told_and_not_followed(
 def test_a_workflow_names_the_pythons_of_its_jobs(text: str, versions: list[str]) -> None:
     tree = Files({".github/workflows/ci.yml": text})
     assert [version for version, _ in read_declared(tree, "").pythons] == versions
+
+
+def test_a_workflow_of_two_megabytes_is_read_in_seconds() -> None:
+    began = time.process_time()
+    read_declared(Files({".github/workflows/ci.yml": "python: [" * 200_000}), "")
+    read_declared(Files({".github/workflows/ci.yml": "python:" + "\n" * 1_900_000}), "")
+    assert time.process_time() - began < 10
 
 
 def test_the_workflow_that_runs_tests_names_its_pythons_first() -> None:
