@@ -64,6 +64,8 @@ def find_regressions(
 class _Search:
     """Per test the newest place where it passes and the oldest where it fails.
 
+    Where it is not known to pass, `lacks` is the newest place that lacks it: it came later, and may
+    have passed in between.
     `tests` are known by how they fail, by kind of exception; another one is another fault.
     Place 0 is the parent of the first commit, place n the n-th commit; the last one is red.
     """
@@ -76,6 +78,7 @@ class _Search:
     runs: int = 0
     passes: dict[str, int] = field(default_factory=dict)
     fails: dict[str, int] = field(default_factory=dict)
+    lacks: dict[str, int] = field(default_factory=dict)
     seen: dict[int, Mapping[str, str]] = field(default_factory=dict)
     rewritten: set[str] = field(default_factory=set)
 
@@ -91,24 +94,30 @@ class _Search:
                 break
             back = min(2 * back, last)
         while (place := self.middle()) is not None and not self.context.run.over():
-            self.ask(place, [t for t in self.passes if self.passes[t] < place < self.fails[t]])
+            gaps = self.gaps().items()
+            self.ask(place, [test for test, (low, high) in gaps if low < place < high])
 
     def open(self) -> list[str]:
         """The tests that failed wherever they were seen so far, and were collected everywhere."""
         return [t for t in self.tests if t not in self.passes and all(
                 states.get(t) == RunResult.FAILED for states in self.seen.values())]  # fmt: skip
 
+    def gaps(self) -> dict[str, tuple[int, int]]:
+        """Per test the places between which the one that broke it lies."""
+        return {
+            test: (low, self.fails[test]) for test, low in {**self.lacks, **self.passes}.items()
+        }
+
     def middle(self) -> int | None:
         """The next place to ask, the middle of the widest gap that was not asked about yet."""
-        gaps = {(self.passes[t], self.fails[t]) for t in self.passes}
-        for low, high in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
+        for low, high in sorted({*self.gaps().values()}, key=lambda gap: gap[0] - gap[1]):
             left = [n for n in range(low + 1, high) if n not in self.seen]
             if left:
                 return min(left, key=lambda n: abs(2 * n - low - high))
         return None
 
     def ask(self, place: int, tests: Sequence[str]) -> None:
-        """Run tests at a place; where they cannot be collected it says nothing."""
+        """Run tests at a place, and take in what they do there."""
         (states,) = self.states([place], tests)
         self.seen[place] = states
         for test, state in states.items():
@@ -116,6 +125,8 @@ class _Search:
                 self.passes[test] = max(place, self.passes.get(test, 0))
             elif state == RunResult.FAILED:
                 self.fails[test] = min(place, self.fails[test])
+            else:
+                self.lacks[test] = max(place, self.lacks.get(test, place))
 
     def sha(self, place: int) -> str:
         """The commit of a place."""

@@ -183,6 +183,28 @@ def test_where_the_good_commit_is_red_too_older_ones_are_asked(git: Git, tmp_pat
     assert (found.regressions[0].bad_sha, found.commits) == (shas[1], 6)
 
 
+@pytest.mark.parametrize("first", [1, 7, 11])
+@pytest.mark.parametrize("told", [True, False], ids=["a good commit is told", "none is told"])
+def test_a_test_that_older_commits_lack_is_asked_for_where_they_have_it(
+    git: Git, tmp_path: Path, first: int, told: bool
+) -> None:
+    texts = [f"a={'passed' if n < 12 else 'failed'}\n# {n}\n" for n in range(21)]
+    texts[:first] = [f"# {n}\n" for n in range(first)]
+    shas = _grow(git, tmp_path, texts)
+    found = _search(tmp_path, shas[0] if told else "")
+    assert [one.bad_sha for one in found.regressions] == [shas[12]]
+    assert found.runs <= 2 * math.ceil(math.log2(20)) + 3
+
+
+def test_a_test_that_was_red_from_its_first_commit_on_has_no_culprit(
+    git: Git, tmp_path: Path
+) -> None:
+    texts = ["# none\n" * n if n < 6 else f"a=failed\n# {n}\n" for n in range(12)]
+    found = _search(tmp_path, _grow(git, tmp_path, texts)[0])
+    assert found.regressions == ()
+    assert "cannot be run on older commits" in found.reason
+
+
 def test_a_commit_that_is_red_for_another_reason_is_passed_over(git: Git, tmp_path: Path) -> None:
     other = "a=failed:NameError"
     texts = ["a=passed", "a=passed\n# 1", other, f"{other}\n# 3", "a=passed\n# 4",
