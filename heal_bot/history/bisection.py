@@ -103,10 +103,15 @@ class _Search:
                 states.get(t) == RunResult.FAILED for states in self.seen.values())]  # fmt: skip
 
     def gaps(self) -> dict[str, tuple[int, int]]:
-        """Per test the places between which the one that broke it lies."""
-        return {
-            test: (low, self.fails[test]) for test, low in {**self.lacks, **self.passes}.items()
-        }
+        """Per test the places between which the one that broke it lies.
+
+        Of the tests that pass nowhere so far those count that failed the earliest: the others came
+        later, and what they show is as old as that.
+        """
+        lacking = {test: low for test, low in self.lacks.items() if test not in self.passes}
+        first = min((self.fails[test] for test in lacking), default=0)
+        oldest = {test: low for test, low in lacking.items() if self.fails[test] == first}
+        return {test: (low, self.fails[test]) for test, low in {**oldest, **self.passes}.items()}
 
     def middle(self) -> int | None:
         """The next place to ask, the middle of the widest gap that was not asked about yet."""

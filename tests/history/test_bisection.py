@@ -196,6 +196,16 @@ def test_a_test_that_older_commits_lack_is_asked_for_where_they_have_it(
     assert found.runs <= 2 * math.ceil(math.log2(20)) + 3
 
 
+def test_tests_that_came_one_by_one_are_asked_in_few_runs(git: Git, tmp_path: Path) -> None:
+    names = "abcdefgh"
+    texts = ["\n".join([f"# {n}", *(f"{one}=failed" for one in names[: n // 3])])
+             for n in range(30)]  # fmt: skip
+    shas = _grow(git, tmp_path, texts)
+    found = _search(tmp_path, shas[0], [f"tests/test_m.py::test_{one}" for one in names])
+    assert found.regressions == ()
+    assert found.runs <= math.ceil(math.log2(30)) + 3
+
+
 def test_a_test_that_was_red_from_its_first_commit_on_has_no_culprit(
     git: Git, tmp_path: Path
 ) -> None:
