@@ -9,6 +9,8 @@ from heal_bot.core.model import CaseResult, Cause, Failure, Verdict
 from heal_bot.core.statuses import GREEN, VerdictStatus
 from heal_bot.testrun.judge_protocol import JudgeResponse
 
+# The judge in the sandbox runs no further guards once so many broke.
+ENOUGH_BROKEN = 3
 # There was no time left, or nobody waits for it.
 UNTRIED = Verdict(VerdictStatus.ERROR, detail="the run was ended", cause=Cause.BUDGET)
 
@@ -51,6 +53,21 @@ def make_verdict(answer: JudgeResponse, expected: Expectation) -> Verdict:
         told = f"{len(unrun)} passing tests did not run"
         return Verdict(VerdictStatus.ERROR, fixed, still, (), told, cause=Cause.IDS)
     return Verdict(VerdictStatus.IMPROVED if still else VerdictStatus.FIXED, fixed, still)
+
+
+def is_doubtful(found: Verdict) -> bool:
+    """Whether a change fixes all and breaks so few that every guard ran."""
+    broken = found.status == VerdictStatus.REGRESSION and not found.still_failing
+    return broken and len(found.newly_failing) < ENOUGH_BROKEN
+
+
+def acquit(answer: JudgeResponse, found: Verdict) -> Verdict:
+    """The verdict once what broke ran without the repaired tests before it."""
+    guards = [failure.test for failure in found.newly_failing]
+    ran = answer.how == "judged" and answer.results.keys() >= {*guards}
+    if not ran or [*_broken(answer.results, guards, answer.errors)]:
+        return found
+    return Verdict(VerdictStatus.FIXED, found.fixed)
 
 
 def _sampling(expected: Expectation) -> str:

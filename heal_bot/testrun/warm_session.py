@@ -236,7 +236,12 @@ class WarmSession:
                 return
             self._queue.append(work)
             return
-        found = verdict.make_verdict(answer, self._expected)
+        if work.broke is not None:
+            found = verdict.acquit(answer, work.broke)
+        elif verdict.is_doubtful(found := verdict.make_verdict(answer, self._expected)):
+            work.broke, work.prefiltered = found, True
+            self._queue.appendleft(work)
+            return
         if work.files is not None and found.fixed and not work.promising:
             work.promising = True
             self._queue.appendleft(work)

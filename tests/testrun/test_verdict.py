@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from heal_bot.core.model import CaseResult, Cause, Failure
@@ -34,3 +36,8 @@ def test_a_change_is_not_to_blame_for_tests_that_were_not_run(
 ) -> None:
     found = verdict.make_verdict(answer, EXPECTED)
     assert (found.status, found.cause) == (status, cause)
+
+
+def test_the_judge_in_the_sandbox_stops_after_as_many_broken_tests_as_the_verdict_thinks() -> None:
+    judge = Path(verdict.__file__).with_name("agent") / "_heal_judge.py"
+    assert f"_ENOUGH_BROKEN = {verdict.ENOUGH_BROKEN}\n" in judge.read_text()

@@ -296,6 +296,26 @@ def test_a_change_that_breaks_many_tests_is_a_regression(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [("def f(n):\n    return n + 1\n", "fixed"),
+     ("def f(n):\n    SEEN.append(n)\n    return 2\n", "regression")],
+    ids=["the repaired test left something behind", "the change breaks it"],
+)  # fmt: skip
+def test_what_a_repaired_test_leaves_behind_breaks_no_other(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, source: str, status: str
+) -> None:
+    tests = (
+        "import m\ndef test_empty(): assert m.f(1) and m.SEEN == []\n"
+        "def test_f():\n    assert m.f(1) == 2\n    m.SEEN.append(1)\n"
+    )
+    tree = project({"m.py": "SEEN = []\n\ndef f(n):\n    return n\n", "test_m.py": tests})
+    with runner.warm(run, tree, env, FAILING, ["test_m.py::test_empty"]) as session:
+        (found,) = session.judge((tree.candidate("f", source),))
+    assert found.status == status
+
+
+@pytest.mark.long
 def test_what_nobody_waits_for_any_more_is_judged_no_further(
     runner: SuiteRunner, run: Run, env: Environment, small: object
 ) -> None:
