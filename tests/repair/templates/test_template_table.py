@@ -5,7 +5,7 @@ from pathlib import Path
 
 from heal_bot.repair.templates.template_table import FAMILIES
 
-DOCS = Path(__file__).parents[3] / "docs" / "rules.md"
+DOCS = Path(__file__).parents[3] / "docs" / "offline-engine.md"
 ROW = re.compile(r"^\| ([a-z][\w -]*) \| (\d\.\d) \|", re.M)
 
 
