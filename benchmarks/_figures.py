@@ -51,7 +51,7 @@ SHAPES: dict[str, Shape] = {
             ("violations of GitHub's API description", "0", "violations"),
             ("pull requests or comments doubled or lost by faults", "0 doubled, 0 lost", "duplicates, lost"),
             ("requests of a whole run; of one with nothing to do", "0; 0", "requests_full, requests_noop"),
-            ("lives of repositories over days, 30 stories with three kinds of token each: lives, red runs; wrong, changes doubled, searched though refused, memory lost; unwanted writes per 100 red runs", "0, 0; 0, 0, 0, 0; 0.0", "life.scenarios, life.red_runs, life.wrong, life.duplicate_changes, life.searched_though_declined, life.lost_memory, life.unwanted_writes_per_100_red_runs"),
+            ("lives of repositories over days, 31 stories with three kinds of token each: lives, red runs; wrong, changes doubled, searched though refused, memory lost; unwanted writes per 100 red runs", "0, 0; 0, 0, 0, 0; 0.0", "life.scenarios, life.red_runs, life.wrong, life.duplicate_changes, life.searched_though_declined, life.lost_memory, life.unwanted_writes_per_100_red_runs"),
             ("the most requests of a run without news, in those lives", "0", "life.requests_again"),
         ),
     ),
