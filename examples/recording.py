@@ -28,7 +28,7 @@ _WIDTH = 100
 _STEP = "=== heal, offline"
 _TYPED = "$ heal-bot heal --junit junit.xml"
 # The run takes as long as it takes; nobody waits for a picture longer than this, in seconds.
-_PLAYED = 12.0
+_PLAYED = 6.0
 _STYLES = (
     (r"^\$ .*", "bold"),
     (r"^    -.*", "red"),
