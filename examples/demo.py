@@ -36,7 +36,7 @@ def main() -> int:
     with _loopback_github() as url:
         _git(WORK, "clone", "--quiet", f"{url}/{NAME}.git", str(shop))
         _step("the example's own tests, for real")
-        tests = [PYTHON, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+        tests = [PYTHON, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
         _run([*tests, "--junitxml=../junit.xml"], cwd=shop, expect=1)
         _step("heal, offline")
         _run(
