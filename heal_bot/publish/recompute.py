@@ -141,13 +141,12 @@ def recompute(
     edits = [e for each in changed for e in each[0]]
     undoes = record.certificate.undoes if record.certificate else None
     candidate = Candidate(tuple(edits), "bundle", "bundle", undoes=undoes)
-    tests = len({*patch.fixed})
-    if refusal := patch_policy.check_candidate(candidate, tree, tests):
+    if refusal := patch_policy.check_candidate(candidate, tree, patch_policy.MAX_EDITS_OF_ALL):
         raise BundleRefused(refusal)
     if reaches := patch_policy.list_reaches(candidate, tree):
         raise BundleRefused(f"{reaches[0]}: a person has to decide on that")
     if undoes and len(edits) > patch_policy.MAX_EDITS:
-        _check_reversal(tree, undoes, edits, patch_policy.MAX_EDITS * (tests - 1))
+        _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     new = tuple(_patched(tree, f) for f in patch.files)
@@ -171,8 +170,8 @@ def recompute(
     return RecomputedChange(base, base_ref, new, before, shown, foreign, doubts)
 
 
-def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit], most: int) -> None:
-    """Refused unless all edits but `most`, those of other causes, take back what a commit did."""
+def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:
+    """Refused unless all edits but those of other causes take back what a commit did."""
     objects = tree.forge.objects
     commit = objects.commit(tree.run, undoes)
     parent = objects.commit(tree.run, commit.parents[0]) if commit and commit.parents else None
@@ -183,7 +182,7 @@ def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit], most: i
     old, new = replace(tree, commit=parent), replace(tree, commit=commit)
     paths = {one.target.path for one in edits} & {*old.paths()} & {*new.paths()}
     files = [ChangedFile(path, old.read(path), new.read(path)) for path in paths]
-    if reason := reversal.explain_others(edits, files, undoes, most):
+    if reason := reversal.explain_others(edits, files, undoes, patch_policy.MAX_EDITS):
         raise BundleRefused(reason)
 
 

@@ -28,8 +28,9 @@ from heal_bot.source import edit as editing
 from heal_bot.source.name_resolution import Names
 
 MAX_EDITS = 8
-# What takes a commit back whole is as large as the commit, and never more than a draft.
-MAX_UNDONE = 50
+# What takes a commit back whole is as large as the commit, and a patch of several causes as large
+# as all of them: each is never more than a draft.
+MAX_EDITS_OF_ALL = 50
 _WORD = re.compile(r"\w+")
 MAX_SOURCE = 32_000
 _Facts = tuple[frozenset[str], frozenset[str]]
@@ -37,14 +38,11 @@ is_test = paths.is_test
 is_protected = paths.is_protected
 
 
-def check_candidate(candidate: Candidate, tree: Tree, tests: int = 1) -> str:
-    """Why the candidate is refused, or '' when it may run.
-
-    A patch of several causes, which repairs so many `tests`, has the edits of all of them.
-    """
+def check_candidate(candidate: Candidate, tree: Tree, most: int = MAX_EDITS) -> str:
+    """Why the candidate, with at most so many edits, is refused; '' when it may run."""
     if not candidate.edits:
         return "the candidate changes nothing"
-    most = MAX_UNDONE if candidate.undoes else min(MAX_UNDONE, MAX_EDITS * tests)
+    most = MAX_EDITS_OF_ALL if candidate.undoes else most
     if len(candidate.edits) > most:
         return f"the candidate has {len(candidate.edits)} edits; at most {most} are allowed"
     plugins = paths.find_plugins(tree)
@@ -90,8 +88,10 @@ def _gained_globals(edit: Edit) -> frozenset[str]:
 
 
 def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
-    """What a reviewer should look at although it is allowed: signatures, imports, wide excepts."""
+    """What a reviewer should look at although it is allowed: size, signatures, wide excepts."""
     found: list[str] = []
+    if (places := len(candidate.edits)) > MAX_EDITS and not candidate.undoes:
+        found.append(f"it changes {places} places, more than {MAX_EDITS}")
     for edit in candidate.edits:
         name = edit.target.qualname
         text = editing.text_of(tree, edit.target.path)

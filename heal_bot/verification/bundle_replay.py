@@ -58,10 +58,9 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
     candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
     claiming = replace(candidate, undoes=claimed.undoes)
-    reason = patch_policy.check_candidate(claiming, tree, len(patch.fixed))
+    reason = patch_policy.check_candidate(claiming, tree, patch_policy.MAX_EDITS_OF_ALL)
     if not reason and claimed.undoes and len(candidate.edits) > patch_policy.MAX_EDITS:
-        most = patch_policy.MAX_EDITS * (len(patch.fixed) - 1)
-        reason = _check_reversal(context, candidate.edits, claimed.undoes, most)
+        reason = _check_reversal(context, candidate.edits, claimed.undoes)
     if reason:
         return (Row("patch", "allowed", f"refused: {reason}"),)
     if (broke := record.regression) and broke.good_sha:
@@ -100,12 +99,12 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     )
 
 
-def _check_reversal(context: RunContext, edits: Sequence[Edit], undoes: str, most: int) -> str:
-    """Why more than `most` edits do not take back what a commit did; '' where the rest does."""
+def _check_reversal(context: RunContext, edits: Sequence[Edit], undoes: str) -> str:
+    """Why all edits but those of other causes do not take back what a commit did; '' else."""
     files = _read_commit(context, undoes)
     if files is None:
         return f"commit {undoes} is not in the history"
-    return reversal.explain_others(edits, files, undoes, most)
+    return reversal.explain_others(edits, files, undoes, patch_policy.MAX_EDITS)
 
 
 def _confirm_undone(context: RunContext, edits: Sequence[Edit], undoes: str) -> str | None:
