@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heal_bot.core.model import Candidate, Edit, Verdict
@@ -15,7 +15,7 @@ class Work:
     """A candidate on its way to a verdict; `files` once it is to be judged from changed files.
 
     `prefiltered` once it was tried with others, `promising` once one of the first tests passed
-    after a collection of their files alone. `broke` is what it came to where it fixes all and
+    after a collection of their files alone. `regression` is its verdict where it fixes all and
     breaks few: these run once more, without what the repaired tests may have left behind.
     """
 
@@ -26,24 +26,26 @@ class Work:
     lost: int = 0
     prefiltered: bool = False
     promising: bool = False
-    broke: Verdict | None = None
+    regression: Verdict | None = None
 
     def order(self, pace: CandidatePace, guards: tuple[str, ...]) -> JudgeRequest:
         """What a fork server is asked about it alone."""
         limit = self.limit or pace.limit
         # To collect takes longer than most tests: other files wait until one of the first passes.
         alone = self.files is not None and not self.promising
-        guards = tuple(f.test for f in self.broke.newly_failing) if self.broke else guards
-        return JudgeRequest(
-            first=() if self.broke else pace.first,
-            rest=() if alone or self.broke else pace.rest,
+        whole = JudgeRequest(
+            first=pace.first,
+            rest=() if alone else pace.rest,
             guards=() if alone else guards,
             edits=() if self.files is not None else tuple(map(encode_edit, self.candidate.edits)),
             files=self.files,
             limit=limit + (pace.fresh if self.files is not None else 0.0),
             longer=max(pace.longer, limit),
-            all_tests=self.broke is not None,
         )
+        if self.regression is None:
+            return whole
+        broken = tuple(failure.test for failure in self.regression.newly_failing)
+        return replace(whole, first=(), rest=(), guards=broken, all_tests=True)
 
 
 def encode_edit(edit: Edit) -> dict[str, Any]:

@@ -55,13 +55,13 @@ def make_verdict(answer: JudgeResponse, expected: Expectation) -> Verdict:
     return Verdict(VerdictStatus.IMPROVED if still else VerdictStatus.FIXED, fixed, still)
 
 
-def is_doubtful(found: Verdict) -> bool:
+def needs_rerun(found: Verdict) -> bool:
     """Whether a change fixes all and breaks so few that every guard ran."""
     broken = found.status == VerdictStatus.REGRESSION and not found.still_failing
     return broken and len(found.newly_failing) < ENOUGH_BROKEN
 
 
-def acquit(answer: JudgeResponse, found: Verdict) -> Verdict:
+def judge_rerun(answer: JudgeResponse, found: Verdict) -> Verdict:
     """The verdict once what broke ran without the repaired tests before it."""
     guards = [failure.test for failure in found.newly_failing]
     ran = answer.how == "judged" and answer.results.keys() >= {*guards}

@@ -236,10 +236,11 @@ class WarmSession:
                 return
             self._queue.append(work)
             return
-        if work.broke is not None:
-            found = verdict.acquit(answer, work.broke)
-        elif verdict.is_doubtful(found := verdict.make_verdict(answer, self._expected)):
-            work.broke, work.prefiltered = found, True
+        if work.regression is not None:
+            found = verdict.judge_rerun(answer, work.regression)
+        elif verdict.needs_rerun(found := verdict.make_verdict(answer, self._expected)):
+            # A batch would ask the failing tests again.
+            work.regression, work.prefiltered = found, True
             self._queue.appendleft(work)
             return
         if work.files is not None and found.fixed and not work.promising:
@@ -253,7 +254,7 @@ class WarmSession:
             return
         if late:
             self._late.add(work.candidate.edits)
-        elif found.status == VerdictStatus.FIXED:
+        elif found.status == VerdictStatus.FIXED and work.regression is None:
             self._pace = self._pace.knowing(answer.results)
         work.verdict = found if work.files is None else replace(found, afresh=True)
 
