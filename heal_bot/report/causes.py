@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from heal_bot.core.statuses import MENDING
 from heal_bot.core.text import printable
 from heal_bot.report.failed_assertion import describe_message
 from heal_bot.report.status_sentences import describe_verdict
@@ -46,7 +47,7 @@ def list_causes(record: OutcomeRecord) -> tuple[RepairedCause, ...]:
 
 def _is_part(attempt: AttemptRecord, diff: str) -> bool:
     """Whether an attempt that worked is in the patch: all its changed lines are."""
-    if attempt.verdict not in {"fixed", "improved"} or not attempt.functions:
+    if attempt.verdict not in MENDING or not attempt.functions:
         return False
     changed = {line for line in attempt.diff.splitlines() if line[:1] in {"+", "-"}}
     return changed <= set(diff.splitlines())
@@ -84,7 +85,7 @@ def describe_closest(attempt: AttemptRecord) -> str:
     """What an attempt changes and fixes, and why it was not taken."""
     tests = len(attempt.fixed) + len(attempt.still_failing)
     told = f"attempt {attempt.number} ({attempt.reason}) fixes {len(attempt.fixed)} of {tests}"
-    if attempt.word in {"fixed", "improved"}:
+    if attempt.word in MENDING:
         return told
     detail = f" ({attempt.detail})" if attempt.word != "regression" and attempt.detail else ""
     return f"{told}, but {describe_verdict(attempt)}{detail}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from heal_bot.core.statuses import MENDING
 from heal_bot.core.text import count, for_log, one_line, printable
 from heal_bot.report.causes import closest_attempt, describe_attempt
 from heal_bot.report.deciding_question import list_answers
@@ -36,8 +37,9 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     lines += _tests(record, verbose=verbose)
     if record.patch is not None:
         lines += render_change(record.patch.diff, _CHANGED if not verbose else None)
-        if known := describe_confidence(record):
-            lines.append(f"confidence: {one_line(known, 300)}")
+        level, ground = describe_confidence(record)
+        if level:
+            lines.append(f"confidence: {one_line(f'{level} {ground}', 300)}")
     if record.certificate is not None:
         lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
     if record.question is not None:
@@ -124,10 +126,10 @@ def _suggestion(record: OutcomeRecord, where: str, *, verbose: bool) -> list[str
     lines += [f"  but {one_line(reason, 400)}" for reason in found.why]
     told = {*found.fixed, *(record.patch.fixed if record.patch else ())}
     for attempt in record.attempts:
-        if attempt.word in {"fixed", "improved"} and not told.issuperset(attempt.fixed):
+        if attempt.word in MENDING and not told.issuperset(attempt.fixed):
             more = count(len(set(attempt.fixed) - told), "other failing test")
             look = f"heal-bot explain {where} --attempt {attempt.number}"
-            lines.append(f"another change passes, for {more}: {look}")
+            lines.append(f"another change fixes {more} in the search: {look}")
             told.update(attempt.fixed)
     return lines
 

@@ -18,10 +18,9 @@ from heal_bot.core.events import (
     SuiteFinished,
     Underway,
 )
-from heal_bot.core.statuses import SuiteEnd, VerdictStatus
+from heal_bot.core.statuses import MENDING, SuiteEnd, VerdictStatus
 from heal_bot.core.text import count, for_log, one_line
 
-_FIXES = frozenset({VerdictStatus.FIXED, VerdictStatus.IMPROVED})
 # Steps of a model call that only programs need, and those that change nothing for a reader.
 _SILENT = frozenset({"delta", "candidate"})
 _SMALL = frozenset({"usage", "look", "kept"})
@@ -74,7 +73,7 @@ class EventLog:
             case ModelSpoke(kind=kind):
                 return kind in _SMALL
             case AttemptJudged(proposer="rules"):
-                shown = event.verdict in _FIXES and event.cluster not in self._solved
+                shown = event.verdict in MENDING and event.cluster not in self._solved
                 if event.verdict == VerdictStatus.FIXED:
                     self._solved.add(event.cluster)
                 return not shown
@@ -135,7 +134,7 @@ def _attempt(event: AttemptJudged) -> str:
     change = event.change or event.family
     by = "" if event.proposer == "rules" else f" ({event.proposer})"
     fixes = f"fixes {event.fixed} of {event.of}" if event.of else f"fixes {event.fixed}"
-    if event.verdict in _FIXES:
+    if event.verdict in MENDING:
         return f"  attempt {event.number}{by} {fixes}: {change}"
     detail = f": {event.detail}" if event.detail else ""
     return f"  attempt {event.number}{by}: {event.verdict}{detail} ({change})"

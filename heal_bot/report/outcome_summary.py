@@ -116,9 +116,9 @@ def _fix(cause: RepairedCause, limit: int) -> str:
 def _list_facts(record: OutcomeRecord, shown: Shown) -> Iterator[str]:
     """What was fixed and where it was verified, what is proved, what still fails."""
     yield describe_fix(record, shown)
-    if known := describe_confidence(record):
-        level, space, ground = known.partition(" ")
-        yield f"Confidence: **{level}**{space}{prose(ground, 300)}."
+    level, ground = describe_confidence(record)
+    if level:
+        yield f"Confidence: **{level}** {prose(ground, 300)}".rstrip() + "."
     causes = list_causes(record)
     if len(causes) == 1 and causes[0].said:
         yield f"Before: {prose(causes[0].said, 400)}."

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heal_bot.core.model import NOT_MEASURED
+from heal_bot.core.statuses import MENDING
 from heal_bot.core.text import count
 from heal_bot.report.failure_status import FAILING
 
@@ -48,12 +49,12 @@ _VERDICTS = {
 }
 
 
-def describe_confidence(record: OutcomeRecord) -> str:
-    """How likely the patch is right, with the ground where no doubt tells it; '' where unrated."""
+def describe_confidence(record: OutcomeRecord) -> tuple[str, str]:
+    """How likely the patch is right, '' where unrated, and the ground where no doubt tells it."""
     if record.patch is None or (known := record.patch.confidence) is None:
-        return ""
+        return "", ""
     told = record.certificate is not None and known.ground in record.certificate.doubts
-    return known.level if told else f"{known.level} ({known.ground})"
+    return known.level, "" if told else f"({known.ground})"
 
 
 def describe_run(record: OutcomeRecord) -> str:
@@ -119,7 +120,7 @@ def _lowered(sentence: str) -> str:
 
 def describe_verdict(attempt: AttemptRecord) -> str:
     """What an attempt did to the tests of its cause, in a few words."""
-    if attempt.word in {"fixed", "improved"}:
+    if attempt.word in MENDING:
         tests = len(attempt.fixed) + len(attempt.still_failing)
         return f"fixes {len(attempt.fixed)} of {tests}"
     if attempt.word == "regression":

@@ -109,7 +109,7 @@ def test_a_second_change_that_passes_for_other_tests_has_its_own_line() -> None:
     other = data["attempts"][1] | {"number": 3, "fixed": ["tests/test_pricing.py::test_discount"]}
     data["attempts"] += [other, other | {"number": 4}]
     assert [line for line in told(data) if line.startswith("another")] == [
-        "another change passes, for 1 other failing test: heal-bot explain out --attempt 3"
+        "another change fixes 1 other failing test in the search: heal-bot explain out --attempt 3"
     ]
 
 

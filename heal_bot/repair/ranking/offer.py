@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heal_bot.core.model import Attempt, Cluster
-from heal_bot.core.statuses import VerdictStatus
+from heal_bot.core.statuses import MENDING
 from heal_bot.core.text import count
 from heal_bot.ports import Session
 from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
@@ -43,7 +43,7 @@ def weigh_winner(
     cluster: Cluster, session: Session, ledger: AttemptLog, attempt: Attempt
 ) -> Attempt:
     """A change that was found among many before, with what its evidence lacks, there and here."""
-    helped = attempt.verdict.status in {VerdictStatus.FIXED, VerdictStatus.IMPROVED}
+    helped = attempt.verdict.status in MENDING
     if attempt.candidate.lacks is None or not helped:
         return attempt
     (found,) = rank_fixes(cluster, session, ledger, [attempt])

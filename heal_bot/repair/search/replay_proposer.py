@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Cost, Edit
 from heal_bot.core.outcome import OutcomeRecord, PatchRecord
+from heal_bot.core.statuses import MENDING
 from heal_bot.ports import Brief, Recall, Tree
 from heal_bot.source import edit, edit_recovery, reversal
 from heal_bot.source.guard import SourceRejected
@@ -104,7 +105,7 @@ def _makers(record: OutcomeRecord, patch: PatchRecord, edits: Sequence[Edit]) ->
         name: attempt.proposer
         for attempt in record.attempts
         if attempt.proposer not in _NO_MODELS
-        and attempt.verdict in {"fixed", "improved"}
+        and attempt.verdict in MENDING
         and _changed(attempt.diff) <= lines
         for name in attempt.functions
     }
