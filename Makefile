@@ -65,7 +65,7 @@ lint: $(STAMP)
 	$(BIN)/zizmor --offline --no-progress --quiet --config .github/zizmor.yml . $(wildcard docs/workflows/*.yml)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
-	$(BIN)/mkdocs build --quiet
+	@$(MAKE) --no-print-directory site
 
 # What CI runs on every commit; `full` adds the container, the other runners and Chromium.
 check: $(STAMP)
