@@ -73,8 +73,10 @@ _PARTS = frozenset(
 # Modules whose constants and exceptions are pure, whatever else they have.
 _VALUED = frozenset(
     """
-    argparse asyncio codecs concurrent.futures http.client logging os shutil signal socket ssl
-    subprocess sys tarfile threading urllib.error zipfile
+    argparse asyncio codecs concurrent.futures configparser csv dis getopt gzip http.client
+    locale logging mmap os pickle select selectors shutil signal socket ssl subprocess
+    sys tarfile threading token tokenize tomllib unittest urllib.error xml.etree.ElementTree zipfile
+    zoneinfo
     """.split()  # noqa: SIM905
 )
 _TYPES = (
@@ -149,10 +151,13 @@ def list_effects() -> frozenset[str]:
 
 
 def _is_value(module: str, name: str) -> bool:
-    """Whether a name of a module is a constant or an exception, which reach nothing."""
+    """Whether a name of a module is a constant or an exception, which reach nothing.
+
+    In capitals it is a constant of some Python, if not of this one.
+    """
     what = getattr(import_module(module), name, None)
     raised = isinstance(what, type) and issubclass(what, BaseException)
-    return raised or isinstance(what, int | str | bytes)
+    return raised or isinstance(what, int | str | bytes) or (what is None and name.isupper())
 
 
 @lru_cache(maxsize=64)
