@@ -25,7 +25,6 @@ _OTHER_CALL = re.compile(
 # Bytes where the code was written for text, or text for bytes.
 _OTHER_TEXT = re.compile(r"'(?:str' object has no attribute 'decode|bytes' object has no attribute"
                          r" 'encode)'")  # fmt: skip
-# Warnings that say that something will go, as against those that say that something is wrong.
 _GOING = re.compile(r"Deprecat|FutureWarning|RemovedIn|MovedIn|: .*\b(?:deprecated|removal)\b")
 _WARNED = re.compile(r"^E\s+(?:[\w.]+\.)?(\w+Warning): (.*)$", re.M)
 _PLACE = re.compile(r"^(/\S+\.py):(\d+): ", re.M)
@@ -65,9 +64,7 @@ def _warned(seen: CaseResult, env: Environment) -> str:
     if not frames:
         places = _PLACE.findall(seen.message)
         frames = tuple(Frame(p, int(n), "", Origin.LIBRARY) for p, n in places)
-    if not (kind.endswith("Warning") and _GOING.search(f"{kind}: {said}") and frames):
-        return ""
-    if frames[-1].origin is not Origin.LIBRARY:
+    if not says_deprecated(kind, said) or not frames or frames[-1].origin is not Origin.LIBRARY:
         return ""
     site = _SITE.search(frames[-1].path)
     whose = describe_installed(site[1], env) if site else f"Python {env.version}"
@@ -77,6 +74,11 @@ def _warned(seen: CaseResult, env: Environment) -> str:
         f"a {kind} of {whose} is an error here ({words}): pin what warns, or except it in pytest's"
         f" filterwarnings (ignore:{start}:{kind})"
     )
+
+
+def says_deprecated(kind: str, said: str) -> bool:
+    """Whether a warning says that something will go, as against that something is wrong."""
+    return kind.endswith("Warning") and _GOING.search(f"{kind}: {said}") is not None
 
 
 def _changed(seen: CaseResult, tree: Tree, env: Environment) -> str:

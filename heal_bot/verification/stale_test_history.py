@@ -26,6 +26,7 @@ from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
 from heal_bot.source.reversal import brought_tests
 from heal_bot.verification import interface_changes
+from heal_bot.verification.dependency_causes import says_deprecated
 
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 CLAIMS = frozenset({"AssertionError", "Failed"})
@@ -41,8 +42,9 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     The commit is shown to have broken the test, left it alone, and says in words that the change is
     meant: in the docstring of what it changed, or where a project tells its users, it is the first
     to show what the test got, whole or a part of it in quotes. All that fails is what the test
-    asserts, or a `raise` that the commit wrote. Or the test uses an interface in its old form,
-    whose other callers the commit adapted.
+    asserts, or a `raise` that the commit wrote. Or the commit itself warns of what will go, where
+    warnings are errors. Or the test uses an interface in its old form, whose other callers the
+    commit adapted.
     """
     reasons: dict[str, str] = {}
     for regression in history.regressions:
@@ -50,6 +52,8 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
         left = [f for f in broken if _is_left_behind(f, regression, tree)]
         if any(_tells(f, regression, tree) for f in left):
             reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
+        warned = (f for f in left if says_deprecated(f.kind, f.message))
+        reasons |= {failure.test: _claims(failure, regression, tree) for failure in warned}
         reasons |= dict(_of_interfaces(broken, regression, tree))
     found = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
     return replace(baseline, reproduced=found)
@@ -77,7 +81,7 @@ def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> boo
     # A command stands for tests that are not told apart: none of them can be called stale.
     if failure.test == COMMAND or failure.test.partition("[")[0] in brought_tests(regression.files):
         return False
-    return failure.kind in CLAIMS or _is_written_raise(failure, regression, tree)
+    return failure.kind in CLAIMS or _is_written(failure, regression, tree)
 
 
 def _tells(failure: Failure, regression: Regression, tree: Tree) -> bool:
@@ -103,8 +107,8 @@ def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str]]:
             yield from ((was, line) for line in lines if line not in was)
 
 
-def _is_written_raise(failure: Failure, regression: Regression, tree: Tree) -> bool:
-    """Whether what fails is a `raise` that the commit wrote: a claim, and no accident."""
+def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether what fails is a `raise` or warning that the commit wrote: a claim, no accident."""
     frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
     if not frames:
         return False
@@ -114,7 +118,7 @@ def _is_written_raise(failure: Failure, regression: Regression, tree: Tree) -> b
         return False
     line = text[frames[-1].line - 1].strip() if 0 < frames[-1].line <= len(text) else ""
     new = {s.strip() for f in regression.files if f.path == frames[-1].path for s in _added(f)}
-    return line.startswith("raise ") and line in new
+    return line.startswith(("raise ", "warnings.warn(", "warn(")) and line in new
 
 
 def _added(file: ChangedFile) -> Iterator[str]:

@@ -157,6 +157,26 @@ def test_an_exception_that_the_docs_announce_is_meant(tmp_path: Path) -> None:
     assert _judged(tmp_path, told, failure, code=code)[0][0] == "stale_test"
 
 
+@pytest.mark.parametrize(
+    ("kind", "said", "line", "status"),
+    [
+        ("DeprecationWarning", "price will be removed in 3.0", 2, "stale_test"),
+        ("UserWarning", "price is deprecated", 2, "stale_test"),
+        ("RuntimeWarning", "price overflows", 2, "confirmed"),
+        ("DeprecationWarning", "price will be removed in 3.0", 3, "confirmed"),
+    ],
+    ids=["a deprecation", "in other words", "something wrong", "the code that was there"],
+)
+def test_a_commit_that_warns_of_what_will_go_means_it(
+    tmp_path: Path, kind: str, said: str, line: int, status: str
+) -> None:
+    code = f"def price(n):\n    warnings.warn('{said}', {kind})\n    return n + 19\n"
+    frames = (Frame("tests/test_m.py", 2, "test_a", Origin.TEST),
+              Frame("m.py", line, "price", Origin.PROJECT))  # fmt: skip
+    ((found, reason),) = _judged(tmp_path, {}, Failure(A, kind, said, frames), code=code)
+    assert (found, said in reason) == (status, status == "stale_test")
+
+
 def test_what_a_commit_says_of_one_test_counts_for_all_that_it_left_behind(tmp_path: Path) -> None:
     others = Failure(B, "AssertionError", "assert 3 == 2"), Failure(f"{B}[x]", "KeyError", "'x'")
     told = {"CHANGELOG.md": ("", "- It shows net 21 now.\n")}
