@@ -123,10 +123,8 @@ def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
 
 def _added(file: ChangedFile) -> Iterator[str]:
     """The lines that a change brought."""
-    known = set(file.before.decode(errors="replace").splitlines())
-    for line in file.after.decode(errors="replace").splitlines():
-        if line not in known:
-            yield line
+    known = Counter(file.before.decode(errors="replace").splitlines())
+    yield from Counter(file.after.decode(errors="replace").splitlines()) - known
 
 
 def _results(failure: Failure, tree: Tree) -> set[str]:

@@ -163,17 +163,19 @@ def test_an_exception_that_the_docs_announce_is_meant(tmp_path: Path) -> None:
         ("DeprecationWarning", "price will be removed in 3.0", 2, "stale_test"),
         ("UserWarning", "price is deprecated", 2, "stale_test"),
         ("RuntimeWarning", "price overflows", 2, "confirmed"),
-        ("DeprecationWarning", "price will be removed in 3.0", 3, "confirmed"),
+        ("DeprecationWarning", "price will be removed in 3.0", 4, "confirmed"),
     ],
     ids=["a deprecation", "in other words", "something wrong", "the code that was there"],
 )
 def test_a_commit_that_warns_of_what_will_go_means_it(
     tmp_path: Path, kind: str, said: str, line: int, status: str
 ) -> None:
-    code = f"def price(n):\n    warnings.warn('{said}', {kind})\n    return n + 19\n"
+    warn = "    warnings.warn(\n        '{}', {})\n    return n + 19\n"
+    was = "def old(n):\n" + warn.format("old will be removed in 2.0", kind)
+    code = "def price(n):\n" + warn.format(said, kind) + was
     frames = (Frame("tests/test_m.py", 2, "test_a", Origin.TEST),
               Frame("m.py", line, "price", Origin.PROJECT))  # fmt: skip
-    ((found, reason),) = _judged(tmp_path, {}, Failure(A, kind, said, frames), code=code)
+    ((found, reason),) = _judged(tmp_path, {}, Failure(A, kind, said, frames), code=code, was=was)
     assert (found, said in reason) == (status, status == "stale_test")
 
 
