@@ -9,18 +9,23 @@ def prose(text: str, limit: int = 300) -> str:
     """Foreign prose, its `code` kept as code; an odd backtick stays a character."""
     parts = one_line(text, limit).split("`")
     if len(parts) % 2 == 0:
-        return for_markdown(text, limit)
+        parts[-2:] = ["`".join(parts[-2:])]
     return "".join(
         code_span(part) if number % 2 and part.strip() else _plain(part, limit)
         for number, part in enumerate(parts)
     )
 
 
-def sentence(text: str, limit: int = 300) -> str:
-    """Foreign prose that begins with a capital and ends with a full stop."""
+def ended(text: str, limit: int = 300) -> str:
+    """Foreign prose that ends with one full stop."""
     told = prose(text, limit).rstrip(". ")
-    end = "" if told.endswith(("?", "!")) else "."
-    return f"{told[:1].upper()}{told[1:]}{end}" if told else ""
+    return told if told.endswith(("?", "!")) or not told else f"{told}."
+
+
+def sentence(text: str, limit: int = 300) -> str:
+    """Foreign prose that begins with a capital, or with the id of a test, and ends."""
+    told = ended(text, limit)
+    return told if "::" in told.partition(" ")[0] else f"{told[:1].upper()}{told[1:]}"
 
 
 def _plain(part: str, limit: int) -> str:

@@ -19,7 +19,7 @@ from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failed_assertion import describe_message
 from heal_bot.report.failure_status import FAILING
 from heal_bot.report.findings import list_culprits
-from heal_bot.report.markdown import prose, sentence
+from heal_bot.report.markdown import ended, prose, sentence
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.proposed_change import Shown
 from heal_bot.report.sections import describe_suggestion
@@ -121,7 +121,7 @@ def _list_facts(record: OutcomeRecord, shown: Shown) -> Iterator[str]:
         yield f"Confidence: **{level}** {prose(ground, 300)}".rstrip() + "."
     causes = list_causes(record)
     if len(causes) == 1 and causes[0].said:
-        yield f"Before: {prose(causes[0].said, 400)}."
+        yield f"Before: {ended(causes[0].said, 400)}"
     yield from list_proofs(record, shown)
     failing = [failure for failure in record.failures if failure.status in FAILING]
     groups = list(_group(failing))
@@ -164,7 +164,7 @@ def describe_fix(record: OutcomeRecord, shown: Shown) -> str:
 def list_proofs(record: OutcomeRecord, shown: Shown) -> Iterator[str]:
     """What broke the tests, as far as runs prove it."""
     how = "Claimed" if shown.claimed else "Proved"
-    yield from (f"**{how}:** {prose(said, 400)}." for said in list_culprits(record))
+    yield from (f"**{how}:** {ended(said, 400)}" for said in list_culprits(record))
 
 
 def _group(failures: Iterable[FailureRecord]) -> Iterator[tuple[list[FailureRecord], str]]:
@@ -186,7 +186,7 @@ def _group(failures: Iterable[FailureRecord]) -> Iterator[tuple[list[FailureReco
 def _why(failure: FailureRecord, record: OutcomeRecord) -> str:
     """What it says, who is suspected, and the closest attempt or the reason if it is its own."""
     said = describe_message(failure.kind, failure.message)
-    told = f": {prose(said, 300)}." if said else "."
+    told = f": {ended(said)}" if said else "."
     suspects = failure.suspects if failure.status in FAILING else ()
     if suspects:
         told += f" Suspected, not proved: {code_span(suspects[0].qualname, _NAME)}."
@@ -194,7 +194,7 @@ def _why(failure: FailureRecord, record: OutcomeRecord) -> str:
     if closest is not None:
         found = record.suggestion
         how = "Suggested below" if found and found.attempt == closest.number else "Closest"
-        return f"{told} {how}: {prose(describe_closest(closest), 300)}."
+        return f"{told} {how}: {ended(describe_closest(closest))}"
     if failure.reason and failure.reason not in record.reason:
         told += f" {sentence(failure.reason)}"
     return told

@@ -35,7 +35,7 @@ _FAILURES = {
     "still_failing": "still failing",
     "order_dependent": "depends on the order of the tests",
     "environment": "could not run here",
-    "stale_test": "test looks outdated",
+    "stale_test": "looks outdated",
     "not_attempted": "not attempted",
     "explained": "explained; nothing to change in the code",
 }

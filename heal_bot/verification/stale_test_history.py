@@ -148,7 +148,7 @@ def _claims(failure: Failure, regression: Regression, tree: Tree) -> str:
     old, new = _statements(before.source if before else ""), _statements(now.source)
     was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
     is_ = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
-    said = one_line(failure.message, 200)
+    said = one_line(failure.message, 200).rstrip(".")
     claims = f"The test: {said}. {now.qualname} now: `{is_}`" + (
         f", before: `{was}`" if was else ""
     )
@@ -272,8 +272,8 @@ def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
 
 
 def _statements(source: str) -> list[str]:
-    """The source line by line in one layout, without comments and indentation."""
-    return [line.strip() for line in _lines(source)]
+    """The source line by line in one layout, without comments, indentation and empty lines."""
+    return [text for line in _lines(source) if (text := line.strip())]
 
 
 def _lines(source: str) -> list[str]:
