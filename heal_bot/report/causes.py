@@ -63,7 +63,12 @@ def find_closest(record: OutcomeRecord, failure: FailureRecord) -> AttemptRecord
     if failure.status == "fixed":
         return None
     judged = [a for a in record.attempts if a.fixed and a.diff and _judged(a, failure.test)]
-    return min(judged, key=lambda a: (failure.test not in a.fixed, *_rank(a)), default=None)
+    shown = record.suggestion.attempt if record.suggestion else None
+    return min(
+        judged,
+        key=lambda a: (failure.test not in a.fixed, a.number != shown, *_rank(a)),
+        default=None,
+    )
 
 
 def _judged(attempt: AttemptRecord, test: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heal_bot.report import sections
-from heal_bot.report.causes import describe_attempt, list_causes
+from heal_bot.report.causes import describe_attempt, find_closest, list_causes
 from tests.github_server import records
 
 BASE = "5" * 40
@@ -44,3 +44,15 @@ def test_a_fix_that_was_not_taken_is_accounted_for() -> None:
     other = data["attempts"][1]["diff"].replace("sum(prices)", "sum(prices[0:])")
     data["attempts"].append(data["attempts"][1] | {"number": 3, "diff": other})
     assert "the likeliest was taken" in sections.list_attempts(records.record(data))
+
+
+def test_what_is_suggested_comes_closest_also_where_another_change_is_shorter() -> None:
+    data = records.suggested(BASE)
+    suggested = data["attempts"][1]
+    other = suggested | {"number": 3, "diff": suggested["diff"][:-2]}
+    data["attempts"] = [other, suggested]
+    data["failures"] = [data["failures"][0] | {"status": "still_failing"}]
+    record = records.record(data)
+    closest = find_closest(record, record.failures[0])
+    assert closest is not None
+    assert closest.number == data["suggestion"]["attempt"]

@@ -213,8 +213,10 @@ def _told_apart(rows: Sequence[Sequence[CallResult]], names: Sequence[str], call
     if not apart:
         return ""
     at = min(apart, key=lambda at: (_is_late(one[at], other[at]), len(calls.calls[at])))
-    told = [f"{_said(row[at])} with {name}" for row, name in zip(rows, names, strict=True)]
-    return f"{one_line(calls.calls[at], _CLIP)} {'; it '.join(told)}"
+    call = one_line(calls.calls[at], _CLIP)
+    if _said(one[at]) == _said(other[at]):
+        return f"{call} leaves what it was called on otherwise with {names[1]}"
+    return f"{call} {_said(one[at])} with {names[0]}; it {_said(other[at])} with {names[1]}"
 
 
 def _deciding_call(

@@ -144,6 +144,15 @@ def test_a_rival_is_named_with_a_call_on_which_it_differs() -> None:
     )
 
 
+def test_a_rival_that_gives_the_same_and_leaves_another_state_is_told_so() -> None:
+    none = [CallResult("returned", "NoneType", "None", mark) for mark in "xxxaabaac"]
+    calls = replace(_rows("xxx", "aab", "aac", recorded=3), rows=(none[:3], none[3:6], none[6:]))  # type: ignore[arg-type]
+    fixes = [_fix(1, 1.0), _fix(2, 3.0)]
+    first, _ = choose_patches(Called(calls), fixes, FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
+    assert first.lacks is not None
+    assert first.lacks[0].endswith("total(2) leaves what it was called on otherwise with change 2")
+
+
 @pytest.mark.parametrize("failed", [True, False])
 def test_the_first_is_no_rival_of_the_second_where_it_failed(failed: bool) -> None:
     called = Called(_rows("xxx", "aab", "aac", recorded=2))
