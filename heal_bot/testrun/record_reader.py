@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heal_bot.core.errors import SandboxError
+from heal_bot.core.model import OracleAnswers
 from heal_bot.core.statuses import RunResult, SuiteEnd
 from heal_bot.core.text import one_line
 from heal_bot.sandbox.job_spec import JobResult
@@ -40,6 +41,7 @@ class RecordReader:
     neutralised: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     unsteady: list[str] = field(default_factory=list)
+    asked: OracleAnswers = field(default_factory=OracleAnswers)
     finished: int | None = None
 
     def take(self, line: bytes) -> None:
@@ -60,6 +62,12 @@ class RecordReader:
             names = driver_protocol.expect_texts(record.get("neutralised"), 100)
             self.neutralised = tuple(names)
             self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
+        elif kind == "asked":
+            tests, others = (
+                tuple(driver_protocol.expect_texts(record.get(name), 100))
+                for name in ("tests", "others")
+            )
+            self.asked = OracleAnswers(tests, others)
         elif kind == "unknown":
             self.unknown = tuple(driver_protocol.expect_texts(value, 100))
         elif kind == "finish":

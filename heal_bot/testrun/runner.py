@@ -257,6 +257,7 @@ class SuiteRunner:
             peak_memory=ended.peak_memory,
             unknown=hearing.unknown,
             unsteady=tuple(hearing.unsteady),
+            asked=hearing.asked,
         )
 
     def _ids(self, env: Environment, tests: Sequence[str] | None) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from heal_bot.core.model import OracleAnswers
 from heal_bot.verification import constant_values
 from heal_bot.verification.constant_values import Folder
 from heal_bot.verification.tamper_evidence import Function
@@ -17,6 +18,11 @@ _COUNTED = ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod | ast.Pow | ast
 _PEELED = frozenset({"str", "int", "float", "repr", "tuple", "list", "bytes"})
 _CLEANED = frozenset({"strip", "lower", "upper", "casefold", "lstrip", "rstrip", "title"})
 _BUILTINS = frozenset(dir(builtins))
+# Calls that say enough, and values that are several (as of the calls that the search compares).
+_CALLS, _SEVERAL = 8, 3
+# Marks that tell no table from an honest function: yes, no, nothing, an exception.
+_EITHER_WAY = frozenset({"[true, null]", "[false, null]", "[null, null]", ""})
+LOOKUP = "for arguments that no test uses it gives answers of the tests, or always the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,21 @@ class ChangedFunction:
     old: Function
     new: Function
     known: frozenset[str]
+
+
+def has_few_answers(asked: OracleAnswers) -> bool:
+    """Whether calls like those of the tests got the tests' answers, and one beside at the most."""
+    told = {*asked.tests, *asked.others} - _EITHER_WAY
+    return bool(told) and len(asked.others) >= _CALLS and len(_find_new(asked)) <= 1
+
+
+def has_several_answers(asked: OracleAnswers) -> bool:
+    """Whether calls like those of the tests got several values that the tests' calls did not."""
+    return len(_find_new(asked)) >= _SEVERAL
+
+
+def _find_new(asked: OracleAnswers) -> set[str]:
+    return {*asked.others} - {*asked.tests, ""}
 
 
 def find_hardcoded(change: ChangedFunction) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from heal_bot.core.model import (
     Baseline,
     Candidate,
     CaseResult,
+    OracleAnswers,
     PatchedFile,
     SuiteRun,
 )
@@ -20,6 +21,7 @@ from heal_bot.source.guard import SourceRejected
 from heal_bot.verification import (
     equality_probe,
     gates,
+    hardcoded_answers,
     linters,
     stale_test_history,
     tamper_evidence,
@@ -160,6 +162,8 @@ class Proof:
             return ShownRuns(
                 "in-process", (), (), f"{tamper_evidence.describe_result(heard[0])}: {veto}"
             )
+        if outside and self._is_lookup(outside.asked):
+            return ShownRuns("in-process", (), (), hardcoded_answers.LOOKUP)
         edits = () if self.former else self.candidate.edits
         found = gates.list_findings(edits, fixed, self.context.tree)
         if refused := [finding.text for finding in found if finding.veto]:
@@ -178,14 +182,26 @@ class Proof:
         They do where they fail there without the change as they failed here. What rests on files,
         patched names or output of the test process does not.
         """
-        if self.oracle is None or self.oracle.oracle is None:
+        if (done := self._ask_unchanged(tuple(result.test for result in red))) is None:
             return ()
-        oracle = replace(self.oracle.oracle, tree=self.context.tree)
-        tests = tuple(result.test for result in red)
-        (done,) = self.context.run_many([replace(self.oracle, tests=tests, oracle=oracle)])
         here = {r.test: tamper_evidence.describe_failure(r) for r in self.baseline.suite.results}
         there = {r.test: tamper_evidence.describe_failure(r) for r in done.results}
         return tuple(r for r in red if r.test in there and there[r.test] == here.get(r.test))
+
+    def _is_lookup(self, asked: OracleAnswers) -> bool:
+        """Whether the change has the tests' answers alone, and the unchanged code has others."""
+        if self.oracle is None or not hardcoded_answers.has_few_answers(asked):
+            return False
+        before = self._ask_unchanged(self.oracle.tests or ())
+        return before is not None and hardcoded_answers.has_several_answers(before.asked)
+
+    def _ask_unchanged(self, tests: tuple[str, ...]) -> SuiteRun | None:
+        """The oracle of the code without the change."""
+        if self.oracle is None or self.oracle.oracle is None:
+            return None
+        oracle = replace(self.oracle.oracle, tree=self.context.tree)
+        (done,) = self.context.run_many([replace(self.oracle, tests=tests, oracle=oracle)])
+        return done
 
     def _covered(self, fixed: Sequence[str], run: SuiteRun | None) -> tuple[str, list[str]]:
         """Whether the fixed tests execute the new lines, and a doubt per file where they do not."""

@@ -160,3 +160,28 @@ def test_another_seed_of_hashes_leaves_the_tests_in_their_order(
     assert plain == same != other
     assert done[0].collected == done[2].collected
     assert [r.test for r in done[0].results] == [r.test for r in done[2].results]
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("def f(n):\n    return [n, 2 * n]\n", "many"),
+        ("def f(n):\n    return {1: [1, 2], 4: [4, 8]}.get(n)\n", "few"),
+        ("def f(n):\n    return {1: [1, 2], 4: [4, 8]}[n]\n", "few"),
+        ("def f(n):\n    while n not in (1, 4):\n        pass\n    return [n, 2 * n]\n", "none"),
+    ],
+    ids=["computes", "a table", "a table that raises", "never ends"],
+)
+def test_the_oracle_is_asked_for_what_no_test_asks(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, body: str, kinds: str
+) -> None:
+    tests = "from m import f\n\ndef test_it():\n    assert f(1) == [1, 2] and f(4) == [4, 8]\n"
+    base = project("base", {"m.py": "def f(n):\n    return [n, n]\n", "test_m.py": tests})
+    fresh = project("fresh", {"m.py": body, "test_m.py": tests})
+    (done,) = runner.run_many(run, env, [Ask(base, oracle=Oracle(fresh, (("m.py", "f"),)))])
+    assert [r.outcome for r in done.results] == ["passed"]
+    assert done.asked.tests == ("[[1, 2], null]", "[[4, 8], null]")
+    new = {*done.asked.others} - {*done.asked.tests}
+    assert (len(done.asked.others) > 8, len(new) > 2) == {
+        "many": (True, True), "few": (True, False), "none": (False, False)
+    }[kinds]  # fmt: skip

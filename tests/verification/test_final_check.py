@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from heal_bot.core.model import (
     Confirmed,
     Edit,
     Failure,
+    OracleAnswers,
     Proposal,
     Reproduced,
     Spectrum,
@@ -27,6 +29,7 @@ from heal_bot.ports import Ask
 from heal_bot.source.functions import find_target, index_targets
 from heal_bot.verification.certificate import protected_hash
 from heal_bot.verification.final_check import confirm
+from heal_bot.verification.hardcoded_answers import LOOKUP
 from tests.fakes import (
     FolderTree,
     FolderWorkspace,
@@ -514,6 +517,41 @@ def test_what_the_oracle_contradicts_is_refused_where_the_test_means_the_same_th
         assert isinstance(verified, Confirmed)
         assert verified.certificate.methods == (("m.py::add", "in-process"),)
         assert not any("outside" in doubt for doubt in verified.certificate.doubts)
+
+
+def _numbers(*found: object) -> tuple[str, ...]:
+    return tuple(f"[{json.dumps(one)}, null]" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("others", "unchanged", "asked", "refused"),
+    [
+        (_numbers(*[3] * 9), _numbers(*range(9)), 1, True),
+        (("",) * 9, _numbers(*range(9)), 1, True),
+        (_numbers(*[3] * 9), _numbers(*[4] * 9), 1, False),
+        (_numbers(*range(9)), _numbers(*range(9)), 0, False),
+        (_numbers(*[3] * 3), _numbers(*range(9)), 0, False),
+    ],
+    ids=["a table", "a table that raises", "as it was", "it computes", "too few calls"],
+)
+def test_a_change_with_which_other_calls_give_the_tests_answers_is_refused(
+    tmp_path: Path, others: tuple[str, ...], unchanged: tuple[str, ...], asked: int, refused: bool
+) -> None:
+    answers = [OracleAnswers(_numbers(3), some) for some in (others, unchanged)]
+    verified, runner = _confirm(
+        tmp_path,
+        oracle=replace(suite(passed(BAD)), asked=answers[0]),
+        oracle_unchanged=replace(suite(failed(BAD)), asked=answers[1]),
+    )
+    assert runner.asked.count("oracle unchanged") == asked
+    assert (isinstance(verified, Verdict) and verified.detail == LOOKUP) is refused
+
+
+def test_what_is_yes_or_no_is_not_asked_again(tmp_path: Path) -> None:
+    answers = OracleAnswers(_numbers(True), _numbers(*[True, False] * 5))
+    verified, runner = _confirm(tmp_path, oracle=replace(suite(passed(BAD)), asked=answers))
+    assert isinstance(verified, Confirmed)
+    assert "oracle unchanged" not in runner.asked
 
 
 def test_the_oracle_is_heard_beside_tests_that_mean_something_else_there(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from heal_bot.core.model.execution import (
     CaseResult,
     Environment,
     Isolation,
+    OracleAnswers,
     Spectrum,
     SuiteRun,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "Leg",
     "Memory",
     "Opinion",
+    "OracleAnswers",
     "Origin",
     "Outcome",
     "PackageChange",

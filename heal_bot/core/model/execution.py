@@ -106,13 +106,25 @@ class Spectrum:
 
 
 @dataclass(frozen=True, slots=True)
+class OracleAnswers:
+    """What the oracle gave to calls of the tests, and to others like them, a mark for each.
+
+    A short one is JSON of the value, and of the arguments where these changed; an exception is ''.
+    """
+
+    tests: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteRun:
     """One pytest run in the sandbox.
 
     Where it is not `finished`, `detail` says what happened; the results are then those that were
     complete. `peak_memory` is in bytes, of all its processes together as far as they were seen.
     `unknown` are keys of pytest's configuration that pytest does not know, `unsteady` functions
-    whose tests had other ids than in the first run: these are known by their position.
+    whose tests had other ids than in the first run: these are known by their position. `asked`
+    is of a run with an oracle.
     """
 
     results: tuple[CaseResult, ...]
@@ -127,6 +139,7 @@ class SuiteRun:
     peak_memory: int = 0
     unknown: tuple[str, ...] = ()
     unsteady: tuple[str, ...] = ()
+    asked: OracleAnswers = OracleAnswers()
 
     @property
     def finished(self) -> bool:

@@ -41,7 +41,7 @@ def main():
     plugin = _heal_pytest_reporter.Plugin(order, records, order["repo"], spectrum)
     plugins = plugin.all()
     if desk is not None:
-        plugins.append(_heal_oracle.Oracle(order["oracle"], *desk, order["repo"]))
+        plugins.append(_heal_oracle.Oracle(order["oracle"], *desk, order["repo"], records))
     if spectrum is not None:
         spectrum.start()
     streams = sys.stdout, sys.stderr

@@ -10,11 +10,16 @@ import types
 
 import pytest
 
+import _heal_canonical_repr
+import _heal_input_mutator
 import _heal_record_writer
 import _heal_tagged_json
-from _heal_pristine_stdlib import json, os
+from _heal_pristine_stdlib import json, os, select, time
 
 _LINE = 8 << 20
+# Calls of the tests that are kept, others that are made like them, and the seconds for these.
+_KEPT, _OTHERS, _SECONDS = 200, 60, 3.0
+_MARK = 60
 
 
 class Refused(BaseException):
@@ -24,12 +29,15 @@ class Refused(BaseException):
 class Oracle:
     """A pytest plugin that puts stubs in the place of `functions`, pairs of (path, name)."""
 
-    def __init__(self, functions, calls, answers, repo):
+    def __init__(self, functions, calls, answers, repo, records):
         self.waiting = [tuple(pair) for pair in functions]
         self.calls = calls
         self.answers = answers
         self.repo = repo
+        self.records = records
         self.buffer = bytearray()
+        self.asked = []
+        self.marks = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session):
@@ -38,6 +46,24 @@ class Oracle:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         self.install()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        """Ask for calls like those of the tests, which no search has made, and tell the marks."""
+        decode, others = _heal_tagged_json.decode, []
+        calls = [(call, (decode(call["args"]), decode(call["kwargs"]))) for call in self.asked]
+        until = time.monotonic() + _SECONDS
+        for call, (args, kwargs) in _heal_input_mutator.others(calls, "oracle")[:_OTHERS]:
+            try:
+                call["args"] = _heal_tagged_json.encode(args)
+                call["kwargs"] = _heal_tagged_json.encode(kwargs)
+                others.append(_mark(call, self.exchange(call, until)))
+            except _heal_tagged_json.NotPlain:
+                continue
+            except Refused:
+                break
+        marks = [[mark for mark in some if mark is not None] for some in (self.marks, others)]
+        self.records.send("asked", tests=marks[0], others=marks[1])
 
     def install(self):
         """Replace the code of each function as soon as its module is there."""
@@ -83,7 +109,10 @@ class Oracle:
             }
         except _heal_tagged_json.NotPlain as why:
             raise Refused("%s takes %s" % (name, why)) from None
-        answer = self.exchange(json.dumps(call).encode("ascii") + b"\n")
+        answer = self.exchange(call)
+        if len(self.asked) < _KEPT:
+            self.asked.append(call)
+            self.marks.append(_mark(call, answer))
         if "refused" in answer:
             raise Refused("%s: %s" % (name, answer["refused"]))
         try:
@@ -120,12 +149,16 @@ class Oracle:
         inside = [p for p in sys.path if p == self.repo or p.startswith(start)]
         return [os.path.relpath(path, self.repo) for path in inside]
 
-    def exchange(self, data):
-        """The answer to a line, as a dict; Refused when the other process ended or talks wrong."""
+    def exchange(self, call, until=None):
+        """The answer to a call; Refused where the other process ended, is late or talks wrong."""
+        data = json.dumps(call).encode("ascii") + b"\n"
         try:
             while data:
                 data = data[os.write(self.calls, data) :]
             while b"\n" not in self.buffer:
+                left = None if until is None else max(0.0, until - time.monotonic())
+                if not select.select([self.answers], [], [], left)[0]:
+                    raise Refused("the answering process is late")
                 part = os.read(self.answers, 1 << 16)
                 self.buffer += part
                 if not part or len(self.buffer) > _LINE:
@@ -136,3 +169,17 @@ class Oracle:
         if type(answer) is not dict:
             raise Refused("an answer that is none")
         return answer
+
+
+def _mark(call, answer):
+    """What a call gave or made of its arguments, in short; '' for an exception, None where unsaid.
+
+    Equal values have equal marks; a short one reads as JSON.
+    """
+    if "refused" in answer:
+        return None
+    if "error" in answer:
+        return ""
+    after = answer.get("after")
+    text = json.dumps([answer.get("value"), None if after == call["args"] else after])
+    return text if len(text) <= _MARK else _heal_canonical_repr.digest(text)
