@@ -23,6 +23,7 @@ from heal_bot.repair.templates.target_ast import survey
 from heal_bot.repair.templates.template_table import Template
 from heal_bot.repair.templates.text_edits import applied
 from heal_bot.source.guard import SourceRejected
+from heal_bot.source.patch_policy import MAX_SOURCE
 
 _SUSPECTS = 5
 _IMPROVERS = 30
@@ -137,8 +138,11 @@ def _skipped(run: Run, scope: MutationContext, family: Template, error: Exceptio
 def _scope(
     run: Run, brief: Brief, suspect: Suspect, source: str, lines: Mapping[int, float] | None
 ) -> MutationContext | None:
-    """The parsed suspect; None, with a note, where it cannot be parsed alone."""
+    """The parsed suspect; None, with a note, where it cannot be parsed alone or is all data."""
     target = suspect.target
+    if len(target.source) > MAX_SOURCE:
+        _skip(run, target, f"{len(target.source):,} characters, more than a patch may rewrite")
+        return None
     try:
         site = survey(target, source, lines)
     except SourceRejected as error:

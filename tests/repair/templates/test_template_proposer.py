@@ -231,6 +231,13 @@ def test_a_target_that_cannot_be_parsed_is_skipped_with_a_note(bench) -> None:
     assert "rules skip shop.py:1 f" in bench.events[0].message
 
 
+def test_a_table_of_data_that_no_patch_may_rewrite_is_skipped_with_a_note(bench) -> None:
+    rows = "".join(f"    {n}: {n + 1},\n" for n in range(3_000))
+    brief = bench.brief("TABLE = {\n" + rows + "}\n")
+    assert list(TemplateProposer().propose(Run(bench.events.append), lambda: brief)) == []
+    assert "rules skip shop.py:1 TABLE: 45," in bench.events[0].message
+
+
 @pytest.mark.parametrize(
     ("name", "wrong", "right"),
     [
