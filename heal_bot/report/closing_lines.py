@@ -10,6 +10,7 @@ from heal_bot.core.text import count, for_log, one_line, printable
 from heal_bot.report.causes import closest_attempt, describe_attempt
 from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failure_status import describe_uncollected
+from heal_bot.report.findings import list_culprits
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import (
     describe_confidence,
@@ -45,6 +46,8 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     if record.question is not None:
         lines += _question(record, record.question, verbose=verbose)
     else:
+        if record.status == "not_healed" and not verbose:
+            lines += [f"proved: {one_line(one, 400)}" for one in list_culprits(record)]
         lines += _suggestion(record, where, verbose=verbose)
         if record.patch is None and record.suggestion is None and not verbose:
             lines += [f"inferred: {one_line(one, 400)}" for one in record.inferred[:_SUSPECTED]]
@@ -204,5 +207,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     if record.stopped == "interrupted":
         return f"{look}   or heal again"
     if record.status == "not_healed":
+        broke = record.regression
+        commit = broke.bad_sha[:7] if broke and broke.confirmed and not broke.package else ""
+        look = f"git show {commit}   or {look}" if commit else look
         return f"{look}   or heal again with --target PATH::NAME, --good REF or a model's key"
     return look

@@ -178,6 +178,19 @@ def test_where_no_attempt_fixes_a_test_none_is_called_close() -> None:
     assert not any("closest" in line or "--attempt" in line for line in told(data))
 
 
+def test_without_a_patch_the_commit_that_broke_the_tests_is_named_and_shown() -> None:
+    data = records.data(BASE) | {"patch": None, "certificate": None, "status": "not_healed"}
+    data["regression"] = {
+        "good_sha": "a" * 40, "bad_sha": "b" * 40, "title": "Sum it up", "confirmed": True,
+        "tests": ["tests/test_pricing.py::test_total"], "runs": 4, "diff": "", "package": None,
+    }  # fmt: skip
+    lines = told(data)
+    assert "proved: `bbbbbbb` (Sum it up) broke this test; it passes at its parent" in lines
+    assert lines[-1].startswith("next: git show bbbbbbb   or heal-bot explain out   or heal again")
+    data["regression"]["confirmed"] = False
+    assert not any("bbbbbbb" in line for line in told(data))
+
+
 @pytest.mark.parametrize(
     ("reason", "headline"),
     [
