@@ -20,7 +20,7 @@ class Unsteady:
 
 _FLAKY = frozenset({"flaky"})
 _ORDER = frozenset({"order_dependent"})
-_HERE = frozenset({"environment"})
+_HERE = frozenset({"explained"})
 _AWAY = frozenset({"not_reproduced"})
 _ONE = "def test_it():\n"
 
