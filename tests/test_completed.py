@@ -84,7 +84,7 @@ class Runner(ScriptedRunner):
 
     def run(self, run: Any, tree: Any, env: Environment, *rest: Any, **options: Any) -> SuiteRun:
         if self.refusal and env == ENVIRONMENT:
-            raise SandboxError(self.refusal)
+            raise ProvisionError(self.refusal)
         if self.stop and env == FULLER:
             raise SandboxError(self.stop)
         return super().run(run, tree, env, *rest, **options)
@@ -185,7 +185,7 @@ def test_without_a_report_only_what_pytest_cannot_start_without_is_added(tmp_pat
 
 def test_a_suite_that_does_not_start_for_another_reason_ends_the_run(tmp_path: Path) -> None:
     lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --of-nobody")
-    with pytest.raises(SandboxError, match="--of-nobody"):
+    with pytest.raises(ProvisionError, match="--of-nobody"):
         healed(tmp_path, Workspace(tmp_path / "tree"), lost)
 
 

@@ -154,7 +154,7 @@ class CommandRunner:
         if self._shown.known is None:
             try:
                 self._shown.known = self._pytest.collect(run, tree, env).tests
-            except (BudgetError, SandboxError):
+            except (BudgetError, ProvisionError, SandboxError):
                 self._shown.known = ()
 
     def _asked(self, run: Run, env: Environment, ask: Ask) -> SuiteRun:

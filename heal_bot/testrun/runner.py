@@ -90,7 +90,7 @@ class SuiteRunner:
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
         """Node ids and collection errors.
 
-        SandboxError when pytest itself could not run, BudgetError when not in time.
+        ProvisionError when pytest itself could not run, BudgetError when not in time.
         """
         self.make_room()
         done = self._cold(run, env, Ask(tree, collect=True))

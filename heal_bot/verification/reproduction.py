@@ -42,7 +42,7 @@ def reproduce_completed(
         lacking = missing_plugins.find_missing(report, seen.baseline.suite, tree, env)
         if not lacking:
             return seen
-    except SandboxError as error:
+    except ProvisionError as error:
         lacking = missing_plugins.find_stopping(report, str(error), tree, env)
         if not lacking:
             raise
@@ -91,7 +91,7 @@ def _again(
     try:
         seen = observe(context)
         why = _stopped(seen, kept)
-    except (BudgetError, SandboxError) as error:
+    except (BudgetError, ProvisionError, SandboxError) as error:
         if kept is None:
             raise
         seen, why = kept, str(error)

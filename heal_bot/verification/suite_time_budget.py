@@ -51,7 +51,7 @@ def plan_suite(context: RunContext, report: Report, failing: tuple[str, ...] = (
 
     A long one is collected first: a report that does not fit the repository should not cost its
     run. `failing` are the tests that the report seems to mean: they run by themselves beside a
-    short suite. SandboxError when pytest cannot collect at all, BudgetError when not in time.
+    short suite. ProvisionError when pytest cannot collect at all, BudgetError when not in time.
     """
     run, tree, env = context.run, context.tree, context.env
     fits = plan(run, report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.core.errors import SandboxError
+from heal_bot.core.errors import ProvisionError
 from heal_bot.core.model import Report, ReportedCase
 from heal_bot.verification import missing_plugins
 
@@ -40,7 +40,7 @@ def test_a_missing_plugin_is_read_off_the_run(
     suite = runner.run(run, tree, env)
     assert missing_plugins.find_missing(REPORT, suite, tree, env)[0] == package, suite
     if suite.ended == "crashed":
-        with pytest.raises(SandboxError) as caught:
+        with pytest.raises(ProvisionError) as caught:
             runner.collect(run, tree, env)
         assert missing_plugins.find_named(str(caught.value))[0] == package
 
