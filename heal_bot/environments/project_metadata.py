@@ -12,7 +12,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from heal_bot.environments import (
-    nox_sessions,
     poetry_metadata,
     pytest_plugins,
     setuptools_metadata,
@@ -92,7 +91,6 @@ def read_declared(tree: Tree, setup: str) -> Declared:
         if tox_metadata.FILE in tree.paths():
             told = tox_metadata.read(lambda p: _open(tree, p, found), found.lines, found.notes)
             found.sources += [tox_metadata.FILE] * told
-        _nox(tree, found)
         for environment in _hatch(tool):
             found.lines.extras.update(_lines(environment.get("features")))
     outside = len(found.lines.requirements)
@@ -171,14 +169,6 @@ def _files(tree: Tree, found: Declared) -> None:
             continue
         found.lines.read(path, lambda name: _open(tree, name, found))
         found.sources.append(path)
-
-
-def _nox(tree: Tree, found: Declared) -> None:
-    """What the noxfile's sessions of tests install, as far as it is written out."""
-    if nox_sessions.NOXFILE in tree.paths():
-        for words in nox_sessions.find_installs(_open(tree, nox_sessions.NOXFILE, found).encode()):
-            found.lines.words(words, nox_sessions.NOXFILE, lambda path: _open(tree, path, found))
-            found.sources.append(nox_sessions.NOXFILE)
 
 
 def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> None:

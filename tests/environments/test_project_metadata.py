@@ -15,14 +15,6 @@ from heal_bot.environments.project_metadata import read_declared
 from heal_bot.environments.provision import _lock_hash
 from heal_bot.source import paths
 
-NOX = """import nox
-
-
-@nox.session
-def tests(session):
-    {}
-"""
-
 
 class Files:
     """A tree of texts."""
@@ -150,12 +142,6 @@ features = ["speed"]
     ("files", "names"),
     [
         ({"pyproject.toml": PROJECT}, "usual grouped"),
-        ({"pyproject.toml": PROJECT, "noxfile.py": NOX.format('session.install("-e.[speed]")')},
-         "named usual grouped"),
-        ({"pyproject.toml": PROJECT,
-          "noxfile.py": NOX.format('session.install(".", "--group", "lint")')},
-         "usual other grouped"),
-        ({"noxfile.py": NOX.format('session.run_always("pip", "install", "late")')}, "late"),
         ({"setup.cfg": CFG}, "dep more extra"),
         ({"setup.py": SCRIPT}, "dep more extra late later"),
         ({"pyproject.toml": "[build-system]\nrequires = []\n", "setup.cfg": CFG}, "dep more extra"),
@@ -184,12 +170,11 @@ features = ["speed"]
         ({"requirements/production.txt": "prod", "requirements/test.txt": "test"}, "prod test"),
         ({"requirements.in": "loose", "requirements.txt": "exact==1"}, "exact"),
     ],
-    ids=["extras and groups", "an extra of nox", "a group of nox", "run_always", "setup.cfg",
-         "setup.py", "setup.cfg beside a build system", "setup.cfg that does not count",
-         "dynamic by setup.cfg", "dynamic by files", "Poetry 2", "uv, PDM, Hatch", "tox",
-         "Poetry's extras", "setup.cfg with colons", "files of setup.cfg", "sources of uv",
-         "features of Hatch", "lists of words", "names of requirements",
-         "production alone", "in beside txt"],
+    ids=["extras and groups", "setup.cfg", "setup.py", "setup.cfg beside a build system",
+         "setup.cfg that does not count", "dynamic by setup.cfg", "dynamic by files",
+         "Poetry 2", "uv, PDM, Hatch", "tox", "Poetry's extras", "setup.cfg with colons",
+         "files of setup.cfg", "sources of uv", "features of Hatch", "lists of words",
+         "names of requirements", "production alone", "in beside txt"],
 )  # fmt: skip
 def test_what_tests_need_is_found(files: dict[str, str], names: str) -> None:
     found = read_declared(Files(files), "")  # type: ignore[arg-type]
@@ -284,7 +269,7 @@ def test_what_is_passed_over_is_told(files: dict[str, str], remark: str) -> None
 
 
 LINKED = (
-    "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "pytest.ini", "conftest.py",
+    "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "conftest.py",
     ".python-version", ".github/workflows/ci.yml", "requirements-dev.txt", "poetry.lock",
     "mine/alias.py",
 )  # fmt: skip
