@@ -49,13 +49,18 @@ def limit_errors(left: Callable[[], float]) -> Iterator[None]:
 
 
 def explain_uncollected(ended: SuiteEnd, detail: str) -> HealBotError:
-    """Why no test is known: the time limit, pytest or what it loads, or the sandbox."""
+    """Why no test is known: a limit, pytest or what it loads, or the sandbox."""
     if ended == SuiteEnd.TIMEOUT:
         return BudgetError(f"the tests were not collected in time: {detail}; raise --max-minutes")
     if ended == SuiteEnd.CRASHED:
         return ProvisionError(
             f"pytest ended before it had collected the tests: {detail}; make `python -m pytest`"
             " run in their environment, or name another pytest with setup, or python-version"
+        )
+    if ended == SuiteEnd.KILLED:
+        return ProvisionError(
+            f"the tests reached a limit of the sandbox before pytest had collected them: {detail};"
+            " docs/limits.md lists what a run may use"
         )
     return SandboxError(f"the tests cannot be collected: {ended}: {detail}")
 

@@ -64,7 +64,12 @@ def test_what_was_asked_wrongly_stays_wrong_when_time_is_over(kind: type[HealBot
 
 @pytest.mark.parametrize(
     ("ended", "kind"),
-    [("timeout", BudgetError), ("crashed", ProvisionError), ("killed", SandboxError)],
+    [
+        ("timeout", BudgetError),
+        ("crashed", ProvisionError),
+        ("killed", ProvisionError),
+        ("untrusted", SandboxError),
+    ],
 )
 def test_tests_that_were_not_collected_in_time_are_no_fault_of_the_sandbox(
     ended: str, kind: type[HealBotError]
