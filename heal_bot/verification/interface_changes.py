@@ -1,12 +1,14 @@
-"""A test that uses an interface as it was before a commit that changed it with its callers."""
+"""A test that uses an interface as it was before a commit that changed it, or took it away."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 
 from heal_bot.core.model import ChangedFile, Failure, Origin, Target
+from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
 
 _WORD = re.compile(r"\w+")
@@ -21,8 +23,7 @@ def find_left_behind(failure: Failure, test: Target, files: Sequence[ChangedFile
     The test fails for it by name. The commit gave it other parameters or took it away, and changed
     what other functions of the project call it with: that shows that it was meant.
     """
-    in_project = any(frame.origin is Origin.PROJECT for frame in failure.frames)
-    if failure.kind not in _KINDS or in_project:
+    if not _fails_itself(failure):
         return ""
     pairs = [pair for file in files if _is_source(file.path) for pair in _versions(file)]
     used = _calls(test.source)
@@ -33,6 +34,39 @@ def find_left_behind(failure: Failure, test: Target, files: Sequence[ChangedFile
         if changed and any(_is_adapted(name, *pair) for pair in pairs):
             return name
     return ""
+
+
+def find_removed(failure: Failure, test: Target, files: Sequence[ChangedFile], tree: Tree) -> str:
+    """The definition that a test still uses and a commit took away; '' for none.
+
+    No other source of the project has its name in it any more: that shows that it was meant.
+    """
+    if not _fails_itself(failure):
+        return ""
+    sources = [file for file in files if _is_source(file.path)]
+    before, after = (
+        {name for data in versions for name in _defined(data)}
+        for versions in ((f.before for f in sources), (f.after for f in sources))
+    )
+    gone = {getattr(node, "id", getattr(node, "attr", "")) for node in _nodes(test.source)}
+    gone &= before - after
+    for path in filter(_is_source, tree.paths() if gone else ()):
+        with contextlib.suppress(KeyError):
+            gone.difference_update(_WORD.findall(tree.read(path).decode(errors="replace")))
+    return min(gone, default="")
+
+
+def _fails_itself(failure: Failure) -> bool:
+    """Whether a test fails for how it calls something, and not for what happens in the project."""
+    in_project = any(frame.origin is Origin.PROJECT for frame in failure.frames)
+    return failure.kind in _KINDS and not in_project
+
+
+def _defined(data: bytes) -> Iterator[str]:
+    """The names of the functions and classes of a source."""
+    with contextlib.suppress(guard.SourceRejected):
+        nodes = ast.walk(guard.parse(data))
+        yield from (n.name for n in nodes if isinstance(n, _Definition | ast.ClassDef))
 
 
 def _is_source(path: str) -> bool:

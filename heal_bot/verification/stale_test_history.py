@@ -71,9 +71,15 @@ def _of_interfaces(
         if test is None or name in brought:
             continue
         if used := interface_changes.find_left_behind(failure, test, regression.files):
-            said = one_line(failure.message, 200)
             claim = f"changed `{used}` together with what calls it, and left this test alone"
-            yield failure.test, f"{regression.said}, {claim}: {said}"
+        elif used := interface_changes.find_removed(failure, test, regression.files, tree):
+            claim = f"took `{used}` away, which only tests still use, and left this test alone"
+        else:
+            continue
+        yield (
+            failure.test,
+            f"{regression.said}. The commit {claim}: {one_line(failure.message, 200)}",
+        )
 
 
 def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> bool:
@@ -141,7 +147,7 @@ def _results(failure: Failure, tree: Tree) -> set[str]:
 def _claims(failure: Failure, regression: Regression, tree: Tree) -> str:
     """What the test and the code each say, side by side."""
     pairs = [pair for file in regression.files for pair in _changed(file)]
-    told = f"{regression.said}, left it alone, and tells of the change"
+    told = f"{regression.said}. The commit left this test alone and tells of the change"
     if not pairs:
         return told
     before, now = pairs[-1]

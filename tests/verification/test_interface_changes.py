@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from heal_bot.core.model import ChangedFile, Failure, Frame, Origin
 from heal_bot.source.functions import index_targets
-from heal_bot.verification.interface_changes import find_left_behind
+from heal_bot.verification.interface_changes import find_left_behind, find_removed
+from tests.fakes import FolderTree
 
 OLD = "class Buffer:\n    def cut(self, mark):\n        return mark\n"
 NEW = "class Buffer:\n    def cut(self, mark, length):\n        return mark[:length]\n"
@@ -67,3 +70,36 @@ def test_so_is_one_that_uses_a_name_which_the_commit_replaced_everywhere() -> No
 )
 def test_anything_else_may_be_an_accident(changed: dict[str, object]) -> None:
     assert _found(**changed) == ""  # type: ignore[arg-type]
+
+
+REMOVED = "class Buffer:\n    pass\n"
+GONE = Failure("tests/test_buffers.py::test_cut", "TypeError", "'Cell' object is not callable")
+
+
+def _removed(root: Path, after: str, others: dict[str, str], failure: Failure = GONE) -> str:
+    files = [ChangedFile("buffers.py", OLD.encode(), after.encode())]
+    sources = {"buffers.py": after, "tests/test_buffers.py": TEST, **others}
+    tree = FolderTree.of(root, sources)
+    return find_removed(failure, index_targets("tests/test_buffers.py", TEST)[0], files, tree)
+
+
+def test_a_test_of_what_a_commit_took_away_is_left_behind(tmp_path: Path) -> None:
+    others = {"readers.py": "def read(buffer): return buffer.text\n"}
+    assert _removed(tmp_path, REMOVED, others) == "cut"
+
+
+@pytest.mark.parametrize(
+    ("after", "others", "failure"),
+    [
+        (REMOVED, {"readers.py": CALLER}, GONE),
+        (NEW, {}, GONE),
+        ("def Buffer(:\n    cut\n", {}, GONE),
+        (REMOVED, {}, Failure("t", "AssertionError", "assert 'x' == 'y'")),
+        (REMOVED, {}, Failure("t", "TypeError", "no such thing", INSIDE)),
+    ],
+    ids=["still used", "still there", "named in what cannot be read", "a claim", "in the code"],
+)
+def test_what_is_used_or_fails_elsewhere_may_have_gone_by_accident(
+    tmp_path: Path, after: str, others: dict[str, str], failure: Failure
+) -> None:
+    assert _removed(tmp_path, after, others, failure) == ""

@@ -72,7 +72,7 @@ def test_a_test_that_a_documented_change_left_behind_is_stale_and_both_claims_ar
     ((status, reason),) = _judged(tmp_path, {"CHANGELOG.md": ("", "- It shows net 21 now.\n")})
     assert status == "stale_test"
     assert reason.startswith(
-        "`bbbbbbb` (Raise it) broke this test; it passes at its parent, left it"
+        "`bbbbbbb` (Raise it) broke this test; it passes at its parent. The commit left this test"
     )
     assert GOT in reason
     assert "price now: `return n + 20`, before: `return n + 19`" in reason
