@@ -51,7 +51,7 @@ def _certified(fixed: tuple[str, ...], left: tuple[str, ...], undoes: str) -> Co
         (("a",), (), "", "healed", "1 of 1 failing test is fixed"),
         (("a", "b"), (), "", "healed", "2 of 2 failing tests are fixed"),
         (("a",), ("b",), "", "partly_healed", "1 of 2 failing tests is fixed"),
-        (("a",), (), "abc", "healed", "undoes abc: 1 of 1 failing test is fixed"),
+        (("a",), (), "abc", "healed", "takes back the code of abc: 1 of 1 failing test is fixed"),
     ],
 )
 def test_the_reason_of_a_repair_counts_what_it_fixes(

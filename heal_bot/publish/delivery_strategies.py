@@ -131,8 +131,7 @@ def fit_style(title: str, subjects: Sequence[str]) -> str:
     word, _, rest = title.partition(" ")
     if word == "Fix":
         return f"fix: repair {rest}"
-    kind = "revert" if word == "Revert" else "fix"
-    return f"{kind}: {title[:1].lower()}{title[1:]}"
+    return f"fix: {title[:1].lower()}{title[1:]}"
 
 
 def _says_same(opened: ForgePull, title: str, body: str) -> bool:

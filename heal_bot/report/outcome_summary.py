@@ -70,7 +70,7 @@ def list_doubts(record: OutcomeRecord, shown: Shown) -> Iterator[str]:
         yield "An unprivileged run claims all of this; nothing of it was verified here."
     if certificate is not None:
         if (sha := certificate.undoes) and not any(sha[:7] in one for one in certificate.doubts):
-            yield f"This undoes commit `{sha}`."
+            yield f"This takes back the code of commit `{sha}`."
         yield from (sentence(doubt, 400) for doubt in certificate.doubts)
     yield from shown.remarks
 

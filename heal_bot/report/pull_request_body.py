@@ -106,14 +106,15 @@ def render_title(record: OutcomeRecord, shown: Shown) -> str:
 
 
 def _taken_back(record: OutcomeRecord) -> str:
-    """Which commit the patch takes back, whole or in part; '' for none, and for several causes."""
+    """Which commit the patch takes back, all its code or a part; '' for none, and for several causes."""
     found, causes = record.regression, list_causes(record)
     if len(causes) > 1:
         return ""
     undoes = record.certificate.undoes if record.certificate else ""
     if undoes:
         known = found.title if found is not None and found.bad_sha == undoes else ""
-        return f'Revert "{known}" ({undoes[:7]})' if known else f"Revert {undoes[:7]}"
+        commit = f'"{known}" ({undoes[:7]})' if known else undoes[:7]
+        return f"Take back the code of {commit}"
     if found is None or not any(cause.attempt.proposer == "history" for cause in causes):
         return ""
     return f'Take back a part of "{found.title}" ({found.bad_sha[:7]})'

@@ -154,7 +154,8 @@ def _judged(
     rivals = [doubt for winner in proposal.winners for doubt in winner.doubts]
     undone = _find_undone(proposal, tree)
     short = (f"`{sha[:7]}`" for sha in undone)
-    label = [doubt_reversal(f"takes back {sha}") for sha in short if sha not in "".join(rivals)]
+    told = (sha for sha in short if sha not in "".join(rivals))
+    label = [doubt_reversal(f"takes back the code of {sha}") for sha in told]
     objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
     doubts = (
         *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),

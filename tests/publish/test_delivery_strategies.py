@@ -13,7 +13,7 @@ CONVENTIONAL = ("feat(shop): carts", "fix: a typo", "chore!: drop 3.9", "Merge t
     ("title", "styled"),
     [
         ("Fix total in shop/pricing.py", "fix: repair total in shop/pricing.py"),
-        ('Revert "Simplify" (abc1234)', 'revert: revert "Simplify" (abc1234)'),
+        ('Take back the code of "x" (abc1234)', 'fix: take back the code of "x" (abc1234)'),
         ('Take back a part of "x" (abc1234)', 'fix: take back a part of "x" (abc1234)'),
     ],
 )

@@ -266,7 +266,7 @@ def test_what_takes_a_commit_back_may_be_large_and_is_a_draft(
         assert (done.status, said in done.reason) == ("refused", True), done.reason
         return
     pull = scene.github.world.pulls[1]
-    assert (pull.title, pull.draft) == (f"Revert {shas['its'][:7]}", True)
+    assert (pull.title, pull.draft) == (f"Take back the code of {shas['its'][:7]}", True)
 
 
 @pytest.mark.parametrize(
@@ -493,4 +493,4 @@ def test_what_undoes_a_commit_of_a_pull_request_is_only_ever_a_comment(scene: Sc
     done = scene.publish(values, Options(pull_requests="auto"), pull_number=pull.number)
     assert (done.status, "takes commit cccccccccccc back" in done.reason) == ("commented", True)
     (comment,) = scene.github.world.comments.values()
-    assert f"undoes commit `{'c' * 40}`" in comment.body
+    assert f"takes back the code of commit `{'c' * 40}`" in comment.body

@@ -212,15 +212,16 @@ def test_what_is_proved_is_said_from_fields_and_never_in_the_sentences_of_a_reco
     assert "objection" not in body
 
 
-def test_what_takes_a_commit_back_is_titled_as_a_revert() -> None:
+def test_what_takes_a_commit_back_is_titled_so() -> None:
     values = records.data(BASE) | {"regression": COMMIT}
     values["certificate"]["undoes"] = "b" * 40
     record = records.record(values)
     title = pull_request_body.render_title(record, render_claimed(record))
-    assert title == 'Revert "Simplify total" (bbbbbbb)'
+    assert title == 'Take back the code of "Simplify total" (bbbbbbb)'
     values["regression"] = None
     record = records.record(values)
-    assert pull_request_body.render_title(record, render_claimed(record)) == "Revert bbbbbbb"
+    title = pull_request_body.render_title(record, render_claimed(record))
+    assert title == "Take back the code of bbbbbbb"
 
 
 def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:

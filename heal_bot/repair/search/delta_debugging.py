@@ -186,7 +186,11 @@ class _Search:
         sha, title = self.regression.bad_sha[:7], self.regression.title
         whole = self.change.is_whole(pieces)
         commit = f"`{sha}` ({title})"
-        why = f"takes back {commit}" if whole else f"puts back what it was before {commit}"
+        why = (
+            f"takes back the code of {commit}"
+            if whole
+            else f"puts back what it was before {commit}"
+        )
         undoes = self.regression.bad_sha if whole else ""
         edits = self.change.put_back(pieces)
         return Candidate(edits, PROPOSER, "reversal", why, undoes=undoes)
@@ -196,7 +200,7 @@ class _Search:
         candidate = self.candidate(pieces)
         attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
         # Nobody can say that what is put back was not meant: a person decides.
-        what = "takes back" if candidate.undoes else "takes back a part of"
+        what = "takes back the code of" if candidate.undoes else "takes back a part of"
         said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
         attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said),))
         self.ledger.weigh([attempt])

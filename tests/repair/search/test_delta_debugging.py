@@ -75,7 +75,7 @@ def test_what_takes_back_all_of_a_commit_says_so(tmp_path: Path) -> None:
     after = BEFORE.replace("n < low", "n > low").replace("Of a circle", "Of a disc")
     (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps)
     assert attempt.candidate.undoes == "b" * 40
-    assert attempt.doubts[0].startswith("takes back `bbbbbbb` (Simplify)")
+    assert attempt.doubts[0].startswith("takes back the code of `bbbbbbb` (Simplify)")
     assert texts == [after.replace("n > low", "n < low")]
 
 
