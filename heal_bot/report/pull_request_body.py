@@ -106,7 +106,7 @@ def render_title(record: OutcomeRecord, shown: Shown) -> str:
 
 
 def _taken_back(record: OutcomeRecord) -> str:
-    """Which commit the patch takes back, all its code or a part; '' for none, and for several causes."""
+    """Which commit the patch takes back, all its code or a part; '' for none or several causes."""
     found, causes = record.regression, list_causes(record)
     if len(causes) > 1:
         return ""
