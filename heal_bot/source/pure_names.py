@@ -75,7 +75,7 @@ _VALUED = frozenset(
     """
     argparse asyncio codecs concurrent.futures configparser csv dis getopt gzip http.client
     locale logging mmap os pickle select selectors shutil signal socket ssl subprocess
-    sys tarfile threading token tokenize tomllib unittest urllib.error xml.etree.ElementTree zipfile
+    sys tarfile threading token tokenize tomllib urllib.error xml.etree.ElementTree zipfile
     zoneinfo
     """.split()  # noqa: SIM905
 )

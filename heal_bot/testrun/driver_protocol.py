@@ -131,10 +131,11 @@ def combine_phases(test: str, phases: Sequence[Phase], origins: Origins) -> Case
     frames = tuple(
         Frame(path, line, name, origins.of(path)) for path, line, name in deciding.frames
     )
+    skipped = sum(entry.sub and entry.outcome == RunResult.SKIPPED for entry in phases)
     if outcome in GREEN - {RunResult.XFAILED}:
-        return CaseResult(test, outcome, "call", seconds)
+        return CaseResult(test, outcome, "call", seconds, skipped=skipped)
     return CaseResult(
-        test, outcome, deciding.when, seconds, deciding.kind, deciding.message, frames
+        test, outcome, deciding.when, seconds, deciding.kind, deciding.message, frames, skipped
     )
 
 

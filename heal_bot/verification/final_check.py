@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Run
@@ -154,8 +154,8 @@ def _judged(
     rivals = [doubt for winner in proposal.winners for doubt in winner.doubts]
     undone = _find_undone(proposal, tree)
     short = (f"`{sha[:7]}`" for sha in undone)
-    told = (sha for sha in short if sha not in "".join(rivals))
-    label = [doubt_reversal(f"takes back the code of {sha}") for sha in told]
+    untold = (sha for sha in short if sha not in "".join(rivals))
+    label = [doubt_reversal(f"takes back the code of {sha}") for sha in untold]
     objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
     doubts = (
         *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),
@@ -211,14 +211,19 @@ def _again(run: Run, fresh: Tree, baseline: Baseline) -> tuple[Ask, ...]:
 
 def _fixed(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:
     """The confirmed failures that pass in every run."""
-    passing = [_passing(suite) for suite in suites]
+    skipped = {result.test: result.skipped for result in baseline.suite.results}
+    passing = [_passing(suite, skipped) for suite in suites]
     return tuple(f.test for f in baseline.confirmed if all(f.test in tests for tests in passing))
 
 
-def _passing(suite: SuiteRun) -> frozenset[str]:
-    """The tests that pass, and the files of which some tests pass and none fails."""
+def _passing(suite: SuiteRun, skipped: Mapping[str, int]) -> frozenset[str]:
+    """The tests that pass, and the files of which some tests pass and none fails.
+
+    One that skips more subtests than it did passes no more than one that is skipped.
+    """
     red = {result.test.partition("::")[0] for result in suite.red}
-    return suite.passed | ({test.partition("::")[0] for test in suite.passed} - red)
+    whole = {r.test for r in suite.results if r.skipped <= skipped.get(r.test, r.skipped)}
+    return (suite.passed & whole) | ({test.partition("::")[0] for test in suite.passed} - red)
 
 
 def _doubts(suites: Sequence[SuiteRun], baseline: Baseline) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def broken_tests(
     alone with the patch, a failure in one run of the suite only is a doubt; what failed in every
     one counts where a run of the suite by itself shows it too.
     """
-    held = _Held({r.test: r.outcome for r in baseline.suite.results})
+    held = _Held({r.test: r for r in baseline.suite.results})
     flaky = {r.failure.test for r in baseline.reproduced if r.status == FailureStatus.FLAKY}
     red = [{result.test: result for result in held.broken(suite)} for suite in suites]
     failing = {test: result for results in red for test, result in results.items()}
@@ -112,19 +112,20 @@ def _known(test: str) -> str:
 class _Held:
     """What the tests came to before the patch, and with it what breaks them.
 
-    A test that passed and now is skipped or expected to fail is broken; one that was expected to
-    fail may pass.
+    A test that passed and now is skipped, it or more of its subtests, or expected to fail is
+    broken; one that was expected to fail may pass.
     """
 
-    before: Mapping[str, RunResult]
+    before: Mapping[str, CaseResult]
 
     def broken(self, suite: SuiteRun) -> list[CaseResult]:
         """The results of a run that are worse than before."""
         return [
             result
             for result in suite.results
-            if (before := self.before.get(result.test)) in EXPECTED
-            and result.outcome not in _HOLDS[before]
+            if (before := self.before.get(result.test)) is not None
+            and before.outcome in EXPECTED
+            and (result.outcome not in _HOLDS[before.outcome] or result.skipped > before.skipped)
         ]
 
     def count(self, runs: Sequence[SuiteRun]) -> Counter[str]:

@@ -417,6 +417,16 @@ def test_a_skip_is_no_pass(tmp_path: Path) -> None:
     assert isinstance(verified, Verdict)
 
 
+@pytest.mark.parametrize("test", [BAD, GOOD])
+def test_a_test_that_skips_more_of_its_subtests_than_before_does_not_pass(
+    tmp_path: Path, test: str
+) -> None:
+    parts = CaseResult(test, "passed", skipped=1)
+    now = suite(*(parts if parts.test == one else passed(one) for one in (BAD, GOOD)))
+    verified, _ = _confirm(tmp_path, suite=now, alone=suite(parts), base_alone=GREEN)
+    assert isinstance(verified, Verdict)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "held"),
     [

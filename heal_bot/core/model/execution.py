@@ -53,7 +53,10 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One test of a sandboxed run; phase: setup | call | teardown."""
+    """One test of a sandboxed run; phase: setup | call | teardown.
+
+    `skipped` counts the subtests in it that were skipped: it may pass all the same.
+    """
 
     test: str
     outcome: RunResult
@@ -62,6 +65,7 @@ class CaseResult:
     kind: str = ""
     message: str = ""
     frames: tuple[Frame, ...] = ()
+    skipped: int = 0
 
     @property
     def passed(self) -> bool:
