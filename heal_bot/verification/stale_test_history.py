@@ -122,9 +122,19 @@ def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
         text = tree.read(frames[-1].path).decode(errors="replace").splitlines()
     except KeyError:
         return False
-    line = text[frames[-1].line - 1].strip() if 0 < frames[-1].line <= len(text) else ""
-    new = {s.strip() for f in regression.files if f.path == frames[-1].path for s in _added(f)}
-    return line.startswith(("raise ", "warnings.warn(", "warn(")) and line in new
+    at = frames[-1].line - 1
+    line = text[at] if 0 <= at < len(text) else ""
+    files = [file for file in regression.files if file.path == frames[-1].path]
+    new = any(line in _added(file) and at in _moved(file, text) for file in files)
+    return new and line.strip().startswith(("raise ", "warnings.warn(", "warn("))
+
+
+def _moved(file: ChangedFile, now: Sequence[str]) -> set[int]:
+    """The lines, counted from 0, that were not there before a change: a text may stand twice."""
+    before = file.before.decode(errors="replace").splitlines()
+    blocks = difflib.SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
+    kept = {at for block in blocks for at in range(block.b, block.b + block.size)}
+    return set(range(len(now))) - kept
 
 
 def _added(file: ChangedFile) -> Iterator[str]:

@@ -163,9 +163,9 @@ def test_an_exception_that_the_docs_announce_is_meant(tmp_path: Path) -> None:
         ("DeprecationWarning", "price will be removed in 3.0", 2, "stale_test"),
         ("UserWarning", "price is deprecated", 2, "stale_test"),
         ("RuntimeWarning", "price overflows", 2, "confirmed"),
-        ("DeprecationWarning", "price will be removed in 3.0", 4, "confirmed"),
+        ("DeprecationWarning", "price will be removed in 3.0", 6, "confirmed"),
     ],
-    ids=["a deprecation", "in other words", "something wrong", "the code that was there"],
+    ids=["a deprecation", "in other words", "something wrong", "the same line where it was before"],
 )
 def test_a_commit_that_warns_of_what_will_go_means_it(
     tmp_path: Path, kind: str, said: str, line: int, status: str
