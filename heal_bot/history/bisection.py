@@ -105,20 +105,28 @@ class _Search:
     def gaps(self) -> dict[str, tuple[int, int]]:
         """Per test the places between which the one that broke it lies.
 
-        Of the tests that pass nowhere so far those count that failed the earliest: the others came
-        later, and what they show is as old as that.
+        Of the tests that pass nowhere so far those come first that failed the earliest: the others
+        came later, and what they show may be as old as that. They get a few runs beyond it.
         """
         lacking = {test: low for test, low in self.lacks.items() if test not in self.passes}
-        first = min((self.fails[test] for test in lacking), default=0)
-        oldest = {test: low for test, low in lacking.items() if self.fails[test] == first}
-        return {test: (low, self.fails[test]) for test, low in {**oldest, **self.passes}.items()}
+        gaps = {test: (low, self.fails[test]) for test, low in self.passes.items()}
+        most = 2 * len(self.commits).bit_length()
+        for first in sorted({self.fails[test] for test in lacking}):
+            oldest = {t: (low, first) for t, low in lacking.items() if self.fails[t] == first}
+            gaps |= oldest
+            if any(map(self.left, oldest.values())) or self.runs > most:
+                break
+        return gaps
+
+    def left(self, gap: tuple[int, int]) -> list[int]:
+        """The places within a gap that were not asked about yet."""
+        return [place for place in range(gap[0] + 1, gap[1]) if place not in self.seen]
 
     def middle(self) -> int | None:
         """The next place to ask, the middle of the widest gap that was not asked about yet."""
-        for low, high in sorted({*self.gaps().values()}, key=lambda gap: gap[0] - gap[1]):
-            left = [n for n in range(low + 1, high) if n not in self.seen]
-            if left:
-                return min(left, key=lambda n: abs(2 * n - low - high))
+        for gap in sorted({*self.gaps().values()}, key=lambda gap: gap[0] - gap[1]):
+            if left := self.left(gap):
+                return min(left, key=lambda place: abs(2 * place - sum(gap)))
         return None
 
     def ask(self, place: int, tests: Sequence[str]) -> None:
