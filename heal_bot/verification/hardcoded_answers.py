@@ -49,6 +49,11 @@ def has_few_answers(asked: OracleAnswers) -> bool:
     return bool(told) and len(asked.others) >= _CALLS and len(_find_new(asked)) <= 1
 
 
+def has_one_answer(asked: OracleAnswers) -> bool:
+    """Whether all these calls got the same answer, where they got any."""
+    return len({*asked.others} - {""}) <= 1
+
+
 def has_several_answers(asked: OracleAnswers) -> bool:
     """Whether calls like those of the tests got several values that the tests' calls did not."""
     return len(_find_new(asked)) >= _SEVERAL

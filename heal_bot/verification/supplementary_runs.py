@@ -163,7 +163,10 @@ class Proof:
                 "in-process", (), (), f"{tamper_evidence.describe_result(heard[0])}: {veto}"
             )
         if outside and self._is_lookup(outside.asked):
-            return ShownRuns("in-process", (), (), hardcoded_answers.LOOKUP)
+            if hardcoded_answers.has_one_answer(outside.asked):
+                return ShownRuns("in-process", (), (), hardcoded_answers.LOOKUP)
+            # What has few answers at all, as a comparison, is no table for that.
+            doubts.append(hardcoded_answers.LOOKUP)
         edits = () if self.former else self.candidate.edits
         found = gates.list_findings(edits, fixed, self.context.tree)
         if refused := [finding.text for finding in found if finding.veto]:

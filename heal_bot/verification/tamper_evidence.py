@@ -105,6 +105,8 @@ def explain_outside(run: SuiteRun, tests: Sequence[str]) -> str:
             return f"{test} did not run outside ({run.detail or run.ended})"
         if not result.passed:
             return describe_result(result)
+    if not run.finished:
+        return f"the run outside did not end: {run.detail or run.ended}"
     return "" if tests else "no test to judge by"
 
 

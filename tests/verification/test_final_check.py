@@ -557,6 +557,18 @@ def test_a_change_with_which_other_calls_give_the_tests_answers_is_refused(
     assert (isinstance(verified, Verdict) and verified.detail == LOOKUP) is refused
 
 
+def test_a_change_that_has_several_of_the_answers_is_doubted(tmp_path: Path) -> None:
+    answers = [OracleAnswers(_numbers(-1, 0, 1), some)
+               for some in (_numbers(*[-1, 0, 1] * 3), _numbers(*range(9)))]  # fmt: skip
+    verified, _ = _confirm(
+        tmp_path,
+        oracle=replace(suite(passed(BAD)), asked=answers[0]),
+        oracle_unchanged=replace(suite(failed(BAD)), asked=answers[1]),
+    )
+    assert isinstance(verified, Confirmed)
+    assert LOOKUP in verified.certificate.doubts
+
+
 def test_what_is_yes_or_no_is_not_asked_again(tmp_path: Path) -> None:
     answers = OracleAnswers(_numbers(True), _numbers(*[True, False] * 5))
     verified, runner = _confirm(tmp_path, oracle=replace(suite(passed(BAD)), asked=answers))

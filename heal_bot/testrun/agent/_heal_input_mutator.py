@@ -15,13 +15,13 @@ _DEPTH = 4
 _LETTERS = "a1 -_.,Z\n"
 
 
-def others(calls, seed):
-    """Up to 200 calls like the given ones; the seed decides which."""
+def others(calls, seed, over=lambda: False):
+    """Up to 200 calls like the given ones; the seed decides which. None is made once it is over."""
     rng = random.Random(seed)
     made = []
     seen = {_heal_canonical_repr.digest(call) for call in calls}
     for _ in range(6 * _MADE):
-        if len(made) >= _MADE or not calls:
+        if len(made) >= _MADE or not calls or over():
             break
         try:
             call = _like(rng.choice(calls), rng)

@@ -17,8 +17,9 @@ import _heal_tagged_json
 from _heal_pristine_stdlib import json, os, select, time
 
 _LINE = 8 << 20
-# Calls of the tests that are kept, others that are made like them, and the seconds for these.
-_KEPT, _OTHERS, _SECONDS = 200, 60, 3.0
+# Calls of the tests that are kept, of so many bytes at most, others that are made like them, and
+# the seconds for these.
+_KEPT, _LARGEST, _OTHERS, _SECONDS = 200, 1 << 14, 60, 3.0
 _MARK = 60
 
 
@@ -49,21 +50,36 @@ class Oracle:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
-        """Ask for calls like those of the tests, which no search has made, and tell the marks."""
-        decode, others = _heal_tagged_json.decode, []
-        calls = [(call, (decode(call["args"]), decode(call["kwargs"]))) for call in self.asked]
-        until = time.monotonic() + _SECONDS
-        for call, (args, kwargs) in _heal_input_mutator.others(calls, "oracle")[:_OTHERS]:
+        """Ask for calls that no test makes, and tell the marks; one without an answer has ''."""
+        until, others, silent = time.monotonic() + _SECONDS, [], False
+        for call in self.make_others(lambda: time.monotonic() > until):
             try:
-                call["args"] = _heal_tagged_json.encode(args)
-                call["kwargs"] = _heal_tagged_json.encode(kwargs)
-                others.append(_mark(call, self.exchange(call, until)))
+                others.append("" if silent else _mark(call, self.exchange(call, until)))
+            except Refused:
+                silent = True
+                others.append("")
+        self.records.send("asked", tests=self.marks, others=others)
+
+    def make_others(self, over):
+        """Calls two changes away from those of the tests: a search makes those that are near."""
+        decode, encode = _heal_tagged_json.decode, _heal_tagged_json.encode
+        parts = ("file", "module", "name", "path")
+        known = {json.dumps(call) for call in self.asked}
+        calls = [
+            ([call[part] for part in parts], (decode(call["args"]), decode(call["kwargs"])))
+            for call in self.asked
+        ]
+        near = _heal_input_mutator.others(calls, "oracle", over)
+        made = []
+        for place, (args, kwargs) in _heal_input_mutator.others(near, "oracle", over):
+            call = dict(zip(parts, place))
+            try:
+                call |= {"args": encode(args), "kwargs": encode(kwargs)}
             except _heal_tagged_json.NotPlain:
                 continue
-            except Refused:
-                break
-        marks = [[mark for mark in some if mark is not None] for some in (self.marks, others)]
-        self.records.send("asked", tests=marks[0], others=marks[1])
+            if json.dumps(call) not in known and len(made) < _OTHERS:
+                made.append(call)
+        return made
 
     def install(self):
         """Replace the code of each function as soon as its module is there."""
@@ -110,7 +126,7 @@ class Oracle:
         except _heal_tagged_json.NotPlain as why:
             raise Refused("%s takes %s" % (name, why)) from None
         answer = self.exchange(call)
-        if len(self.asked) < _KEPT:
+        if len(self.asked) < _KEPT and len(json.dumps(call)) <= _LARGEST:
             self.asked.append(call)
             self.marks.append(_mark(call, answer))
         if "refused" in answer:
@@ -172,13 +188,11 @@ class Oracle:
 
 
 def _mark(call, answer):
-    """What a call gave or made of its arguments, in short; '' for an exception, None where unsaid.
+    """What a call gave or made of its arguments, in short; '' for an exception or no plain data.
 
     Equal values have equal marks; a short one reads as JSON.
     """
-    if "refused" in answer:
-        return None
-    if "error" in answer:
+    if "refused" in answer or "error" in answer:
         return ""
     after = answer.get("after")
     text = json.dumps([answer.get("value"), None if after == call["args"] else after])
