@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from heal_bot.core.text import code_span, for_markdown, one_line
+
+_CODE = re.compile(r"`([^\s`](?:[^`]*[^\s`])?)`")
 
 
 def prose(text: str, limit: int = 300) -> str:
     """Foreign prose, its `code` kept as code; an odd backtick stays a character."""
-    parts = one_line(text, limit).split("`")
-    if len(parts) % 2 == 0:
-        parts[-2:] = ["`".join(parts[-2:])]
     return "".join(
-        code_span(part) if number % 2 and part.strip() else _plain(part, limit)
-        for number, part in enumerate(parts)
+        code_span(part) if number % 2 else _plain(part, limit)
+        for number, part in enumerate(_CODE.split(one_line(text, limit)))
     )
 
 
 def ended(text: str, limit: int = 300) -> str:
     """Foreign prose that ends with one full stop."""
-    told = prose(text, limit).rstrip(". ")
-    return told if told.endswith(("?", "!")) or not told else f"{told}."
+    told = prose(text, limit)
+    bare = told.rstrip(". ")
+    if not bare:
+        return told
+    return bare if bare.endswith(("?", "!")) else f"{bare}."
 
 
 def sentence(text: str, limit: int = 300) -> str:

@@ -23,12 +23,17 @@ def test_a_sentence_begins_with_a_capital_or_an_id_and_ends_once(text: str, show
 
 def test_what_ends_keeps_its_small_letter() -> None:
     assert ended("is deprecated. ") == "is deprecated."
+    assert ended("...") == "..."
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("`a_b` broke c_d", "`a_b` broke c\\_d"), ("`a_b` broke `c_d", "`a_b` broke \\`c\\_d")],
-    ids=["in pairs", "one too many"],
+    [
+        ("`a_b` broke c_d", "`a_b` broke c\\_d"),
+        ("`a_b` broke `c_d", "`a_b` broke \\`c\\_d"),
+        ("got ` from `a_b`", "got \\` from `a_b`"),
+    ],
+    ids=["in pairs", "one too many", "one before"],
 )
 def test_code_stays_code_and_an_odd_backtick_a_character(text: str, shown: str) -> None:
     assert prose(text) == shown
