@@ -40,8 +40,9 @@ class UserRepository:
             raise UsageError(f"{folder} is not a git repository: {common}/objects is missing")
         if (common / "objects/info/alternates").exists():
             raise UsageError(
-                f"{folder} borrows objects from another repository: run `git repack -a -d && rm "
-                ".git/objects/info/alternates` in it first"
+                f"{work} is a clone that borrows objects from another repository (`git clone "
+                "--shared` or --reference), where heal-bot reads nothing: run `git repack -a -d && "
+                "rm .git/objects/info/alternates` in it first"
             )
         if (common / "reftable").exists():
             raise UsageError(

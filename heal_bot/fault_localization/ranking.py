@@ -300,7 +300,7 @@ def _add_words(cases: dict[Key, _RankedCase], failures: Sequence[Failure], place
         case.guess = not case.score
         case.score += WORDS_WEIGHT * (found.body + found.name)
         if found.shared:
-            case.evidence.append(f"shares {', '.join(found.shared)} with the failing tests")
+            case.evidence.append(f"has words of the failing tests: {', '.join(found.shared)}")
 
 
 def _add_constants(
@@ -338,7 +338,8 @@ def _suspect(case: _RankedCase, changed: Mapping[str, frozenset[int]]) -> Suspec
     target = case.target
     lines = range(target.first_line, target.last_line + 1)
     evidence = tuple(case.evidence)
-    if not changed.get(target.path, frozenset()).isdisjoint(lines):
+    accused = any(said.startswith("changed by ") for said in evidence)
+    if not accused and not changed.get(target.path, frozenset()).isdisjoint(lines):
         evidence += ("changed by the commits under test",)
     return Suspect(target, round(case.score, 4), evidence, case.lines)
 

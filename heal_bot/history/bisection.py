@@ -24,6 +24,10 @@ from heal_bot.source.reversal import brought_tests
 # What bisection may take of the time left, and a single run beyond what the suite took.
 _SHARE = 0.25
 _SECONDS = 60.0
+_NO_PAST = (
+    "no earlier commit is here, so what changed is unknown: in a shallow clone, run"
+    " `git fetch --unshallow` first"
+)
 
 
 def find_regressions(
@@ -42,7 +46,7 @@ def find_regressions(
     `seconds`, `hints` make an environment of its own for an old commit.
     """
     if not commits:
-        return History(reason="no earlier commit is available, so what changed is unknown")
+        return History(reason=_NO_PAST)
     limited = context.limited(_SHARE)
     tests = {failure.test: failure for failure in failures}
     search = _Search(limited, commits, tests, hints, seconds)

@@ -42,7 +42,8 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
         if level:
             lines.append(f"confidence: {one_line(f'{level} {ground}', 300)}")
     if record.certificate is not None:
-        lines += [f"doubt: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
+        word = "doubt, so a draft" if record.patch is not None else "doubt"
+        lines += [f"{word}: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
     if record.question is not None:
         lines += _question(record, record.question, verbose=verbose)
     else:

@@ -57,12 +57,11 @@ def _proved(outcome: Outcome) -> Iterator[str]:
 
 
 def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
-    one = len(fixed) == 1
+    passes = "passes" if len(fixed) == 1 else "pass"
     return (
-        f"{count(len(fixed), 'failing test')} {'passes' if one else 'pass'} with {change} in"
+        f"{count(len(fixed), 'failing test')} {passes} with {change} in"
         f" {count(certificate.verify_runs, 'cold run')} of the suite, in which no other test"
-        f" breaks; {'it' if one else 'they'} failed in {count(certificate.baseline_runs, 'run')}"
-        " without it"
+        f" breaks, after {count(certificate.baseline_runs, 'failed run')} without it"
     )
 
 

@@ -22,6 +22,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.core.statuses import VerdictStatus
+from heal_bot.core.text import count
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit, edit_recovery, patch_policy, reversal
 from heal_bot.source.guard import SourceRejected
@@ -185,7 +186,7 @@ def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:
 
 def _outcomes(tests: Sequence[str], known: Mapping[str, tuple[str, str]]) -> str:
     if not tests:
-        return f"{len(known)} tests as claimed"
+        return f"{count(len(known), 'test')} as claimed"
     said = [f"{test}: {' to '.join(known.get(test, ('absent',)))}" for test in tests[:_SHOWN]]
     return "; ".join(said)
 

@@ -103,6 +103,8 @@ def explain_outside(run: SuiteRun, tests: Sequence[str]) -> str:
         result = results.get(test)
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
+        if result.kind.endswith("Refused"):
+            return f"{test} needs more than plain data to cross: {describe_failure(result)[2]}"
         if not result.passed:
             return describe_result(result)
     if not run.finished:
@@ -113,7 +115,7 @@ def explain_outside(run: SuiteRun, tests: Sequence[str]) -> str:
 def describe_result(result: CaseResult) -> str:
     """How a test ended in the oracle's run, in words."""
     outcome, kind, message = describe_failure(result)
-    return f"{result.test} {outcome} outside: {kind}: {message}"
+    return f"{result.test} {outcome} in the oracle's run: {kind}: {message}"
 
 
 def find_contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:

@@ -163,7 +163,7 @@ def test_a_commit_that_is_proved_stays_so_where_another_cannot_be(git: Git, tmp_
     [
         (["b=passed", "b=passed\na=failed"], "cannot be run on older commits"),
         (["a=failed", "a=failed\n# x"], "fail on every older commit that was tried"),
-        (["a=failed"], "no earlier commit is available"),
+        (["a=failed"], "no earlier commit is here"),
         (["a=passed", "", "# x", "a=failed"], "no single commit was shown to break them"),
     ],
     ids=["a new test", "never green", "a root commit", "red commits in between"],

@@ -113,7 +113,7 @@ def test_of_a_patch_the_runs_are_proved_and_the_place_of_the_fault_is_inferred(
     told = list_findings(_outcome(patch=PATCH, certificate=CERTIFICATE, attempts=(attempt,)))
     assert told["proved"] == (
         "1 failing test passes with the patch in 2 cold runs of the suite, in which no other test"
-        " breaks; it failed in 3 runs without it",
+        " breaks, after 3 failed runs without it",
     )
     assert told["inferred"] == (f"the fault is {fault}",)
     assert "1 test was not attempted" in told["not_shown"]

@@ -522,7 +522,10 @@ def test_what_the_oracle_contradicts_is_refused_where_the_test_means_the_same_th
     assert runner.asked.count("oracle unchanged") == 1
     if refused:
         assert isinstance(verified, Verdict)
-        assert "test_add failed outside: AssertionError: assert None == 23" in verified.detail
+        assert (
+            "test_add failed in the oracle's run: AssertionError: assert None == 23"
+            in verified.detail
+        )
     else:
         assert isinstance(verified, Confirmed)
         assert verified.certificate.methods == (("m.py::add", "in-process"),)
@@ -586,7 +589,9 @@ def test_the_oracle_is_heard_beside_tests_that_mean_something_else_there(tmp_pat
         oracle=suite(files, failed(other, "assert None == 23")),
     )  # fmt: skip
     assert isinstance(verified, Verdict)
-    assert verified.detail.startswith(f"{other} failed outside: AssertionError: assert None == 23")
+    assert verified.detail.startswith(
+        f"{other} failed in the oracle's run: AssertionError: assert None == 23"
+    )
     assert runner.asked.count("oracle unchanged") == 1
 
 
@@ -654,7 +659,7 @@ def test_what_adds_to_former_code_is_suspected_like_any_change(tmp_path: Path) -
     contradicted = suite(failed(BAD, "assert None == 23"))
     verified, _ = _confirm(tmp_path, new="a + b + 0", was="a + b", oracle=contradicted)
     assert isinstance(verified, Verdict)
-    assert "failed outside" in verified.detail
+    assert "failed in the oracle's run" in verified.detail
 
 
 def test_a_protected_file_that_would_change_is_named(tmp_path: Path) -> None:

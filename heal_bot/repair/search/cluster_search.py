@@ -161,15 +161,15 @@ def _stream(search: _ClusterSearch, proposer: Proposer) -> Iterator[Attempt]:
                 yield from (attempt for attempt in apart if not attempt.lacks)
         if tally.fixes or run.over():
             break
-    for attempt in rank_fixes(cluster, session, ledger, tally.fixes or tally.take_apart()):
-        yield attempt
-        if cluster.id in ledger.suggestions:
-            break
     run.emit(
         SearchProgressed(
             cluster=cluster.id, proposer=proposer.name, tried=tally.tried, best_fixed=tally.best
         )
     )
+    for attempt in rank_fixes(cluster, session, ledger, tally.fixes or tally.take_apart()):
+        yield attempt
+        if cluster.id in ledger.suggestions:
+            break
 
 
 def _pass(

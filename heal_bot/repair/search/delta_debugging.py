@@ -183,9 +183,8 @@ class _Search:
 
     def candidate(self, pieces: Pieces) -> Candidate:
         """The change that puts parts back."""
-        sha, title = self.regression.bad_sha[:7], self.regression.title
         whole = self.change.is_whole(pieces)
-        commit = f"`{sha}` ({title})"
+        commit = f"`{self.regression.bad_sha[:7]}`"
         why = (
             f"takes back the code of {commit}"
             if whole

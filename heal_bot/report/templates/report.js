@@ -96,7 +96,7 @@ function folder() {
 }
 
 function ring(fixed, total) {
-  const node = named(make("div", undefined, "ring"), "img", fixed + " of " + total + " failing tests fixed");
+  const node = named(make("div", undefined, "ring"), "img", fixed + " fixed of " + total + " failing");
   node.style.setProperty("--share", String(total ? fixed / total : 0));
   return add(node, make("b", fixed + "/" + total));
 }
