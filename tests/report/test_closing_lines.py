@@ -21,8 +21,8 @@ def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
     data["certificate"]["doubts"] = ["total newly swallows an exception", "a b\n::error::c"]
     told = closing_lines.render_closing(records.record(data), "out")
     assert told[-4:-2] == (
-        "doubt: total newly swallows an exception",
-        "doubt: a b ::error::c",
+        "doubt, so a draft: total newly swallows an exception",
+        "doubt, so a draft: a b ::error::c",
     )
     assert told[-1].startswith("next: heal-bot apply --bundle out")
 
@@ -94,7 +94,7 @@ def test_the_ground_of_a_confidence_is_told_once() -> None:
     assert f"confidence: medium ({ground})" in told(data)
     data["certificate"]["doubts"] = [ground]
     assert "confidence: medium" in told(data)
-    assert [line for line in told(data) if ground in line] == [f"doubt: {ground}"]
+    assert [line for line in told(data) if ground in line] == [f"doubt, so a draft: {ground}"]
 
 
 def test_without_a_change_the_likeliest_place_and_what_to_try_are_told() -> None:
