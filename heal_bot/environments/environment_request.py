@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from heal_bot.core.text import Secret
 
 NO_URL = Secret("")
+# Without this plugin tox makes environments of its own.
+_PROGRAMS = {"tox": ("tox", "tox-current-env"), "nox": ("nox",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,9 @@ class Wanted:
     def explicit(self) -> bool:
         """Whether the user asked for an environment of his own making."""
         return bool(self.python or self.setup or self.freeze)
+
+
+def find_programs(command: str) -> tuple[str, ...]:
+    """The packages without which a test command cannot start."""
+    words = frozenset(re.split(r"[^\w.-]+", command))
+    return tuple(name for program, names in _PROGRAMS.items() if program in words for name in names)

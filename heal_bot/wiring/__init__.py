@@ -22,8 +22,8 @@ from heal_bot.core.model import HealRequest, Memory, Outcome, RunHints, Trust
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings, close_untrusted
 from heal_bot.core.text import Secret, count, redact
-from heal_bot.environments import apt_packages, command_packages
-from heal_bot.environments.environment_request import Access, Wanted
+from heal_bot.environments import apt_packages
+from heal_bot.environments.environment_request import Access, Wanted, find_programs
 from heal_bot.environments.local_workspace import LocalWorkspace
 from heal_bot.junit import command_results, pip_freeze
 from heal_bot.ports import Critic, Proposer, RunContext, Runner
@@ -295,7 +295,7 @@ def _wanted(run: Run, settings: Settings, source: Path) -> Wanted:
         freeze=pip_freeze.choose_freeze(run, settings.freeze, settings.setup),
         # Where the failing run may have left its environment: in the project, then at the top.
         folders=tuple(dict.fromkeys((top / settings.working_directory, top))),
-        programs=command_packages.find_programs(settings.test_command),
+        programs=find_programs(settings.test_command),
         access=Access(settings.index_url, settings.ca_file, settings.proxy),
     )
 

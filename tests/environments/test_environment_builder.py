@@ -10,9 +10,8 @@ import pytest
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.model import RunHints
 from heal_bot.core.text import Secret
-from heal_bot.environments.command_packages import find_programs
 from heal_bot.environments.environment_builder import date_index
-from heal_bot.environments.environment_request import Access
+from heal_bot.environments.environment_request import Access, find_programs
 from heal_bot.environments.interpreters import list_installed
 
 PROJECT = '[project]\nname = "mine"\nversion = "3.1"\n'
