@@ -186,8 +186,8 @@ def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, 
         patch, undoes = ledger.confirmed.patch, ledger.confirmed.certificate.undoes
         reason = _repaired(len(patch.fixed), len(found.baseline.confirmed))
         # Of several changes the doubts tell which commit each takes back.
-        told = f"takes back the code of {undoes[:7]}: {reason}"
-        reason = told if undoes and len(ledger.held) <= 1 else reason
+        if undoes and len(ledger.held) <= 1:
+            reason = f"takes back the code of {undoes[:7]}: {reason}"
         if patch.still_failing:
             return OutcomeStatus.PARTLY_HEALED, ledger.stopped, reason
         return OutcomeStatus.HEALED, "done", reason

@@ -41,7 +41,8 @@ MAX_FILES = 2_000
 class _RankedCase:
     """What is collected about one target while a cluster is ranked.
 
-    A `guess` has nothing but words against it.
+    A `guess` has nothing but words against it; one is `blamed` where the commit that broke the
+    tests changed it.
     """
 
     target: Target
@@ -49,6 +50,7 @@ class _RankedCase:
     evidence: list[str] = field(default_factory=list)
     lines: dict[int, float] | None = None
     guess: bool = False
+    blamed: bool = False
 
 
 def locate(
@@ -128,12 +130,13 @@ def _accuse(
         said = f"changed by {regression.bad_sha[:7]}, the commit that broke these tests"
         for case in ranked:
             if target_key(case.target) in changed:
-                case.guess = False
+                case.guess, case.blamed = False, True
                 case.score += top
                 case.evidence.append(said)
         known = {target_key(case.target) for case in ranked}
         if changed.isdisjoint(known):
-            ranked += [_RankedCase(t, top, [said]) for t in targets if target_key(t) in changed]
+            new = (target for target in targets if target_key(target) in changed)
+            ranked += [_RankedCase(target, top, [said], blamed=True) for target in new]
     return sorted(ranked, key=_order)
 
 
@@ -338,8 +341,7 @@ def _suspect(case: _RankedCase, changed: Mapping[str, frozenset[int]]) -> Suspec
     target = case.target
     lines = range(target.first_line, target.last_line + 1)
     evidence = tuple(case.evidence)
-    accused = any(said.startswith("changed by ") for said in evidence)
-    if not accused and not changed.get(target.path, frozenset()).isdisjoint(lines):
+    if not case.blamed and not changed.get(target.path, frozenset()).isdisjoint(lines):
         evidence += ("changed by the commits under test",)
     return Suspect(target, round(case.score, 4), evidence, case.lines)
 

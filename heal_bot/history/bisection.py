@@ -110,15 +110,15 @@ class _Search:
         """Per test the places between which the one that broke it lies.
 
         Of the tests that pass nowhere so far those come first that failed the earliest: the others
-        came later, and what they show may be as old as that. They get a few runs beyond it.
+        came later, and what they show may be as old as that. They get what is left of the runs.
         """
         lacking = {test: low for test, low in self.lacks.items() if test not in self.passes}
         gaps = {test: (low, self.fails[test]) for test, low in self.passes.items()}
-        most = 2 * len(self.commits).bit_length()
+        most = len(self.commits).bit_length() + 3
         for first in sorted({self.fails[test] for test in lacking}):
             oldest = {t: (low, first) for t, low in lacking.items() if self.fails[t] == first}
             gaps |= oldest
-            if any(map(self.left, oldest.values())) or self.runs > most:
+            if any(map(self.left, oldest.values())) or self.runs >= most:
                 break
         return gaps
 

@@ -44,12 +44,10 @@ def find_removed(failure: Failure, test: Target, files: Sequence[ChangedFile], t
     if not _fails_itself(failure):
         return ""
     sources = [file for file in files if _is_source(file.path)]
-    before, after = (
-        {name for data in versions for name in _defined(data)}
-        for versions in ((f.before for f in sources), (f.after for f in sources))
-    )
-    gone = {getattr(node, "id", getattr(node, "attr", "")) for node in _nodes(test.source)}
-    gone &= before - after
+    before = {name for file in sources for name in _defined(file.before)}
+    after = {name for file in sources for name in _defined(file.after)}
+    used = {getattr(node, "id", getattr(node, "attr", "")) for node in _nodes(test.source)}
+    gone = used & before - after
     for path in filter(_is_source, tree.paths() if gone else ()):
         with contextlib.suppress(KeyError):
             gone.difference_update(_WORD.findall(tree.read(path).decode(errors="replace")))

@@ -62,7 +62,7 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
 def _of_interfaces(
     broken: Sequence[Failure], regression: Regression, tree: Tree
 ) -> Iterator[tuple[str, str]]:
-    """The tests that use what the commit changed together with its other callers, and why."""
+    """The tests of what the commit changed with its other callers, or took away, and why."""
     brought = brought_tests(regression.files)
     for failure in broken:
         name = failure.test.partition("[")[0]
@@ -76,10 +76,8 @@ def _of_interfaces(
             claim = f"took `{used}` away, which only tests still use, and left this test alone"
         else:
             continue
-        yield (
-            failure.test,
-            f"{regression.said}. The commit {claim}: {one_line(failure.message, 200)}",
-        )
+        said = one_line(failure.message, 200)
+        yield failure.test, f"{regression.said}. The commit {claim}: {said}"
 
 
 def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> bool:
@@ -125,11 +123,11 @@ def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
     at = frames[-1].line - 1
     line = text[at] if 0 <= at < len(text) else ""
     files = [file for file in regression.files if file.path == frames[-1].path]
-    new = any(line in _added(file) and at in _moved(file, text) for file in files)
+    new = any(line in _added(file) and at in _find_new(file, text) for file in files)
     return new and line.strip().startswith(("raise ", "warnings.warn(", "warn("))
 
 
-def _moved(file: ChangedFile, now: Sequence[str]) -> set[int]:
+def _find_new(file: ChangedFile, now: Sequence[str]) -> set[int]:
     """The lines, counted from 0, that were not there before a change: a text may stand twice."""
     before = file.before.decode(errors="replace").splitlines()
     blocks = difflib.SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()

@@ -103,8 +103,8 @@ def explain_outside(run: SuiteRun, tests: Sequence[str]) -> str:
         result = results.get(test)
         if result is None:
             return f"{test} did not run outside ({run.detail or run.ended})"
-        if result.kind.endswith("Refused"):
-            return f"{test} needs more than plain data to cross: {describe_failure(result)[2]}"
+        if _is_refused(result):
+            return f"{test} gets no answer there: {describe_failure(result)[2]}"
         if not result.passed:
             return describe_result(result)
     if not run.finished:
@@ -121,7 +121,12 @@ def describe_result(result: CaseResult) -> str:
 def find_contradicting(run: SuiteRun, tests: Sequence[str]) -> tuple[CaseResult, ...]:
     """Those of the tests that fail in the oracle's run, where the oracle had an answer."""
     red = (r for r in run.results if r.test in tests and r.outcome == RunResult.FAILED)
-    return tuple(r for r in red if "Refused" not in r.kind)
+    return tuple(r for r in red if not _is_refused(r))
+
+
+def _is_refused(result: CaseResult) -> bool:
+    """Whether a test failed in the oracle's run since the oracle cannot tell."""
+    return "Refused" in result.kind
 
 
 def describe_failure(result: CaseResult) -> tuple[str, str, str]:

@@ -203,7 +203,7 @@ def test_tests_that_came_one_by_one_are_asked_in_few_runs(git: Git, tmp_path: Pa
     shas = _grow(git, tmp_path, texts)
     found = _search(tmp_path, shas[0], [f"tests/test_m.py::test_{one}" for one in names])
     assert found.regressions == ()
-    assert found.runs <= 2 * math.ceil(math.log2(30)) + 3
+    assert found.runs <= math.ceil(math.log2(30)) + 3
 
 
 def test_a_commit_is_found_beside_a_test_that_was_red_from_the_first(

@@ -194,7 +194,7 @@ def test_a_commit_that_a_proposer_takes_back_is_a_doubt_once(tmp_path: Path, tol
     assert isinstance(verified, Confirmed)
     assert verified.certificate.undoes == "b" * 40
     (doubt,) = verified.certificate.doubts
-    assert doubt.startswith("takes back")
+    assert doubt.startswith(told or f"takes back the code of `{'b' * 7}`: right unless")
 
 
 def test_a_test_that_passed_before_and_fails_now_rejects_the_patch(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class Oracle:
         until, others, silent = time.monotonic() + _SECONDS, [], False
         for call in self.make_others(lambda: time.monotonic() > until):
             try:
-                others.append("" if silent else _mark(call, self.exchange(call, until)))
+                others.append("" if silent else _mark(call, self.exchange(json.dumps(call), until)))
             except Refused:
                 silent = True
                 others.append("")
@@ -77,8 +77,10 @@ class Oracle:
                 call |= {"args": encode(args), "kwargs": encode(kwargs)}
             except _heal_tagged_json.NotPlain:
                 continue
-            if json.dumps(call) not in known and len(made) < _OTHERS:
+            if json.dumps(call) not in known:
                 made.append(call)
+            if len(made) == _OTHERS:
+                break
         return made
 
     def install(self):
@@ -125,8 +127,9 @@ class Oracle:
             }
         except _heal_tagged_json.NotPlain as why:
             raise Refused("%s takes %s" % (name, why)) from None
-        answer = self.exchange(call)
-        if len(self.asked) < _KEPT and len(json.dumps(call)) <= _LARGEST:
+        line = json.dumps(call)
+        answer = self.exchange(line)
+        if len(self.asked) < _KEPT and len(line) <= _LARGEST:
             self.asked.append(call)
             self.marks.append(_mark(call, answer))
         if "refused" in answer:
@@ -165,9 +168,9 @@ class Oracle:
         inside = [p for p in sys.path if p == self.repo or p.startswith(start)]
         return [os.path.relpath(path, self.repo) for path in inside]
 
-    def exchange(self, call, until=None):
-        """The answer to a call; Refused where the other process ended, is late or talks wrong."""
-        data = json.dumps(call).encode("ascii") + b"\n"
+    def exchange(self, line, until=None):
+        """The answer to a call in JSON; Refused where the other process is gone, late or wrong."""
+        data = line.encode("ascii") + b"\n"
         try:
             while data:
                 data = data[os.write(self.calls, data) :]
