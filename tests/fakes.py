@@ -166,10 +166,9 @@ class ExecSession:
     def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         for candidate in candidates:
             self.judged += 1
-            names: dict[str, Any] = {}
             files = {file.path: file.content for file in patch_files(self.tree, candidate)}
-            exec(files.get(self.path, self.tree.read(self.path).decode()), names)
-            fixed = tuple(test for test, check in self.checks.items() if check(names))
+            source = files.get(self.path, self.tree.read(self.path).decode())
+            fixed = tuple(test for test, check in self.checks.items() if _passes(source, check))
             left = tuple(
                 Failure(test, "AssertionError", f"{test} after candidate {self.judged}")
                 for test in self.checks
@@ -178,7 +177,7 @@ class ExecSession:
             broken = tuple(
                 Failure(test, "AssertionError", "broke")
                 for test, check in self.guards.items()
-                if not check(names)
+                if not _passes(source, check)
             )
             status = "unchanged" if left and not fixed else "improved" if left else "fixed"
             if broken and fixed:
@@ -193,6 +192,16 @@ class ExecSession:
 
     def __exit__(self, *trace: object) -> None:
         return None
+
+
+def _passes(source: str, check: Callable[[dict[str, Any]], bool]) -> bool:
+    """Whether a check holds of a module; not where either raises what a missing name does."""
+    names: dict[str, Any] = {}
+    try:
+        exec(source, names)
+        return check(names)
+    except (ImportError, NameError):
+        return False
 
 
 @dataclass

@@ -79,6 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 CASES: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "no report matches": (("--junit", "none-*.xml"), "none-*.xml", "--junitxml"),
+    "no report matches an argument": (("none-*.xml",), "none-*.xml", "--junitxml"),
     "a report pattern that is none": (("--junit", ""), "no test report matches", "check the path"),
     "a report that is a page": (("--junit", "html.xml"), "html.xml is not a test report", "give a"),
     "a report that is prose": (("--junit", "prose.xml"), "prose.xml is not well-formed", "give a"),

@@ -24,6 +24,7 @@ _UNHEALED = 4
 
 
 @click.command("heal")
+@click.argument("reports", nargs=-1, metavar="[GLOB]...")
 @click.option(
     "--repo",
     type=click.Path(path_type=Path),
@@ -35,8 +36,7 @@ _UNHEALED = 4
     "--junit",
     multiple=True,
     metavar="GLOB",
-    help="JUnit XML of the failed run, relative to here or to the repository; repeatable."
-    " Without it, the tests run first to see what fails.",
+    help="The same as GLOB; repeatable.",
 )
 @click.option(
     "--python",
@@ -152,6 +152,7 @@ _UNHEALED = 4
     help="Exit with 4 unless every failing test is fixed or nothing failed.",
 )
 def command(
+    reports: tuple[str, ...],
     repo: Path,
     junit: tuple[str, ...],
     python: Path | None,
@@ -172,6 +173,9 @@ def command(
     **options: object,
 ) -> None:
     """Repair the failing tests of a run, and write a bundle.
+
+    GLOB names the JUnit XML of the failed run, relative to here or to the repository. Without it,
+    the tests run first to see what fails.
 
     The patch in the bundle was verified by running the whole suite in a fresh checkout. Finding no
     patch is a result too: the exit code is 0, or 4 with --exit-code, and the bundle says why.
@@ -195,8 +199,8 @@ def command(
 
             bundle.check_writable(out)
             job = wiring.HealJob(
-                repo=repo, junit=junit, python=python, only=only, good=good, targets=target,
-                out=out, request_file=request_file, memory=memory, replies=replies,
+                repo=repo, junit=(*reports, *junit), python=python, only=only, good=good,
+                targets=target, out=out, request_file=request_file, memory=memory, replies=replies,
             )  # fmt: skip
             own = _resumed(resume)
             limits = chosen.max_minutes, chosen.max_usd

@@ -16,7 +16,10 @@ from heal_bot.source import functions, guard, imports
 from heal_bot.source import line_targets as spans
 from heal_bot.source.minimal_diff import minimise
 
-__all__ = ["EditError", "diff", "diff_all", "minimise", "patch_files", "splice", "text_of"]
+__all__ = [
+    "EditError", "diff", "diff_all", "find_added_imports", "minimise", "patch_files", "splice",
+    "text_of",
+]  # fmt: skip
 
 
 class EditError(HealBotError):
@@ -31,7 +34,23 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     or when an import would rebind a name.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    lines = list(functions.split_lines(text.removeprefix(mark)))
+    lines = _replace_targets(text.removeprefix(mark), edits)
+    if added := find_added_imports(text, edits):
+        place = imports.find_place("".join(lines))
+        newline = _newline(functions.split_lines(text))
+        lines[place:place] = _import_lines(lines, place, added, newline)
+    return mark + "".join(lines)
+
+
+def find_added_imports(text: str, edits: Sequence[Edit]) -> tuple[str, ...]:
+    """The imports that edits bring to a text, beside those that stand in their new sources."""
+    wanted = tuple(line for edit in edits for line in edit.imports)
+    return imports.find_missing("".join(_replace_targets(text, edits)), wanted) if wanted else ()
+
+
+def _replace_targets(text: str, edits: Sequence[Edit]) -> list[str]:
+    """The lines of a text in which each target has its new source."""
+    lines = list(functions.split_lines(text.removeprefix("\ufeff")))
     newline = _newline(lines)
     ordered = sorted(edits, key=lambda edit: edit.target.first_line)
     for before, after in itertools.pairwise(ordered):
@@ -40,23 +59,15 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
                 f"edits overlap: {before.target.qualname} and {after.target.qualname}"
                 f" in {after.target.path}; put both changes into the outer one"
             )
-    wanted = tuple(line for edit in edits for line in edit.imports)
-    added = imports.find_missing(text, wanted) if wanted else ()
-    place = imports.find_place(text) if added else 0
     for edit in reversed(ordered):
         target = edit.target
-        if added and place >= target.last_line:
-            lines[place:place] = _import_lines(lines, place, added, newline)
-            added = ()
         if "".join(lines[target.first_line - 1 : target.last_line]) != target.source:
             raise EditError(
                 f"{target.path}: {target.qualname} is not in lines"
                 f" {target.first_line}-{target.last_line} any more; index the file again"
             )
         lines[target.first_line - 1 : target.last_line] = _replacement(edit, newline)
-    if added:
-        lines[place:place] = _import_lines(lines, place, added, newline)
-    return mark + "".join(lines)
+    return lines
 
 
 def patch_files(tree: Tree, candidate: Candidate) -> tuple[PatchedFile, ...]:

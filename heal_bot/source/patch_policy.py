@@ -92,11 +92,13 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     found: list[str] = []
     if (places := len(candidate.edits)) > MAX_EDITS and not candidate.undoes:
         found.append(f"it changes {places} places, more than {MAX_EDITS}")
+    for path in dict.fromkeys(edit.target.path for edit in candidate.edits):
+        mine = [edit for edit in candidate.edits if edit.target.path == path]
+        gained = editing.find_added_imports(editing.text_of(tree, path), mine)
+        found.extend(f"{path} gains `{line}`" for line in gained)
     for edit in candidate.edits:
         name = edit.target.qualname
         text = editing.text_of(tree, edit.target.path)
-        gained = imports.find_missing(text, edit.imports) if edit.imports else ()
-        found.extend(f"{edit.target.path} gains `{line}`" for line in gained)
         if edit.target.kind == line_targets.KIND:
             continue
         (old, _), (new, _) = _bodies(edit, text)

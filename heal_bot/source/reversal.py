@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,11 +11,12 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
-from heal_bot.source import edit, functions, guard, imports, paths
+from heal_bot.source import edit, functions, guard, imports, line_targets, paths
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts, parse_code
 
 _WORD = re.compile(r"\w+")
+_IMPORTS = ast.Import | ast.ImportFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +63,26 @@ class ReversedChange:
         by_target: dict[Target, list[Part]] = {}
         for target, part in chosen:
             by_target.setdefault(target, []).extend(part.cuts())
+        sources = {target: _spliced(target, cuts) for target, cuts in by_target.items()}
         return tuple(
-            Edit(target, source, self._imports(target.path, source))
-            for target, cuts in by_target.items()
-            if (source := _spliced(target, cuts)) != target.source
+            Edit(target, source, self._imports(target, sources))
+            for target, source in sources.items()
+            if source != target.source
         )
 
-    def _imports(self, path: str, source: str) -> tuple[str, ...]:
-        """The lost imports of which a name is used."""
-        words = set(_WORD.findall(source))
-        return tuple(line for line in self.imports.get(path, ()) if words & _bound(line))
+    def _imports(self, target: Target, sources: Mapping[Target, str]) -> tuple[str, ...]:
+        """The lost imports of which a function uses a name, without those put back as lines."""
+        if target.kind == line_targets.KIND:
+            return ()
+        words = set(_WORD.findall(sources[target]))
+        back = {
+            line
+            for one, source in sources.items()
+            if (one.path, one.kind) == (target.path, line_targets.KIND)
+            for line in _import_lines(guard.parse(source))
+        }
+        lost = self.imports.get(target.path, ())
+        return tuple(line for line in lost if line not in back and words & _bound(line))
 
 
 def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> str:
@@ -82,10 +94,14 @@ def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: st
     for one in edits:
         target = one.target
         try:
-            before, after = known[target.path].before, known[target.path].after
-            versions = [_version(target, guard.check_text(data)) for data in (before, after)]
-            put_back = versions == [_code(one.new_source), _code(target.source)]
-            put_back &= not imports.find_missing(guard.check_text(before), one.imports)
+            file = known[target.path]
+            before, after = (guard.check_text(data) for data in (file.before, file.after))
+            put_back = (
+                _moves_imports(one, before, after)
+                if target.kind == line_targets.KIND
+                else [_version(target, text) for text in (before, after)]
+                == [_code(one.new_source), _code(target.source)]
+            ) and not imports.find_missing(before, one.imports)
         except (guard.SourceRejected, KeyError, SyntaxError):
             put_back = False
         if not put_back:
@@ -98,6 +114,18 @@ def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str
     """Why more than `most` edits do not take back what a commit did; '' where fewer do not."""
     refusals = [reason for one in edits if (reason := explain_refusal([one], files, sha))]
     return refusals[0] if len(refusals) > most else ""
+
+
+def _moves_imports(one: Edit, before: str, after: str) -> bool:
+    """Whether lines are imports, of which those come that a commit took and those go it brought."""
+    new, old, was, now = map(guard.parse, (one.new_source, one.target.source, before, after))
+    if not all(isinstance(node, _IMPORTS) for node in (*new.body, *old.body)):
+        return False
+    come, gone, lost, brought = (
+        set(_import_lines(a)) - set(_import_lines(b))
+        for a, b in ((new, old), (old, new), (was, now), (now, was))
+    )
+    return come <= lost and gone <= brought
 
 
 def _version(target: Target, text: str) -> str:
@@ -142,7 +170,9 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         try:
             before, after = guard.check_text(file.before), guard.check_text(file.after)
             now = guard.check_text(tree.read(file.path))
-            targets = functions.index_targets(file.path, now)
+            targets = (
+                *functions.index_targets(file.path, now), *_index_imports(file.path, now)
+            )  # fmt: skip
             imports[file.path] = _lost_imports(before, now)
         except (guard.SourceRejected, KeyError, RecursionError):
             leaves += 1
@@ -168,7 +198,8 @@ def _placed(
     """The part, or those in it, each with the outermost target around it; bytes from there on."""
     for target in targets if part.start >= 0 else ():
         start, end = starts[target.first_line - 1], starts[target.last_line]
-        if start <= part.start and part.end <= end and target.kind != "default":
+        removed = not part.before and (start, end) == (part.start, part.end)
+        if start <= part.start and part.end <= end and target.kind != "default" and not removed:
             yield target, part.shifted(-start)
             return
     for inner in part.parts:
@@ -189,9 +220,23 @@ def _lost_imports(before: str, now: str) -> tuple[str, ...]:
     return tuple(sorted(old - new))
 
 
+def _index_imports(path: str, text: str) -> Iterator[Target]:
+    """The import statements at the top of a module, one by one, then those that stand together."""
+    body = guard.parse(text).body
+    runs = [tuple(nodes) for found, nodes in itertools.groupby(body, _is_import) if found]
+    for nodes in (*((node,) for run in runs for node in run), *runs):
+        last = nodes[-1].end_lineno or nodes[-1].lineno
+        if target := line_targets.make_target(path, text, nodes[0].lineno, last):
+            yield target
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, _IMPORTS)
+
+
 def _import_lines(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, _IMPORTS):
             for alias in node.names:
                 one = type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]})
                 yield ast.unparse(one)
@@ -213,7 +258,7 @@ def _defined(text: str) -> set[str]:
             if not node.name.startswith("_"):
                 return set()
             names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
+        elif isinstance(node, _IMPORTS):
             names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
         else:
             names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

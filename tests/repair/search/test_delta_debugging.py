@@ -264,3 +264,45 @@ def test_a_part_of_a_statement_is_no_repair_by_itself(tmp_path: Path) -> None:
     assert found[0].lacks == (
         "it puts back a part of a statement, and the whole of it does not pass",
     )
+
+
+IMPORTS = BEFORE.replace("import math\n", "import math\nfrom os.path import join, split\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "broken"),
+    [
+        (("from os.path import join, split",), ("from os.path import joined, split",)),
+        (
+            ("import math\n", "from os.path import join, split"),
+            ("import maths\n", "from os.path import joined, split"),
+        ),
+        (
+            ("from os.path import join, split\n", "n < low"),
+            ("from os.path import join, split\nimport no_such_thing\n", "n > low"),
+        ),
+    ],
+    ids=["one name", "two statements", "a new statement and a function"],
+)
+def test_imports_that_fail_are_put_back_with_the_fault_that_they_hid(
+    tmp_path: Path, lines: tuple[str, ...], broken: tuple[str, ...]
+) -> None:
+    after = IMPORTS.replace("str(n)", "repr(n)")
+    for old, new in zip(lines, broken, strict=True):
+        after = after.replace(old, new)
+    (attempt,), texts, ledger, _ = _reversals(tmp_path, after, _clamps, before=IMPORTS)
+    assert texts == [IMPORTS.replace("str(n)", "repr(n)")]
+    files = ledger.regressions[0].files
+    assert explain_refusal(attempt.candidate.edits, files, "b" * 40) == ""
+    others = [ChangedFile("m.py", IMPORTS.encode(), IMPORTS.encode())]
+    assert "is not put back" in explain_refusal(attempt.candidate.edits, others, "b" * 40)
+
+
+def test_an_import_that_comes_back_as_a_line_is_not_added_for_a_function_once_more(
+    tmp_path: Path,
+) -> None:
+    before = BEFORE.replace("import math", "from math import pi as tau").replace("math.pi", "tau")
+    after = before.replace("pi as tau", "no_pi as half").replace("tau", "half")
+    (attempt,), texts, *_ = _reversals(tmp_path, after, lambda m: m["area"](1) > 3.1, before=before)
+    assert texts == [before]
+    assert [one.imports for one in attempt.candidate.edits] == [(), ()]
