@@ -162,7 +162,7 @@ def test_a_test_that_the_repository_does_not_have_is_named(
     given = ["--repo", "repo", "--out", "out", "--sandbox", mode, "--python", sys.executable]
     done = call(["-m", "heal_bot", "heal", *given, "--junit", report], folder)
     assert done.returncode == 0
-    (line,) = (one for one in done.stdout.splitlines() if "nothing_to_do" in one)
+    (line,) = (one for one in done.stdout.splitlines() if one.startswith("Nothing to fix"))
     assert named in line
     assert "check that the report and the commit belong together" in line
     for line in (done.stdout + done.stderr).splitlines():

@@ -148,12 +148,16 @@ def _judged(
     fixed = _fixed((*suites, *runs.again), baseline)
     if not fixed:
         return _nothing(suites[0], baseline, sometimes=any(_fixed((s,), baseline) for s in suites))
+    undone = [test for test in baseline.outdated if all(test in suite.passed for suite in suites)]
+    if undone:
+        said = f"{undone[0]} passes with it, which contradicts what a commit says that it means"
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=said)
     shown = proof.read(fixed, runs.proofs, runs.outside)
     if shown.veto:
         return Verdict(VerdictStatus.UNCONFIRMED, detail=shown.veto)
     rivals = [doubt for winner in proposal.winners for doubt in winner.doubts]
-    undone = _find_undone(proposal, tree)
-    short = (f"`{sha[:7]}`" for sha in undone)
+    commits = _find_undone(proposal, tree)
+    short = (f"`{sha[:7]}`" for sha in commits)
     untold = (sha for sha in short if sha not in "".join(rivals))
     label = [doubt_reversal(f"takes back the code of {sha}") for sha in untold]
     objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
@@ -169,7 +173,7 @@ def _judged(
         fixed=fixed,
         still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
     )
-    undoes = next(iter(undone), "")
+    undoes = next(iter(commits), "")
     found = CertificateFindings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)
     certificate = certify(patch, tree, context.env, baseline, suites, found)
     return Confirmed(patch, certificate, objections)

@@ -31,6 +31,9 @@ from heal_bot.verification.dependency_causes import says_deprecated
 # What a claim that no longer holds looks like; anything else is an exception of the code's.
 CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
+_WORD = re.compile(r"\w+")
+# A function or value before and after a commit that changed it.
+_Pair = tuple[Target | None, Target]
 # Shorter texts stand in any prose by accident.
 _LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
 _QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
@@ -41,8 +44,9 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
 
     The commit is shown to have broken the test, left it alone, and says in words that the change is
     meant: in the docstring of what it changed, or where a project tells its users, it is the first
-    to show what the test got, whole or a part of it in quotes. All that fails is what the test
-    asserts, or a `raise` that the commit wrote. Or the commit itself warns of what will go, where
+    to show what the test got, whole or a part of it in quotes. That counts for the other tests of
+    the same changed function too. All that fails is what the test asserts, or a `raise` that the
+    commit wrote. Or the commit itself warns of what will go, where
     warnings are errors. Or the test uses an interface in its old form, whose other callers the
     commit adapted.
     """
@@ -50,13 +54,22 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     for regression in history.regressions:
         broken = [f for f in baseline.confirmed if f.test in regression.tests]
         left = [f for f in broken if _is_left_behind(f, regression, tree)]
-        if any(_tells(f, regression, tree) for f in left):
-            reasons |= {failure.test: _claims(failure, regression, tree) for failure in left}
-        warned = (f for f in left if says_deprecated(f.kind, f.message))
-        reasons |= {failure.test: _claims(failure, regression, tree) for failure in warned}
+        pairs = [pair for file in regression.files for pair in _changed(file)]
+        tested = {f.test: _find_tested(f, pairs, tree) for f in left}
+        told = {f.test for f in left if _tells(f, regression, tree)}
+        meant = frozenset().union(*(tested[test] for test in told))
+        for failure in left:
+            names = tested[failure.test]
+            if (
+                failure.test in told
+                or names & meant
+                or says_deprecated(failure.kind, failure.message)
+            ):
+                about = [p for p in pairs if _name(p) in (names & meant or names)]
+                reasons[failure.test] = _claims(failure, regression, about)
         reasons |= dict(_of_interfaces(broken, regression, tree))
     found = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
-    return replace(baseline, reproduced=found)
+    return replace(baseline, reproduced=found, outdated=tuple(reasons))
 
 
 def _of_interfaces(
@@ -152,9 +165,25 @@ def _results(failure: Failure, tree: Tree) -> set[str]:
     return {text for text in texts if text not in known}
 
 
-def _claims(failure: Failure, regression: Regression, tree: Tree) -> str:
+def _find_tested(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> frozenset[str]:
+    """The changed functions that a test, or a helper in its file, names; the only one there is."""
+    path, _, inner = failure.test.partition("[")[0].partition("::")
+    targets = _targets(tree, path)
+    test = functions.find_target(targets, inner.replace("::", "."))
+    words = set(_WORD.findall(test.source if test else ""))
+    helpers = (t.source for t in targets if t.qualname.rpartition(".")[2] in words)
+    words |= {word for source in helpers for word in _WORD.findall(source)}
+    named = {_name(pair) for pair in pairs if {*pair[1].qualname.split(".")} & words}
+    return frozenset(named if len(pairs) > 1 else map(_name, pairs))
+
+
+def _name(pair: _Pair) -> str:
+    """What names a changed function or value in the whole of a project."""
+    return f"{pair[1].path}::{pair[1].qualname}"
+
+
+def _claims(failure: Failure, regression: Regression, pairs: Sequence[_Pair]) -> str:
     """What the test and the code each say, side by side."""
-    pairs = [pair for file in regression.files for pair in _changed(file)]
     told = f"{regression.said}. The commit left this test alone and tells of the change"
     if not pairs:
         return told
@@ -169,7 +198,7 @@ def _claims(failure: Failure, regression: Regression, tree: Tree) -> str:
     return clip(f"{told}. {claims}", 2_000)
 
 
-def _changed(file: ChangedFile) -> Iterator[tuple[Target | None, Target]]:
+def _changed(file: ChangedFile) -> Iterator[_Pair]:
     """The functions and values of a source that a commit changed, as they were and are."""
     if paths.is_test(file.path) or not file.path.endswith(".py"):
         return

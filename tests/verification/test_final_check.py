@@ -112,6 +112,7 @@ def _confirm(
     unsteady: tuple[str, ...] = (),
     was: str = "",
     undoes: str | None = None,
+    outdated: tuple[str, ...] = (),
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -143,7 +144,7 @@ def _confirm(
     verified = confirm(
         context_of(run, runner, tree, workspace),
         Proposal((attempt,)),
-        Baseline((item, *baseline), observed, 2, selected, unsteady),
+        Baseline((item, *baseline), observed, 2, selected, unsteady, outdated),
     )
     return verified, runner
 
@@ -203,6 +204,19 @@ def test_a_test_that_passed_before_and_fails_now_rejects_the_patch(tmp_path: Pat
     assert isinstance(verified, Verdict)
     assert verified.status == "unconfirmed"
     assert [f.message for f in verified.newly_failing] == ["assert 0"]
+
+
+@pytest.mark.parametrize("other", [passed("t::old"), failed("t::old")])
+def test_what_a_commit_says_that_it_means_is_not_taken_back_for_another_test(
+    tmp_path: Path, other: CaseResult
+) -> None:
+    done = suite(passed(BAD), passed(GOOD), other)
+    verified, _ = _confirm(tmp_path, red=("t::old",), outdated=("t::old",), suite=done)
+    if other.outcome == "failed":
+        assert isinstance(verified, Confirmed)
+    else:
+        assert isinstance(verified, Verdict)
+        assert verified.detail.startswith("t::old passes with it, which contradicts")
 
 
 def test_a_test_that_fails_in_the_second_run_alone_is_not_fixed(tmp_path: Path) -> None:

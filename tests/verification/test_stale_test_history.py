@@ -54,9 +54,10 @@ def _judged(
     *failures: Failure,
     code: str = NEW,
     was: str = OLD,
+    tests: str = TESTS,
 ) -> list[tuple[str, str]]:
     """What becomes of failures that a commit broke which changed m.py and these files."""
-    tree = FolderTree.of(tmp_path, {"m.py": code, "tests/test_m.py": TESTS})
+    tree = FolderTree.of(tmp_path, {"m.py": code, "tests/test_m.py": tests})
     changes = {"m.py": (was, code), **told}
     files = tuple(ChangedFile(p, a.encode(), b.encode()) for p, (a, b) in changes.items())
     red = failures or (Failure(A, "AssertionError", GOT),)
@@ -184,6 +185,33 @@ def test_what_a_commit_says_of_one_test_counts_for_all_that_it_left_behind(tmp_p
     told = {"CHANGELOG.md": ("", "- It shows net 21 now.\n")}
     found = _judged(tmp_path, told, Failure(A, "AssertionError", GOT), *others)
     assert [status for status, _ in found] == ["stale_test", "stale_test", "confirmed"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("    assert other(2) == 2\n", "confirmed"),
+        ("    assert price(2) == 21\n", "stale_test"),
+        (
+            "    check(2, 21)\n\n\ndef check(n, wanted):\n    assert price(n) == wanted\n",
+            "stale_test",
+        ),
+        ("    assert run(2) == 2\n", "confirmed"),
+    ],
+    ids=["another function", "the same function", "the same by a helper", "nobody can say"],
+)
+def test_what_a_commit_says_of_one_function_does_not_count_for_another_that_it_changed(
+    tmp_path: Path, body: str, status: str
+) -> None:
+    tests = f"def test_a():\n    assert price(1) == 'net 20'\n\n\ndef test_b():\n{body}"
+    told = {
+        "CHANGELOG.md": ("", "- It shows net 21 now.\n"),
+        "n.py": ("def other(n):\n    return n\n", "def other(n):\n    return n + 1\n"),
+    }
+    red = Failure(A, "AssertionError", GOT), Failure(B, "AssertionError", "assert 3 == 2")
+    (_, first), (found, _) = _judged(tmp_path, told, *red, tests=tests)
+    assert found == status
+    assert "price now: `return n + 20`" in first
 
 
 def test_a_test_that_the_commit_changed_itself_is_not_left_behind(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ class Baseline:
     """The suite before any patch: what was confirmed, what passed, what ran where.
 
     `selected` are the tests that ran where the whole suite does not fit into the time given,
-    `unsteady` the functions whose ids were seen to change from run to run.
+    `unsteady` the functions whose ids were seen to change from run to run, `outdated` the tests
+    that contradict what the commit which broke them says that it means.
     """
 
     reproduced: tuple[Reproduced, ...]
@@ -82,6 +83,7 @@ class Baseline:
     runs: int
     selected: tuple[str, ...] | None = None
     unsteady: tuple[str, ...] = ()
+    outdated: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
