@@ -55,7 +55,7 @@ _UNHEALED = 4
 @click.option(
     "--test-command",
     metavar="TEXT",
-    help="What runs the tests instead of pytest: tox, nox, manage.py test, a script.",
+    help="pytest with options, or what runs the tests instead: tox, manage.py test, a script.",
 )
 @click.option(
     "--build-hosts",

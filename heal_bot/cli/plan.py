@@ -131,7 +131,7 @@ def _failures(
             tested_sha=repository.head,
         )
         resolved = reported_tests.resolve(run, report, Collection(()), paths, tree.read)
-    if resolved.failures or not chosen.test_command or reported_tests.is_green(report):
+    if resolved.failures or not chosen.other_command or reported_tests.is_green(report):
         return resolved.failures, request
     said = resolved.nothing or f"the report is {reported_tests.doubt_green(report)}"
     message = f"{said}; one job heals what is red in the test-command"

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from heal_bot.core.errors import UsageError
+from heal_bot.core.pytest_options import find_options
 from heal_bot.core.statuses import LIKELY, SURE
 from heal_bot.core.text import Secret, one_line
 
@@ -101,6 +102,11 @@ class Settings(BaseModel):
             self.index_url, self.bedrock_token, self.vertex_token, *self.hidden,
         )  # fmt: skip
         return tuple(dict.fromkeys(key for key in keys if key))
+
+    @property
+    def other_command(self) -> str:
+        """The test command, where it is not pytest itself."""
+        return self.test_command if find_options(self.test_command) is None else ""
 
     def tiers(self) -> tuple[str, ...]:
         """The proposers in the order they are asked: as given, else rules and every keyed model."""

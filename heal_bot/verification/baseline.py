@@ -167,7 +167,7 @@ def _classified(
 ) -> Reproduced:
     """What the runs say of a reported failure."""
     if seen is None or trial is None:
-        return _absent(failure, suite)
+        return _absent(failure, suite, tree, env)
     if trial.lost:
         here = "pytest collects no test of this id when it is asked for"
         reason = f"{here}: give its parameters fixed values and a fixed order"
@@ -176,8 +176,7 @@ def _classified(
         return _firm(failure, seen, tree, env)
     if not any(trial.all):
         if reason := non_code_causes.explain_elsewhere(failure, tree, env):
-            reason = f"{reason}; it passes here"
-            return Reproduced(replace(failure, reason=reason), FailureStatus.EXPLAINED)
+            return _explained_elsewhere(failure, reason)
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         parts = (
             failure.reason,
@@ -218,7 +217,12 @@ def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> R
     return Reproduced(found, FailureStatus.CONFIRMED)
 
 
-def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:
+def _explained_elsewhere(failure: Failure, reason: str) -> Reproduced:
+    """A test that fails for what the failing run lacked."""
+    return Reproduced(replace(failure, reason=f"{reason}; it passes here"), FailureStatus.EXPLAINED)
+
+
+def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> Reproduced:
     """A reported test that did not run here: the suite did not come to it, or it is gone."""
     if not suite.finished:
         reason = f"the suite ended before it came to this test ({suite.reached})"
@@ -227,6 +231,8 @@ def _absent(failure: Failure, suite: SuiteRun) -> Reproduced:
         reason = f"{reason}: raise --max-minutes, or name the test with --only"
         return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_ATTEMPTED)
     here = any(test.startswith(_starts(failure)) for test in suite.collected)
+    if here and (reason := non_code_causes.explain_elsewhere(failure, tree, env)):
+        return _explained_elsewhere(failure, reason)
     reason = "none of its tests is red here" if here else "no such test is collected at this commit"
     return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from heal_bot.core.model import COMMAND, Baseline, CaseResult, Environment, Failure, Origin
 from heal_bot.core.statuses import FailureStatus, RunResult
+from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
 from heal_bot.source import patch_policy
 from heal_bot.verification import (
@@ -59,6 +60,8 @@ _COVERAGE = re.compile(
 _UNSET = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NO_NOSE = 8
 # The codec of a locale that is not UTF-8, as its files are read and written.
+# What Python itself warns of while it compiles.
+_ESCAPE = re.compile(r"SyntaxError: (?:invalid escape sequence|\"is(?: not)?\" with )")
 _CODEC = re.compile(r"^Unicode(?:De|En)codeError: '(ascii|charmap)' codec can't")
 # What a test says where the sandbox withholds a socket, a host name or a file.
 _WITHHELD = re.compile(
@@ -166,6 +169,14 @@ def explain_elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
             "it ran as root there, whom the mode of a file does not stop, and passes here as"
             " another user: run the job as one (container options: --user 1001), or skip it for"
             " uid 0"
+        )
+    escape = _ESCAPE.search(reported.message)
+    if escape or reported.kind.endswith("Warning"):
+        said = escape[0] if escape else one_line(_said(reported), 80)
+        return (
+            f"warnings were errors there ({said}): heal with the same"
+            " options (test-command: pytest -W error), or name them under filterwarnings in"
+            " pytest's configuration"
         )
     if codec := _CODEC.match(_said(reported)):
         return (

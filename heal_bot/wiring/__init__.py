@@ -14,7 +14,7 @@ from typing import Any
 
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.checkout.checkout_tree import list_committed, list_dirty
-from heal_bot.core import bundle
+from heal_bot.core import bundle, pytest_options
 from heal_bot.core import request_file as requests
 from heal_bot.core.errors import UsageError, limit_errors
 from heal_bot.core.events import Event, Noted, Run, Underway
@@ -130,7 +130,7 @@ def connect(
             request,
             paths=_paths(request.paths or settings.paths, settings.test_command),
             verify_command=request.verify_command or settings.verify_command,
-            test_command=settings.test_command,
+            test_command=settings.other_command,
         )
         chosen = make_tiers(settings, repository.source, job.replies, own)
         places = repository, Path(scratch), job.python
@@ -174,12 +174,13 @@ def open_bench(
 
 
 def _runner(settings: Settings, sandbox: Sandbox, workspace: LocalWorkspace) -> Runner:
-    """pytest, or the command that takes its place."""
+    """pytest, with the options that are asked for, or the command that takes its place."""
+    options = pytest_options.find_options(settings.test_command)
     suite = SuiteRunner(
         sandbox, loopback=settings.loopback, below=settings.working_directory,
-        changed=workspace.changed,
+        passes={pytest_options.VARIABLE: options} if options else {}, changed=workspace.changed,
     )  # fmt: skip
-    command = settings.test_command
+    command = settings.other_command
     return (
         CommandRunner(sandbox, suite, command, command_results.read_results) if command else suite
     )
