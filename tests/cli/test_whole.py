@@ -92,6 +92,18 @@ def test_a_red_run_becomes_a_pull_request() -> None:
 
 
 @pytest.mark.slow
+def test_options_of_pytest_reach_every_run() -> None:
+    strict = "def pytest_configure(config):\n    assert config.getoption('pythonwarnings')\n"
+    with staged() as stage:
+        pin(stage)
+        stage.base = stage.commit("main", "conftest.py", strict)
+        name, payload = stage.finished(stage.red(artifacts={"junit-3.12": zipped(RED)}))
+        said = start(stage, name, payload, **{"test-command": "pytest -W error tests"})
+        assert (stage.status, stage.delivery) == ("healed", "created"), said
+        assert "the tests ran by" not in stage.ours()[0].body
+
+
+@pytest.mark.slow
 @pytest.mark.xfail(strict=True, reason="what is remembered of a repository takes more requests")
 def test_a_run_asks_github_for_little_and_one_without_news_for_less() -> None:
     with staged() as stage:
