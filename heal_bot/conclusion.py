@@ -194,6 +194,8 @@ def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, 
     if ledger.question is not None:
         reason = f"two changes pass; which is right depends on what {ledger.question.call} gives"
         return OutcomeStatus.NEEDS_ANSWER, "done", reason
+    if found.clusters and all(cluster.id in ledger.unsure for cluster in found.clusters):
+        return OutcomeStatus.STALE_TEST, "done", ledger.unsure[found.clusters[0].id]
     if ledger.suggestion is not None:
         return OutcomeStatus.NOT_HEALED, ledger.stopped, _unhealed(ledger)
     if found.clusters and all(cluster.id in ledger.outdated for cluster in found.clusters):

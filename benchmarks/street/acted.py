@@ -109,11 +109,12 @@ def run_behind(recipe: Recipe, data: Path, engine: Engine) -> Row:
 def action_of(ended: Ended) -> Action:
     """What the action did, by what a person is left with: a repair, a search in vain, or words.
 
-    A cause that is known after a search is an explanation; a search without either is a repair
-    that was tried.
+    A cause that is known after a search is an explanation, also where a change is shown beside
+    the question whether code or test is right; a search without either is a repair that was tried.
     """
     outcome = ended.outcome
-    offers = ended.pulls or outcome.get("patch") or outcome.get("suggestion")
+    suggested = outcome.get("suggestion") and status(ended) != "stale_test"
+    offers = ended.pulls or outcome.get("patch") or suggested
     searched = outcome.get("searches") or outcome.get("attempts")
     if offers or (searched and status(ended) not in _KNOWN):
         return "repair"

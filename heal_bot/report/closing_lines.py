@@ -64,7 +64,8 @@ def render_headline(record: OutcomeRecord) -> str:
     """How the run ended, with its reason where neither the words nor the lines below say it."""
     said = describe_run(record)
     told = record.reason.startswith(said.removeprefix("Fixes "))
-    if told or (record.patch is None and record.suggestion is not None):
+    below = record.patch is None and record.suggestion is not None
+    if told or (below and record.status != "stale_test"):
         return said
     return f"{said}: {one_line(record.reason, 500)}"
 
@@ -187,6 +188,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     if record.choices:
         picks = (f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices)
         return "   or   ".join(picks)
+    if record.suggestion is not None and record.status == "stale_test":
+        return "change the tests if the commit means what it changed; else take the change"
     if record.suggestion is not None:
         return "take the change if it is what you mean, or change the code and heal again"
     known = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import itertools
 import re
 from collections import Counter
@@ -108,6 +109,24 @@ def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: st
             name = f"{target.path}::{target.qualname}"
             return f"{name} is not put back as it was before {sha}; by hand: git revert {sha}"
     return ""
+
+
+def is_one_statement(edits: Sequence[Edit]) -> bool:
+    """Whether edits change, add or drop one statement and no more, or none but imports."""
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
+    changed = [
+        (b - a, d - c)
+        for one in code
+        for tag, a, b, c, d in _compare_statements(one.target.source, one.new_source)
+        if tag != "equal"
+    ]
+    return not code or (len(changed) == 1 and max(changed[0]) == 1)
+
+
+def _compare_statements(old: str, new: str) -> Sequence[tuple[str, int, int, int, int]]:
+    """What differs between sources, statement by statement, whatever the layout."""
+    before, after = (ast.unparse(guard.parse_part(text)).splitlines() for text in (old, new))
+    return difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
 
 
 def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str, most: int) -> str:

@@ -52,6 +52,7 @@ class AttemptLog:
     passed: frozenset[str] = frozenset()
     min_confidence: float = SURE
     outdated: dict[str, str] = field(default_factory=dict)
+    unsure: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     confirmed: Confirmed | None = None

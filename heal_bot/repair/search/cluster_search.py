@@ -82,7 +82,7 @@ def search_cluster(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        if cluster.id not in ledger.outdated:
+        if cluster.id not in {*ledger.outdated, *ledger.unsure}:
             search = _ClusterSearch(run, cluster, session, ledger, limits)
             yield from _take_turns(search, proposers)
     if run.over():

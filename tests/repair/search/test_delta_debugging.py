@@ -39,7 +39,7 @@ def label(n):
 
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
-    before: str = BEFORE, tests: tuple[ChangedFile, ...] = (),
+    before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     tree = FolderTree.of(tmp_path, {"m.py": now or after})
     files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
@@ -47,7 +47,7 @@ def _reversals(
     ledger = AttemptLog(tree, regressions=(regression,))
     guards = {"tests/test_m.py::test_new": guard} if guard else {}
     session = ExecSession(tree, "m.py", {TEST: check}, guards)
-    cluster = Cluster("c1", (Failure(TEST, "AssertionError", "assert"),), ())
+    cluster = Cluster("c1", (Failure(TEST, kind, "assert"),), ())
     run, _ = quiet_run()
     found = list(find_reversals(run, cluster, session, ledger))  # type: ignore[arg-type]
     texts = [edit.patch_files(tree, attempt.candidate)[0].content for attempt in found]
@@ -306,3 +306,31 @@ def test_an_import_that_comes_back_as_a_line_is_not_added_for_a_function_once_mo
     (attempt,), texts, *_ = _reversals(tmp_path, after, lambda m: m["area"](1) > 3.1, before=before)
     assert texts == [before]
     assert [one.imports for one in attempt.candidate.edits] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "unsure"),
+    [
+        ("n < low", "n > low", "AssertionError", False),
+        ("        return low\n", "        return high\n", "AssertionError", False),
+        (
+            "    return min(n, high)",
+            "    n = n // 2\n    return min(n, high)",
+            "AssertionError",
+            False,
+        ),
+        ("    if n < low:\n        return low\n", "", "AssertionError", True),
+        ("    if n < low:\n        return low\n", "", "NameError", False),
+        ("    return min(n, high)", "    n = n // 2\n    return n", "AssertionError", True),
+    ],
+)
+def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
+    tmp_path: Path, old: str, new: str, kind: str, unsure: bool
+) -> None:
+    (attempt,), _, ledger, _ = _reversals(tmp_path, BEFORE.replace(old, new), _clamps, kind=kind)
+    assert ("c1" in ledger.unsure) == unsure
+    assert attempt.lacks == (
+        ("it takes back more than one statement, which the commit may mean",) if unsure else None
+    )
+    if unsure:
+        assert ledger.unsure["c1"].startswith("`bbbbbbb` (Simplify) broke this test")
