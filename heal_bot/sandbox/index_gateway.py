@@ -96,8 +96,10 @@ class IndexGateway:
 
     def answer(self, request: _Requests) -> None:
         """One request: refused, or asked in our name and answered with what came."""
-        asked = urlsplit(request.path)
-        page = self._is_page(asked) if asked.scheme == "http" else None
+        page = None
+        with contextlib.suppress(ValueError):
+            asked = urlsplit(request.path)
+            page = self._is_page(asked) if asked.scheme == "http" else None
         if page is None:
             self._refuse(request, 403, Refusal("foreign", request.path[:300], "it names another"))
             return
@@ -105,7 +107,9 @@ class IndexGateway:
         try:
             with self._ask(request, real, page=page) as found:
                 self._hand_on(request, real, found, page=page)
-        except (OSError, http.client.HTTPException, zlib.error) as error:
+        except _InnerError as error:
+            self._refuse(request, 403, Refusal("foreign", real.geturl()[:300], str(error)))
+        except (OSError, ValueError, http.client.HTTPException, zlib.error) as error:
             said = getattr(error, "strerror", None) or str(error) or type(error).__name__
             if not request.begun:
                 self._refuse(request, 502, Refusal("unreached", real.geturl(), str(said)))
@@ -115,8 +119,6 @@ class IndexGateway:
         """Whether it is a page of the index; None for what neither it nor its pages name."""
         place = place_of(asked)
         if "@" in asked.netloc:
-            return None
-        if place[0] != self._index.hostname and _is_inner(place[0]):
             return None
         if place in self._named:
             return self._named[place]
@@ -148,7 +150,8 @@ class IndexGateway:
         with self._lock:
             idle = self._idle.get(origin, [])
             kept = idle.pop() if idle else None
-        fresh = _Connection(origin, self._trust, self._source.proxy)
+        trusted = real.hostname in {self._index.hostname, *self._source.hosts}
+        fresh = _Connection(origin, self._trust, self._source.proxy, trusted=trusted)
         for connection in filter(None, (kept, fresh)):
             try:
                 connection.request(request.command, path, headers=headers)
@@ -169,12 +172,7 @@ class IndexGateway:
             return
 
     def _hand_on(
-        self,
-        request: _Requests,
-        real: SplitResult,
-        found: http.client.HTTPResponse,
-        *,
-        page: bool,
+        self, request: _Requests, real: SplitResult, found: http.client.HTTPResponse, *, page: bool
     ) -> None:
         """Answer with what came: a page after its links are known, a file as it comes."""
         if found.status in {401, 403, 407} and _origin(real) == _origin(self._index):
@@ -189,10 +187,10 @@ class IndexGateway:
         try:
             body = _read_page(found)
             links = list_links(body, headers.get("Content-Type", ""), real.geturl())
+            self._named.update([(place_of(link), False) for link in links])
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             self._refuse(request, 502, Refusal("not_a_page", real.geturl(), str(error)[:200]))
             return
-        self._named.update((place_of(link), False) for link in links)
         body = _ENCRYPTED.sub(b"http", body)
         kind = {"Content-Type": headers.get("Content-Type", "text/html")}
         request.begin(200, kind, len(body))
@@ -208,12 +206,7 @@ class IndexGateway:
             request.wfile.write(data)
 
     def _redirect(
-        self,
-        request: _Requests,
-        real: SplitResult,
-        found: http.client.HTTPResponse,
-        *,
-        page: bool,
+        self, request: _Requests, real: SplitResult, found: http.client.HTTPResponse, *, page: bool
     ) -> None:
         """Let the tool follow within the same origin, and to hosts that a person named."""
         found.read(_CHUNK)
@@ -275,22 +268,43 @@ class _Requests(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection whose other end has shown a certificate for its name, where it is by https."""
+class _InnerError(Exception):
+    """A host that a page named has an address that is not public."""
 
-    def __init__(self, origin: Origin, trust: ssl.SSLContext, proxy: str) -> None:
+
+class _Connection(http.client.HTTPConnection):
+    """A connection whose other end has shown a certificate for its name, where it is by https.
+
+    A host is reached at a public address, unless it is `trusted`: that of the index, or one that a
+    person named. Names are left to a proxy, which alone may know them.
+    """
+
+    def __init__(self, origin: Origin, trust: ssl.SSLContext, proxy: str, *, trusted: bool) -> None:
         scheme, host, port = origin
         super().__init__(host, port, timeout=_WAIT)
         self._trust, self._proxy, self._encrypted = trust, proxy, scheme == "https"
+        self._trusted = trusted
 
     def connect(self) -> None:
         """Connect, and greet by TLS where the origin is https."""
         if self._proxy and self._encrypted:
+            with contextlib.suppress(socket.gaierror):  # it is a name
+                self._addresses(socket.AI_NUMERICHOST)
             self.sock = self._through_proxy()
         else:
-            self.sock = socket.create_connection((self.host, self.port), _WAIT)
+            self.sock = _connect(self._addresses(), self.port)
         if self._encrypted:
             self.sock = self._trust.wrap_socket(self.sock, server_hostname=self.host)
+
+    def _addresses(self, flags: int = 0) -> list[str]:
+        """Where the host is, checked; _InnerError where that is not public."""
+        if self._trusted:
+            return [self.host]
+        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM, flags=flags)
+        addresses = [str(entry[4][0]) for entry in found]
+        if not all(map(is_public, addresses)):
+            raise _InnerError("its address is not public")
+        return addresses
 
     def _through_proxy(self) -> socket.socket:
         proxy = urlsplit(self._proxy)
@@ -310,15 +324,12 @@ class _Connection(http.client.HTTPConnection):
         return way
 
 
-def _is_inner(host: str) -> bool:
-    """Whether a host is named by a number, and one that is not public.
-
-    A name has to show a certificate for itself, which what is only reached from inside seldom has.
-    """
-    try:
-        return not is_public(host)
-    except ValueError:
-        return False
+def _connect(addresses: list[str], port: int) -> socket.socket:
+    """A connection to the first that answers."""
+    for address in addresses[:-1]:
+        with contextlib.suppress(OSError):
+            return socket.create_connection((address, port), _WAIT)
+    return socket.create_connection((addresses[-1], port), _WAIT)
 
 
 def _read_page(found: http.client.HTTPResponse) -> bytes:

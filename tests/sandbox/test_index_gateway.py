@@ -51,10 +51,10 @@ def index(tmp_path, authority):
 class Told:
     """A gateway and what it refused; `ask` sends one request and returns its status and body."""
 
-    def __init__(self, url: str, authority, hosts=()) -> None:
+    def __init__(self, url: str, authority, hosts=(), proxy="") -> None:
         self._heard, theirs = socket.socketpair()
         ca_file = str(authority.with_name("ca.pem"))
-        self._gateway = IndexGateway(IndexSource(url, ca_file, "", hosts), theirs)
+        self._gateway = IndexGateway(IndexSource(url, ca_file, proxy, hosts), theirs)
         self._kept = theirs
 
     def ask(self, text: str) -> tuple[int, bytes]:
@@ -194,14 +194,67 @@ def test_a_redirect_within_the_index_is_followed(index, gate) -> None:
     assert gateway.get(wheel(index))[0] == 200
 
 
-def test_a_number_that_is_not_public_is_not_asked(tmp_path, gate) -> None:
+@pytest.mark.parametrize(
+    "host", ["127.0.0.2", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "localhost"]
+)
+def test_what_a_page_names_is_not_asked_where_it_is_not_public(tmp_path, gate, host) -> None:
     index = Warehouse(tmp_path / "index")
     try:
-        index.page("dep", '<a href="https://127.0.0.2:9/x.whl">x.whl</a>')
+        with socket.create_server(("127.0.0.1", 0)) as trap:
+            trap.setblocking(False)
+            place = f"{host}:{trap.getsockname()[1]}/x.whl"
+            index.page("dep", f'<a href="https://{place}">x.whl</a>')
+            gateway = gate(index.url)
+            assert gateway.get(f"http://{index.origin}/simple/dep/")[0] == 200
+            assert gateway.get(f"http://{place}")[0] == 403
+            assert gateway.refusals() == ["foreign"]
+            with pytest.raises(BlockingIOError):
+                trap.accept()
+    finally:
+        index.close()
+
+
+def test_a_proxy_is_not_asked_for_a_number_that_is_not_public(tmp_path, authority) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        trap.setblocking(False)
+        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
+        index = Warehouse(tmp_path / "index")
+        index.page("dep", '<a href="https://0x7f.1/x.whl">x.whl</a>')
+        gateway = Told(index.url, authority, proxy=proxy)
+        try:
+            assert gateway.get(f"http://{index.origin}/simple/dep/")[0] == 200
+            assert gateway.get("http://0x7f.1/x.whl")[0] == 403
+            assert gateway.refusals() == ["foreign"]
+            with pytest.raises(BlockingIOError):
+                trap.accept()
+        finally:
+            gateway.close()
+            index.close()
+
+
+@pytest.mark.parametrize("asked", ["http://[::1/x", "http://h:abc/x", "http://h:99999/simple/dep/"])
+def test_a_request_for_what_is_no_address_is_refused(index, gate, asked) -> None:
+    gateway = gate(index.url)
+    assert gateway.get(asked)[0] == 403
+    assert gateway.refusals() == ["foreign"]
+
+
+@pytest.mark.parametrize("goal", ["http://[::1/x", "http://h:abc/x", "https://h:99999/x"])
+def test_a_redirect_to_what_is_no_address_is_told(index, gate, goal) -> None:
+    index.moved["/simple/dep/"] = goal
+    gateway = gate(index.url)
+    assert gateway.get(f"http://{index.origin}/simple/dep/")[0] == 502
+    assert gateway.refusals() == ["unreached"]
+
+
+def test_a_name_that_no_name_can_be_is_told(tmp_path, gate) -> None:
+    index = Warehouse(tmp_path / "index")
+    try:
+        index.page("dep", f'<a href="https://{"a" * 70}.org/x.whl">x.whl</a>')
         gateway = gate(index.url)
         assert gateway.get(f"http://{index.origin}/simple/dep/")[0] == 200
-        assert gateway.get("http://127.0.0.2:9/x.whl")[0] == 403
-        assert gateway.refusals() == ["foreign"]
+        assert gateway.get(f"http://{'a' * 70}.org/x.whl")[0] == 502
+        assert gateway.refusals() == ["unreached"]
     finally:
         index.close()
 
@@ -235,7 +288,18 @@ def test_what_a_page_names_is_its_links_alone(kind, body, names) -> None:
     assert [place_of(link) for link in found] == [("host", 0, name, "") for name in names]
 
 
-@pytest.mark.parametrize("body", ["[" * 100_000, "{}", '{"files": 3}', '{"files": [3]}', "\xff"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        "{}",
+        '{"files": 3}',
+        '{"files": [3]}',
+        "\xff",
+        '{"files": [{"url": "http://h:abc/x.whl"}]}',
+        '{"files": [{"url": "http://[::1/x.whl"}]}',
+    ],
+)
 def test_a_page_that_is_none_is_told(tmp_path, gate, body) -> None:
     index = Warehouse(tmp_path / "index")
     try:
