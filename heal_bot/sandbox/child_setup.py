@@ -118,7 +118,7 @@ def run_isolated(plan: Plan, output: int, errors: int) -> NoReturn:
     """
     try:
         if plan.rules is not None:
-            allow_own(plan.rules)
+            allow_own(plan.rules, alone=plan.job.alone)
         errors, door, rules = _arrange(plan, output, errors)
         limit_resources(plan.job.limits, plan.thread_count if plan.uid is None else 0)
         if plan.own_network:

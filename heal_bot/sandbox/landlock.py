@@ -62,8 +62,19 @@ SYSTEM_READ = (
     "/proc/sys/kernel",
     "/sys/devices/system/cpu",
 )
-# Bound to who opens it.
+# These count what the machine does, and so what others do.
+_COUNTING = (
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/loadavg",
+    "/proc/uptime",
+    "/proc/sys/kernel",
+    "/sys/devices/system/cpu",
+)
+_ONLINE = ("/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible")
+# Bound to who opens it; a job that is alone gets what of it counts nothing.
 _OWN = "/proc/self"
+_OWN_UNCOUNTED = ("/proc/self/fd", "/proc/self/maps")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 # A job's own ones alone: whoever opens the first owns what it makes in the second.
 TERMINALS = ("/dev/ptmx", "/dev/pts", "/dev/tty")
@@ -181,7 +192,7 @@ def make_ruleset(
     ports: bool,
     network: bool = True,
     terminals: bool = False,
-    shared: bool = True,
+    alone: bool = False,
 ) -> Ruleset:
     """The Landlock rules of a job, but for its own entries in `/proc`; made before the fork.
 
@@ -197,9 +208,8 @@ def make_ruleset(
             rules.allow_path(path, _SCRATCH)
         for path in read:
             rules.allow_path(path, _fitting(str(path), _RUN))
-        for name, access in _system():
-            if shared or name != SHARED_MEMORY:
-                rules.allow_path(name, access)
+        for name, access in _system(alone=alone):
+            rules.allow_path(name, access)
         for name in TERMINALS if terminals else ():
             if Path(name).exists():
                 rules.allow_path(name, _fitting(name, _DEVICE | AccessFS.READ_DIR))
@@ -212,18 +222,20 @@ def make_ruleset(
     return rules
 
 
-def allow_own(rules: Ruleset) -> None:
+def allow_own(rules: Ruleset, *, alone: bool) -> None:
     """Add what a process may see of itself; to be called by it, after the fork."""
-    rules.allow_path(_OWN, _READ)
+    for name in _OWN_UNCOUNTED if alone else (_OWN,):
+        rules.allow_path(name, _fitting(name, _READ))
 
 
 @cache
-def _system() -> tuple[tuple[str, AccessFS], ...]:
+def _system(*, alone: bool) -> tuple[tuple[str, AccessFS], ...]:
     """What of the system's paths is here, with the rights on each."""
+    left_out = {_OWN, *(_COUNTING if alone else ())}
     known = [(name, _RUN) for name in SYSTEM_RUN]
-    known += [(name, _READ) for name in SYSTEM_READ if name != _OWN]
+    known += [(name, _READ) for name in (*SYSTEM_READ, *_ONLINE) if name not in left_out]
     known += [(name, _DEVICE) for name in DEVICES]
-    known.append((SHARED_MEMORY, _SHARED))
+    known += [] if alone else [(SHARED_MEMORY, _SHARED)]
     return tuple((name, _fitting(name, access)) for name, access in known if Path(name).exists())
 
 

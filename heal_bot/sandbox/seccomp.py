@@ -92,6 +92,9 @@ _FORBIDDEN = (
 _MISSING = ("clone3", "fchmodat2", "openat2", "file_setattr")
 # What is in the page cache, which all processes share; contexts of which the machine has few.
 _TELLING = ("mincore", "cachestat")
+# Of a job that is alone: counts of what it and the machine did, whether its own pages are there,
+# and what others open.
+_COUNTING = ("getrusage", "sysinfo", "move_pages", "inotify_init", "inotify_init1")
 _ASYNCHRONOUS = ("io_setup", "io_submit", "io_getevents", "io_pgetevents", "io_cancel")
 _NO_XATTR = (
     "setxattr",
@@ -185,7 +188,7 @@ def compile_filter(
     and succeeds: the sockets there are have a connection already.
 
     With `alone` no file is locked: a lock is seen by all who may open the file, and it lasts as
-    long as anyone who inherited it.
+    long as anyone who inherited it. Nor is told what was counted of reads and faults.
 
     ValueError for an unknown profile or a call that libseccomp cannot name.
     """
@@ -203,6 +206,7 @@ def compile_filter(
         built.deny("flock", code=errno.ENOLCK)
         for command in _LOCKS:
             built.deny("fcntl", _is(1, command), code=errno.ENOLCK)
+        _hide_counts(built)
     for flag in _NAMESPACES:
         built.deny("clone", _has(0, flag))
     _deny_modes(built)
@@ -227,6 +231,14 @@ def _hide_cache(built: _Filter) -> None:
     for name in ("preadv2", "pwritev2"):
         built.deny(name, _isnt(5, 0), code=errno.EOPNOTSUPP)
     built.deny("fadvise64", code=0)
+
+
+def _hide_counts(built: _Filter) -> None:
+    """Whether a page had to be fetched tells who read it before; waiting without counts stays."""
+    for name in _COUNTING:
+        built.deny(name)
+    built.deny("wait4", _isnt(3, 0))
+    built.deny("waitid", _isnt(4, 0))
 
 
 def _deny_priorities(built: _Filter, *, own_uid: bool) -> None:

@@ -187,7 +187,7 @@ class Supervisor:
                 terminals = job.terminals and uid is not None
                 rules = landlock.make_ruleset(
                     job.read, roots, ports=served, network=not own, terminals=terminals,
-                    shared=not job.alone,
+                    alone=job.alone,
                 )  # fmt: skip
                 passed.callback(rules.close)
             plan = child_setup.Plan(

@@ -11,7 +11,7 @@ from heal_bot.sandbox import processes
 from heal_bot.sandbox.job_spec import Job
 from heal_bot.sandbox.sandbox_client import child_env
 
-whispers = sys.modules["whispers"]
+whispers, world = sys.modules["whispers"], sys.modules["world"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="jobs share a uid without root")
 
 
@@ -24,6 +24,58 @@ def test_a_job_that_is_alone_hears_nothing(sandbox, whisper) -> None:
 @pytest.mark.parametrize("whisper", whispers.WHISPERS, ids=lambda whisper: whisper.id)
 def test_another_job_hears_it(sandbox, whisper) -> None:
     assert whispers.is_heard(sandbox, whisper, alone=False)
+
+
+def test_a_job_that_is_alone_refuses_every_attack(sandbox) -> None:
+    outcome = world.run_inside(sandbox, alone=True)
+    table = world.attacks.ATTACKS
+    assert [each.id for each in table if outcome[each.id] == "ok" and not each.allowed] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import resource; resource.getrusage(resource.RUSAGE_CHILDREN)",
+        "import ctypes; assert ctypes.CDLL(None).sysinfo(ctypes.create_string_buffer(256)) == 0",
+        "import ctypes; assert ctypes.CDLL(None).inotify_init1(0) > 0",
+        "import os; os.wait3(0) if os.fork() else None",
+        "import os; open(f'/proc/{os.getpid()}/task/{os.getpid()}/stat').read()",
+        "open('/proc/self/smaps').read()",
+        "open('/proc/self/statm').read()",
+        "open('/proc/self/schedstat').read()",
+        "open('/proc/meminfo').read()",
+        "open('/proc/stat').read()",
+        "open('/proc/loadavg').read()",
+        "open('/proc/uptime').read()",
+        "open('/proc/sys/kernel/pty/nr').read()",
+        "open('/sys/devices/system/cpu/present').read()",
+    ],
+)
+def test_a_job_that_is_alone_is_not_told(sandbox, slot, code) -> None:
+    for alone, code_of_end in ((False, 0), (True, 1)):
+        job = Job((whispers.PYTHON, "-c", code), child_env(slot), slot.repo, alone=alone)
+        assert sandbox.execute(job, slot).code == code_of_end
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess; assert subprocess.run(['/bin/echo', 'x'], capture_output=True).stdout",
+        "import os; assert os.waitpid(os.spawnl(os.P_NOWAIT, '/bin/true', 'true'), 0)[1] == 0",
+        "import os; os.waitid(os.P_ALL, 0, os.WEXITED) if os.fork() else os._exit(0)",
+        "import asyncio\nasync def f(made):\n    assert await (await made).wait() == 0\n"
+        "asyncio.run(f(asyncio.create_subprocess_exec('/bin/true')))",
+        "from concurrent.futures import *; ThreadPoolExecutor().submit(int, '7').result()",
+        "import time, os; assert time.process_time() > 0; assert sum(os.times()) > 0",
+        "import os; assert os.cpu_count() and len(os.listdir('/proc/self/fd')) > 2",
+        "assert 'stack' in open('/proc/self/maps').read()",
+        "import tempfile, platform, uuid, ssl; uuid.uuid4(); platform.uname(); tempfile.mkdtemp()",
+    ],
+)
+def test_a_job_that_is_alone_can(sandbox, slot, code) -> None:
+    job = Job((whispers.PYTHON, "-c", code), child_env(slot), slot.repo, alone=True)
+    ended = sandbox.execute(job, slot)
+    assert (ended.how, ended.code) == ("exited", 0), ended.output
 
 
 def test_the_children_of_another_job_stay(sandbox) -> None:

@@ -2,6 +2,9 @@
 
 `speak` runs in a process that outlives its parent, in one slot; `hear` in another slot, in a job
 that is `alone`, and ends with 0 when it has heard. In a job that is not, each is heard.
+
+None of the files that both may read is in the page cache; a speaker reads every second one, and a
+hearer has heard when it is right about three quarters of them.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import json
 import os
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from heal_bot.sandbox.job_spec import Job, Limits
 from heal_bot.sandbox.sandbox_client import Sandbox, child_env
@@ -27,6 +31,19 @@ class Whisper:
 
 
 _LOCK = "fcntl.fcntl(file, {}, struct.pack('hhqqi4x', {}, 0, 7, 1, 0))"
+_READ = "[open(name, 'rb').read() for name in F['files'][1::2]]"
+
+
+def _counted(count: str) -> str:
+    """Touch a page of each file, and compare a count with that before."""
+    return f"""
+def told(name):
+    before = {count}
+    touched(name)
+    return {count} > before
+agree([told(name) for name in files])"""
+
+
 WHISPERS = (
     Whisper(
         "content of shared memory",
@@ -76,14 +93,89 @@ sys.exit(1)""",
         "held = [os.openpty() for _ in range(9)]",
         "must(int(open('/proc/sys/kernel/pty/nr').read()) >= F['terminals'] + 9)",
     ),
+    Whisper("major faults", _READ, _counted("resource.getrusage(resource.RUSAGE_SELF).ru_majflt")),
+    Whisper("blocks read", _READ, _counted("resource.getrusage(resource.RUSAGE_SELF).ru_inblock")),
+    Whisper("waits", _READ, _counted("resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw")),
+    Whisper(
+        "faults of a child",
+        _READ,
+        "agree([os.wait4(child(name), 0)[2].ru_majflt for name in files])",
+    ),
+    Whisper(
+        "faults of a child by number",
+        _READ,
+        """
+def faults(name):
+    used = ctypes.create_string_buffer(144)
+    check(libc.syscall(247, 1, child(name), ctypes.create_string_buffer(128), 4, used))
+    return struct.unpack_from('q', used, 72)[0]
+agree([faults(name) for name in files])""",
+    ),
+    Whisper("faults in proc", _READ, _counted("int(open('/proc/self/stat').read().split()[11])")),
+    Whisper(
+        "faults of a thread in proc",
+        _READ,
+        _counted("int(open('/proc/thread-self/stat').read().split()[11])"),
+    ),
+    Whisper(
+        "bytes read in proc",
+        _READ,
+        _counted("int(open('/proc/self/io').read().split('read_bytes: ')[1].split()[0])"),
+    ),
+    Whisper(
+        "waits in proc",
+        _READ,
+        _counted(
+            "int(open('/proc/self/status').read().split('\\nvoluntary_ctxt_switches:')[1].split()[0])"
+        ),
+    ),
+    Whisper(
+        "pages mapped around a fault",
+        _READ,
+        """
+def told(name):
+    with open('/proc/self/pagemap', 'rb') as file:
+        file.seek((touched(name) + 4096) // 4096 * 8)
+        return not file.read(8)[7] & 0x80
+agree([told(name) for name in files])""",
+    ),
+    Whisper(
+        "place of pages around a fault",
+        _READ,
+        """
+def told(name):
+    pages, status = ctypes.c_void_p(touched(name) + 4096), ctypes.c_int(0)
+    check(libc.syscall(279, 0, 1, ctypes.byref(pages), None, ctypes.byref(status), 0))
+    return status.value < 0
+agree([told(name) for name in files])""",
+    ),
 )
 _HEAD = """
-import fcntl, json, os, struct, sys, time
+import ctypes, fcntl, json, os, resource, struct, sys, time
 F = json.loads(sys.argv[1])
+files = F['files']
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
 file = os.open('/usr/bin/env', os.O_RDONLY)
 def must(held):
     if not held:
         raise OSError('nothing heard')
+def check(result):
+    must(result >= 0)
+def agree(cold):
+    right = sum(bool(told) == (place % 2 == 0) for place, told in enumerate(cold))
+    must(right >= 0.75 * len(files))
+def touched(name):
+    place = libc.mmap(None, 65536, 1, 1, os.open(name, os.O_RDONLY), 0)
+    libc.madvise(ctypes.c_void_p(place), 65536, 1)
+    ctypes.string_at(place + 8192, 1)
+    return place + 8192
+def child(name):
+    pid = os.fork()
+    if pid == 0:
+        touched(name)
+        os._exit(0)
+    return pid
 """
 _STRAY = """
 if os.fork() == 0:
@@ -98,7 +190,12 @@ if os.fork() == 0:
 
 def is_heard(sandbox: Sandbox, whisper: Whisper, *, alone: bool) -> bool:
     """Whether it crosses from one slot to another."""
-    facts = {"shm": f"/dev/shm/heal-bot-whisper-{os.getpid()}", "terminals": _terminals()}
+    folder = sandbox.scratch / "shared"
+    facts = {
+        "shm": f"/dev/shm/heal-bot-whisper-{os.getpid()}",
+        "terminals": _terminals(),
+        "files": _cold_files(folder),
+    }
     with sandbox.slot() as one, sandbox.slot() as other:
         reader, writer = os.pipe()
         speak = _STRAY.format(speak=whisper.speak.replace("\n", "\n    "))
@@ -106,19 +203,34 @@ def is_heard(sandbox: Sandbox, whisper: Whisper, *, alone: bool) -> bool:
         speak = speak.replace("\n", "\n    ")
         code = f"{_HEAD}\nif os.fork() == 0:{speak}\n    os._exit(0)\nos.close(3)\ntime.sleep(60)"
         argv = (PYTHON, "-I", "-c", code, json.dumps(facts))
+        shared = (folder,)
         running = sandbox.start_job(
-            Job(argv, child_env(one), one.repo, channels=(writer,), terminals=True), one
+            Job(argv, child_env(one), one.repo, shared, channels=(writer,), terminals=True), one
         )
         os.close(writer)
         with os.fdopen(reader) as told:
             facts["pid"] = int(told.read())
         argv = (PYTHON, "-I", "-c", _HEAD + whisper.hear, json.dumps(facts))
-        job = Job(argv, child_env(other), other.repo, limits=Limits(wall=30), alone=alone)
+        job = Job(argv, child_env(other), other.repo, shared, limits=Limits(wall=30), alone=alone)
         ended = sandbox.execute(job, other)
         assert running.ended is None, running.ended
         running.kill()
         running.wait(30)
     return ended.code == 0
+
+
+def _cold_files(folder: Path) -> list[str]:
+    """Files that every job may read, none of them in the page cache."""
+    names = [folder / str(number) for number in range(16)]
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        if not name.exists():
+            name.write_bytes(bytes(65536))
+        file = os.open(name, os.O_RDWR)
+        os.fsync(file)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(file)
+    return [str(name) for name in names]
 
 
 def _terminals() -> int:

@@ -144,7 +144,9 @@ def given(described: dict[str, object]) -> str:
     return json.dumps({"prelude": attacks.PRELUDE, "facts": described, "codes": codes})
 
 
-def run_inside(sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> dict[str, str]:
+def run_inside(
+    sandbox: Sandbox, hosts: tuple[str, ...] = (), *, alone: bool = False
+) -> dict[str, str]:
     """What became of every attack inside the sandbox; with `hosts` in a proxied set-up job."""
     profile: Profile = "setup" if hosts else "test"
     with facts() as described, sandbox.slot() as slot, sandbox.slot() as other:
@@ -156,7 +158,7 @@ def run_inside(sandbox: Sandbox, hosts: tuple[str, ...] = ()) -> dict[str, str]:
         running = sandbox.start_job(
             Job(
                 argv, child_env(slot), slot.repo, channels=(writer,), limits=Limits(wall=60),
-                profile=profile, hosts=hosts, terminals=not hosts,
+                profile=profile, hosts=hosts, terminals=not hosts, alone=alone,
             ),
             slot,
         )  # fmt: skip
