@@ -1,7 +1,7 @@
 """The sandbox in numbers: attacks refused, bombs ended, what it costs, which suites it changes.
 
 `attacks` counts the whole list: payloads, bombs, what is tried on the way back, and what a job
-could leave for another to hear.
+could leave for another to hear; what is `allowed` is listed, and not counted.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def overheard(sandbox: Sandbox, whispers: ModuleType) -> list[str]:
     if os.geteuid() != 0:  # jobs share a uid then, and the oracle says so
         return []
     heard = whispers.is_heard
-    return [each.id for each in whispers.WHISPERS if heard(sandbox, each, alone=True)]
+    return [each.id for each in whispers.CLOSED if heard(sandbox, each, alone=True)]
 
 
 def explode(bombs: ModuleType) -> tuple[list[str], int]:
@@ -101,11 +101,12 @@ def main(argv: list[str]) -> int:
         isolation = sandbox.isolation
     unbounded, survivors = explode(bombs)
     there = contained(world, bombs, engines)
-    table_ = world.attacks.ATTACKS
+    allowed = [each for each in (*world.attacks.ATTACKS, *whispers.OPEN) if each.allowed]
+    tables = (world.attacks.ATTACKS, bombs.BOMBS, channels.ATTACKS, whispers.CLOSED, whispers.OPEN)
     result = {
-        "attacks": sum(map(len, (table_, bombs.BOMBS, channels.ATTACKS, whispers.WHISPERS))),
+        "attacks": sum(map(len, tables)) - len(allowed),
         "escaped": wrong + unbounded,
-        "allowed": [{"attack": a.id, "why": a.allowed} for a in table_ if a.allowed],
+        "allowed": [{"attack": each.id, "why": each.allowed} for each in allowed],
         "bombs": len(bombs.BOMBS),
         "survivors": survivors,
         **cost,

@@ -129,6 +129,7 @@ _LOW32 = 0xFFFFFFFF
 # Of fcntl: locks of a process and of an open file, and leases; whoever opens the file hears them.
 _LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025)
 _O_CREAT = 0o100
+_MADV_COLLAPSE = 25
 
 
 def _number(name: str) -> int | None:
@@ -237,6 +238,8 @@ def _hide_counts(built: _Filter) -> None:
     """Whether a page had to be fetched tells who read it before; waiting without counts stays."""
     for name in _COUNTING:
         built.deny(name)
+    # It gives up where a file's page is not in memory.
+    built.deny("madvise", _is(2, _MADV_COLLAPSE))
     built.deny("wait4", _isnt(3, 0))
     built.deny("waitid", _isnt(4, 0))
 

@@ -12,18 +12,31 @@ from heal_bot.sandbox.job_spec import Job
 from heal_bot.sandbox.sandbox_client import child_env
 
 whispers, world = sys.modules["whispers"], sys.modules["world"]
+CLOSED, OPEN = whispers.CLOSED, whispers.OPEN
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="jobs share a uid without root")
 
 
-@pytest.mark.parametrize("whisper", whispers.WHISPERS, ids=lambda whisper: whisper.id)
+@pytest.mark.parametrize("whisper", CLOSED, ids=lambda whisper: whisper.id)
 def test_a_job_that_is_alone_hears_nothing(sandbox, whisper) -> None:
     assert not whispers.is_heard(sandbox, whisper, alone=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whisper", whispers.WHISPERS, ids=lambda whisper: whisper.id)
+@pytest.mark.parametrize("whisper", [*CLOSED, *OPEN], ids=lambda whisper: whisper.id)
 def test_another_job_hears_it(sandbox, whisper) -> None:
-    assert whispers.is_heard(sandbox, whisper, alone=False)
+    heard = whispers.is_heard(sandbox, whisper, alone=False)
+    if not heard and whisper.absent:
+        pytest.skip(f"nothing to hear here: {whisper.absent}")
+    assert heard
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whisper", OPEN, ids=lambda whisper: whisper.id)
+def test_what_remains_is_heard_by_a_job_that_is_alone(sandbox, whisper) -> None:
+    heard = whispers.is_heard(sandbox, whisper, alone=True)
+    if not heard:
+        pytest.skip(f"nothing to hear here: {whisper.absent}")
+    assert whisper.allowed
 
 
 def test_a_job_that_is_alone_refuses_every_attack(sandbox) -> None:
@@ -39,6 +52,7 @@ def test_a_job_that_is_alone_refuses_every_attack(sandbox) -> None:
         "import ctypes; assert ctypes.CDLL(None).sysinfo(ctypes.create_string_buffer(256)) == 0",
         "import ctypes; assert ctypes.CDLL(None).inotify_init1(0) > 0",
         "import os; os.wait3(0) if os.fork() else None",
+        "import ctypes; assert ctypes.CDLL(None).madvise(None, 0, 25) == 0",
         "import os; open(f'/proc/{os.getpid()}/task/{os.getpid()}/stat').read()",
         "open('/proc/self/smaps').read()",
         "open('/proc/self/statm').read()",

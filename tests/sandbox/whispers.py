@@ -12,6 +12,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +25,20 @@ PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/py
 
 @dataclass(frozen=True, slots=True)
 class Whisper:
-    """One way to tell a bit; with `stays` a file does it, whoever made it."""
+    """One way to tell a bit; `allowed` says why a job that is alone hears it all the same."""
 
     id: str
     speak: str
     hear: str
+    allowed: str = ""
+
+    @property
+    def absent(self) -> str:
+        """Why some machines have nothing to hear."""
+        return _IN_MEMORY if _READ in self.speak else self.allowed and "file systems differ"
 
 
+_IN_MEMORY = "a file in memory alone is in no cache, and some mounts keep no access times"
 _LOCK = "fcntl.fcntl(file, {}, struct.pack('hhqqi4x', {}, 0, 7, 1, 0))"
 _READ = "[open(name, 'rb').read() for name in F['files'][1::2]]"
 
@@ -44,7 +53,7 @@ def told(name):
 agree([told(name) for name in files])"""
 
 
-WHISPERS = (
+CLOSED = (
     Whisper(
         "content of shared memory",
         "open(F['shm'], 'w').write('yes')\nos.chmod(F['shm'], 0o644)",
@@ -150,6 +159,33 @@ def told(name):
 agree([told(name) for name in files])""",
     ),
 )
+# What remains: docs/security.md names it.
+OPEN = (
+    Whisper(
+        "time of a read",
+        _READ,
+        """
+def spent(name):
+    began = time.perf_counter()
+    touched(name)
+    return time.perf_counter() - began
+times = [spent(name) for name in files]
+agree([each > sorted(times)[len(times) // 2 - 1] for each in times])""",
+        "a program can measure its own pace by a clock, and by a loop where there is no clock",
+    ),
+    Whisper(
+        "access times",
+        _READ,
+        "agree([os.stat(name).st_atime < time.time() - 3600 for name in files])",
+        "Landlock does not mediate stat, and imports need it",
+    ),
+    Whisper(
+        "inode numbers",
+        "held = [open(str(number), 'w') for number in range(64)]",
+        "must(os.stat(os.open('own', os.O_CREAT | os.O_WRONLY)).st_ino >= F['inode'] + 32)",
+        "a file system numbers the files of all jobs in one row",
+    ),
+)
 _HEAD = """
 import ctypes, fcntl, json, os, resource, struct, sys, time
 F = json.loads(sys.argv[1])
@@ -197,6 +233,7 @@ def is_heard(sandbox: Sandbox, whisper: Whisper, *, alone: bool) -> bool:
         "files": _cold_files(folder),
     }
     with sandbox.slot() as one, sandbox.slot() as other:
+        facts["inode"] = _next_inode(other.repo)
         reader, writer = os.pipe()
         speak = _STRAY.format(speak=whisper.speak.replace("\n", "\n    "))
         # The one in between ends at once, as the parent of a daemon does.
@@ -230,7 +267,14 @@ def _cold_files(folder: Path) -> list[str]:
         os.fsync(file)
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(file)
+        os.utime(name, (time.time() - 7200, time.time()))
     return [str(name) for name in names]
+
+
+def _next_inode(folder: Path) -> int:
+    """The number that a new file has there."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return os.fstat(file.fileno()).st_ino
 
 
 def _terminals() -> int:
