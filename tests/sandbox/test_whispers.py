@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from heal_bot.sandbox.sandbox_client import child_env
 
 whispers, world = sys.modules["whispers"], sys.modules["world"]
 CLOSED, OPEN = whispers.CLOSED, whispers.OPEN
+READ = [each for each in (*CLOSED, *OPEN) if "files" in each.speak]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="jobs share a uid without root")
 
 
@@ -28,6 +30,12 @@ def test_another_job_hears_it(sandbox, whisper) -> None:
     if not heard and whisper.absent:
         pytest.skip(f"nothing to hear here: {whisper.absent}")
     assert heard
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whisper", READ, ids=lambda whisper: whisper.id)
+def test_silence_is_not_heard(sandbox, whisper) -> None:
+    assert not whispers.is_heard(sandbox, replace(whisper, speak="pass"), alone=False)
 
 
 @pytest.mark.slow
