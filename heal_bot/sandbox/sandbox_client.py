@@ -9,15 +9,17 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Isolation
-from heal_bot.core.settings import Settings
 from heal_bot.sandbox.job_spec import Job, JobResult
 from heal_bot.sandbox.landlock import child_env
 from heal_bot.sandbox.scratch_slots import Slot, choose_scratch, remove_scratch
 from heal_bot.sandbox.supervisor_client import Mode, Running, SupervisorLink
+
+if TYPE_CHECKING:
+    from heal_bot.core.settings import Settings
 
 __all__ = ["Launch", "Running", "Sandbox", "Slot", "child_env", "launch_sandbox"]
 
