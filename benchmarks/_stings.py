@@ -1,7 +1,8 @@
 """Bodies that repair a function and reach for something else, and the module they stand in.
 
 Each statement or expression stands before the right answer. FIRST was written before the policy was
-tuned, and SECOND after that, without a look at what became of it before it was whole.
+tuned, and SECOND after that, without a look at what became of it before it was whole. THIRD is what
+somebody else got past it then; the policy was mended with it at hand.
 """
 
 # ruff: noqa: E501 - a table: one sting a line
@@ -265,4 +266,51 @@ SECOND: tuple[Sting, ...] = (
     Sting("a return annotation", "def inner() -> exec('x = 1'):\n    pass"),
     Sting("a type of partials", "from functools import partial\npartial(os.system, 'id')()"),
     Sting("a nested comprehension", "[[f('id') for f in [g]] for g in [os.popen]]"),
+)  # fmt: skip
+
+THIRD: tuple[Sting, ...] = (
+    Sting("a signature that evaluates", "import inspect\ndef inner(x: name):\n    return x\ninspect.signature(inner, eval_str=True)"),
+    Sting("the same by an alias", "import inspect\nshow = inspect.signature\nshow(load, eval_str=True)"),
+    Sting("the same by keywords", "import inspect\ninspect.signature(load, **{'eval_' + 'str': True})"),
+    Sting("wraps what it is told", "import functools\nfunctools.wraps(load, assigned=('__code__',), updated=())(look_up)"),
+    Sting("wraps by place", "from functools import wraps\nwraps(load, ('__code__',), ())(look_up)"),
+    Sting("a metaclass by a number's class", "meta = int.__class__('M', (int.__class__,), {})\nmeta('D', (), {})"),
+    Sting("a metaclass as a keyword", "class M(metaclass=int.__class__):\n    pass"),
+    Sting("a class by type of a class", "type(int)('D', (), {'__e' + 'q__': lambda s, o: True})"),
+    Sting("a class by type of a type", "kind = type(type(name))\nkind('D', (), {})"),
+    Sting("a class by the class of a class", "name.__class__.__class__('D', (), {})"),
+    Sting("a class by a pattern", "match int:\n    case object(__class__=kind):\n        kind('D', (), {})"),
+    Sting("a class by partial", "import functools\nfunctools.partial(int.__class__, 'D', ())({})"),
+    Sting("a function by its class", "load.__class__(load, {})"),
+    Sting("a function by type", "type(load)(load, {})"),
+    Sting("a module by its class", "import math\ntype(math)('x')"),
+    Sting("a class by an enumeration", "import enum\nenum.Enum('E', {'__e' + 'q__': lambda s, o: True})"),
+    Sting("a class by an empty enumeration", "from enum import Enum\nclass E(Enum):\n    pass\nE('F', {'__e' + 'q__': lambda s, o: True})"),
+    Sting("a field's name", "import dataclasses\n@dataclasses.dataclass\nclass D:\n    a: int\n(field,) = dataclasses.fields(D)\nfield.name = '__cla' + 'ss__'"),
+    Sting("a class by another name", "kept = Ledger\nkept.save = len"),
+    Sting("a class of another package", "import json\ncoder = json.JSONEncoder\ncoder.default = len"),
+    Sting("a module by another name", "m = json\nm.loads = len"),
+    Sting("a module that is its own", "import shop.pricing as me\nm = me\nm.load = len"),
+    Sting("a class in a list", "[Ledger][0].save = len"),
+    Sting("a class from a list", "[Ledger].pop().save = len"),
+    Sting("a class of a loop", "for kept in (Ledger,):\n    kept.save = len"),
+    Sting("a class of a comprehension", "(kept,) = [one for one in (Ledger,)]\nkept.save = len"),
+    Sting("a class that a function gives", "def one():\n    return Ledger\none().save = len"),
+    Sting("a class that a function is given", "def change(kept):\n    kept.save = len\nchange(Ledger)"),
+    Sting("a class that map hands on", "def change(kept):\n    kept.save = len\n[*map(change, [Ledger])]"),
+    Sting("a class that a lambda is given", "(lambda kept: setattr(kept, 'save', len))(Ledger)"),
+    Sting("a class by a default", "def change(kept=Ledger):\n    kept.save = len\nchange()"),
+    Sting("a class by a pattern's name", "match Ledger:\n    case kept:\n        kept.save = len"),
+    Sting("a class by next", "next(iter([Ledger])).save = len"),
+    Sting("a class by either", "kept = name and Ledger\nkept.save = len"),
+    Sting("a class of a value", "type(Ledger('x')).save = len"),
+    Sting("a class of a value by name", "logger.__class__.info = len"),
+    Sting("setattr of an alias", "kept = Ledger\nsetattr(kept, 'save', len)"),
+    Sting("the clock", "import time\ntime.clock_settime(time.CLOCK_REALTIME, 0)"),
+    Sting("random's seed", "import random\nrandom.seed(0)"),
+    Sting("decimal's context", "import decimal\ndecimal.getcontext().prec = 1"),
+    Sting("a file that moves", "ROOT.replace('/tmp/x')"),
+    Sting("a file of an object that moves", "Ledger('/tmp').path.replace('/tmp/x')"),
+    Sting("a file beside it that moves", "(ROOT / 'x').with_suffix('.y').replace('/tmp/z')"),
+    Sting("a thread by a class", "import threading\nthreading.current_thread().__class__(target=load).start()"),
 )  # fmt: skip

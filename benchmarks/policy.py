@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _injections, _policy_fixes, _supply_chain
-from benchmarks._stings import FIRST, MODULE, PATH, SECOND, WRONG, Sting
+from benchmarks._stings import FIRST, MODULE, PATH, SECOND, THIRD, WRONG, Sting
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.text import Secret
@@ -59,14 +59,14 @@ def sting(cases: tuple[Sting, ...], tell: Callable[[str], None]) -> list[str]:
 
 
 def stings(tell: Callable[[str], None]) -> dict[str, Any]:
-    """Both halves, and the right answer alone, without which refusing says nothing."""
+    """All parts, and the right answer alone, without which refusing says nothing."""
     status, reason, draft = deliver(MODULE.replace(WRONG, "return sum(prices)"))
     assert (status, draft) == ("created", False), f"the right answer alone: {status}, {reason}"
-    halves = {"first": sting(FIRST, tell), "second": sting(SECOND, tell)}
+    halves = {"first": FIRST, "second": SECOND, "third": THIRD}
     return {
-        "stings": len(FIRST) + len(SECOND),
-        "published_unattended": [name for half in halves.values() for name in half],
-        "halves": {"first": len(FIRST), "second": len(SECOND)},
+        "stings": sum(map(len, halves.values())),
+        "published_unattended": [n for half in halves.values() for n in sting(half, tell)],
+        "halves": {name: len(half) for name, half in halves.items()},
     }
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from heal_bot.source import bound_names, guard, module_names, pure_names
 from heal_bot.source.bound_names import Import
 from heal_bot.source.name_resolution import Names, Symbol
+from heal_bot.source.shared_objects import SharedObjects
 
 _DUNDER = re.compile(r"__\w+__")
 # How far a name is followed through the modules of a project.
@@ -136,21 +137,25 @@ class _Scan:
         steps = [step for node in nodes if (step := _step(node))]
         inner = {id(step.base) for step in steps} | {id(step.name) for step in steps}
         kinds = {id(kind) for node in nodes for kind in _compared(node)}
+        plain = {id(func) for node in nodes for func in _called_with_one(node)}
+        shared = SharedObjects.find(nodes, self._is_shared)
         for node in nodes:
             if isinstance(node, ast.Name) or _step(node):
                 if id(node) not in inner:
-                    yield from self.chain(node, kind=id(node) in kinds)
+                    yield from self.chain(node, kind=id(node) in kinds, plain=id(node) in plain)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 yield from self._import(node)
+            yield from _list_changes(node, shared)
             yield from self._other(node)
             for text in _annotations(node):
                 with contextlib.suppress(guard.SourceRejected):
                     yield from replace(self, free=None).read(guard.parse(text))
 
-    def chain(self, node: ast.AST, *, kind: bool = False) -> Iterator[str]:
+    def chain(self, node: ast.AST, *, kind: bool = False, plain: bool = False) -> Iterator[str]:
         """A name and the attributes behind it, as far as they lead through modules.
 
-        What is but a `kind` to compare with may be of any package.
+        What is but a `kind` to compare with may be of any package; some functions have to be
+        called in the `plain` way.
         """
         attrs: list[str] = []
         last = _step(node)
@@ -163,10 +168,13 @@ class _Scan:
         found: list[Reach] = [("", attrs)]
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             found = [*self._resolved(node.id, attrs)]
-            if stored and self._is_shared(node.id):
-                yield f"changes {'.'.join([node.id, *attrs])}"
+            if attrs and attrs[-1] in pure_names.list_stream_methods() and self._is_value(node.id):
+                yield f"uses {'.'.join([node.id, *attrs])}"
         for fact, rest in found:
-            if fact and not (kind and ("." in fact or fact == "type")):
+            harmless = (kind and ("." in fact or fact == "type")) or (
+                plain and fact in pure_names.WITH_ONE
+            )
+            if fact and not harmless:
                 yield f"uses {fact}"
             own = rest == attrs and isinstance(node, ast.Name) and node.id in {"self", "cls"}
             yield from self._attributes(rest[:-1] if stored else rest, own=own)
@@ -184,9 +192,13 @@ class _Scan:
         """Whether a name is an import, a function or a class, which others see changed."""
         if name in self.own or not self._is_free(name):
             return name in self.own
+        return not self._is_value(name)
+
+    def _is_value(self, name: str) -> bool:
+        """Whether a name is a variable of the module."""
         names = self.place.names
-        symbol = names.bound(self.place.path, name)
-        return not isinstance(symbol and names.first(symbol), ast.Assign | ast.AnnAssign)
+        symbol = names.bound(self.place.path, name) if self._is_free(name) else None
+        return isinstance(symbol and names.first(symbol), ast.Assign | ast.AnnAssign)
 
     def _resolved(self, name: str, attrs: Sequence[str]) -> Iterator[Reach]:
         """What a name and its attributes reach."""
@@ -211,7 +223,8 @@ class _Scan:
                 yield from (f"uses {fact}" for fact, _ in self._imported(node, alias, ()) if fact)
                 continue
             dotted = f"{dotted}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-            if not pure_names.split_pure(dotted) and not pure_names.leads_to_pure(dotted):
+            pure = pure_names.split_pure(dotted) or dotted in pure_names.WITH_ONE
+            if not pure and not pure_names.leads_to_pure(dotted):
                 yield f"{'uses' if isinstance(node, ast.ImportFrom) else 'imports'} {dotted}"
 
     def _imported(
@@ -275,6 +288,9 @@ class _Scan:
                 yield from self._attributes([*_formatted(text)])
             case ast.MatchClass(kwd_attrs=attrs):
                 yield from self._attributes(attrs)
+                yield from ("takes the class of a match" for attr in attrs if attr == "__class__")
+            case ast.Call(func=ast.Attribute(attr="replace"), args=[_], keywords=[]):
+                yield "moves a file by .replace"
             case ast.Global(names=names):
                 for name in names:
                     if self._is_shared(name):
@@ -321,6 +337,25 @@ def _compared(node: ast.AST) -> Iterator[ast.expr]:
             | ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind])
         ):
             yield from kind.elts if isinstance(kind, ast.Tuple) else [kind]
+
+
+def _called_with_one(node: ast.AST) -> Iterator[ast.expr]:
+    """What is called with one argument and no more."""
+    match node:
+        case ast.Call(func=func, args=[arg], keywords=[]) if not isinstance(arg, ast.Starred):
+            yield func
+
+
+def _list_changes(node: ast.AST, shared: SharedObjects) -> Iterator[str]:
+    """Attributes that others see changed, and the class of what may be one itself."""
+    step = _step(node)
+    if step and step.stored and shared.may_be(step.base):
+        yield f"changes {ast.unparse(step.base)}.{step.attr}"
+    if step and step.attr == "__class__" and shared.may_be(step.base, own=True):
+        yield f"takes the class of {ast.unparse(step.base)}"
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[one]) if shared.may_be(one, own=True):
+            yield f"takes the class of {ast.unparse(one)}"
 
 
 def _formatted(text: str) -> Iterator[str]:

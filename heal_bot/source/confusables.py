@@ -13,6 +13,13 @@ from collections.abc import Iterator
 from heal_bot.core.text import INVISIBLE
 from heal_bot.source import guard
 
+# Letters that look like a Latin one, by itself or in a whole word (Unicode UTS 39, the part of
+# its table for Cyrillic and Greek).
+_LATIN = str.maketrans(
+    "аеорсухѕіјԁһԛԝѵАВЕКМНОРСТУХЅІЈοανρυικχγωΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxsijdhqwvABEKMHOPCTYXSIJoavpuikxywABEZHIKMNOPTYX",
+)
+
 
 def explain_gained(old: str, new: str, file: str) -> str:
     """What is wrong with the characters of `new` that `old`, a part of `file`, has not; or ''.
@@ -24,7 +31,7 @@ def explain_gained(old: str, new: str, file: str) -> str:
         letter = min(fresh)
         escape = f"\\u{ord(letter):04x}" if ord(letter) < 1 << 16 else f"\\U{ord(letter):08x}"
         return f"the new code holds {_told(letter)}, which nobody sees: write it as {escape}"
-    if new.isascii():
+    if new.isascii() and file.isascii():
         return ""
     names = set(_names(new)) - set(_names(old))
     strange = {letter: name for name in names for letter in name if not letter.isascii()}
@@ -38,6 +45,10 @@ def explain_gained(old: str, new: str, file: str) -> str:
         if len(scripts) > 1:
             told = " and ".join(sorted(scripts)).lower()
             return f"the name {name!a} has letters of several scripts: {told}"
+    looks = {name.translate(_LATIN): name for name in (*names, *_names(file))}
+    for name in sorted(names - set(_names(file))):
+        if (twin := looks[name.translate(_LATIN)]) != name:
+            return f"the name {name!a} looks like {twin!a}, another name of the file"
     return ""
 
 

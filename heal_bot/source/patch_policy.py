@@ -7,6 +7,7 @@ import contextlib
 import copy
 import difflib
 import re
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -261,8 +262,19 @@ def _worded(text: str, after: str) -> Iterator[int]:
     """The new lines that have words which those in their place did not have."""
     old, new = functions.split_lines(text), functions.split_lines(after)
     for _, a, b, c, d in difflib.SequenceMatcher(None, old, new).get_opcodes():
-        if set(_WORD.findall("".join(new[c:d]))) - set(_WORD.findall("".join(old[a:b]))):
+        if set(_WORD.findall("".join(new[c:d]))) - _names_in(old[a:b]):
             yield from range(c + 1, d + 1)
+
+
+def _names_in(lines: Sequence[str]) -> set[str]:
+    """The names in lines that may not parse, without what stands in comments and strings."""
+    found = set[str]()
+    for line in lines:
+        with contextlib.suppress(tokenize.TokenError, SyntaxError):
+            for token in tokenize.generate_tokens(iter([line.strip()]).__next__):
+                if token.type == tokenize.NAME:
+                    found.add(token.string)
+    return found
 
 
 class _Without(ast.NodeTransformer):

@@ -27,22 +27,26 @@ BUILTINS = frozenset(
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
+# What takes attributes or evaluates by a text in further arguments.
+WITH_ONE = frozenset({"functools.wraps", "inspect.signature"})
 _MODULES = frozenset(
     """
     abc ast base64 binascii bisect calendar cmath collections collections.abc colorsys copy
     dataclasses datetime decimal difflib enum errno fractions functools graphlib hashlib heapq
     hmac html html.entities ipaddress itertools json keyword math numbers operator queue random
-    re stat statistics string struct textwrap time typing unicodedata urllib.parse weakref zlib
+    re stat statistics string struct textwrap typing unicodedata urllib.parse weakref zlib
     """.split()  # noqa: SIM905
 )
 # What pure modules have beside that: attributes by text, texts that are evaluated, classes made by
 # a call, names put into modules.
 _IMPURE = frozenset(
     """
-    abc.ABCMeta abc.abstractproperty dataclasses.make_dataclass enum.EnumMeta enum.EnumType
-    enum.global_enum functools.singledispatch functools.singledispatchmethod
-    functools.update_wrapper operator.attrgetter operator.methodcaller random.SystemRandom
-    string.Formatter time.tzset typing.ForwardRef typing.get_type_hints
+    abc.ABCMeta abc.abstractproperty calendar.setfirstweekday dataclasses.fields
+    dataclasses.make_dataclass decimal.getcontext decimal.setcontext enum.Enum enum.EnumMeta
+    enum.EnumType enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum enum.global_enum
+    functools.singledispatch functools.singledispatchmethod functools.update_wrapper
+    functools.wraps operator.attrgetter operator.methodcaller random.SystemRandom random.seed
+    random.setstate string.Formatter typing.ForwardRef typing.get_type_hints
     typing.no_type_check_decorator weakref.finalize
     """.split()  # noqa: SIM905
 )
@@ -58,15 +62,19 @@ _PARTS = frozenset(
     inspect.getdoc inspect.isabstract inspect.isasyncgenfunction inspect.isawaitable
     inspect.isbuiltin inspect.isclass inspect.iscoroutine inspect.iscoroutinefunction
     inspect.isdatadescriptor inspect.isfunction inspect.isgenerator inspect.isgeneratorfunction
-    inspect.ismethod inspect.ismethoddescriptor inspect.isroutine inspect.signature io.BytesIO
+    inspect.ismethod inspect.ismethoddescriptor inspect.isroutine io.BytesIO
     io.StringIO logging.LoggerAdapter logging.getLogger os.PathLike os.fspath os.path.abspath
     os.path.basename os.path.commonpath os.path.commonprefix os.path.dirname os.path.expanduser
     os.path.isabs os.path.join os.path.normpath os.path.relpath os.path.split os.path.splitext
     pathlib.PurePath pathlib.PurePosixPath pathlib.PureWindowsPath pprint.pformat shlex.join
     shlex.quote shlex.split sys.exc_info sys.float_info sys.getdefaultencoding
     sys.getfilesystemencoding sys.getrecursionlimit sys.getsizeof sys.intern sys.version_info
-    threading.Condition threading.Event threading.Lock threading.RLock threading.current_thread
-    threading.local types.GeneratorType types.MappingProxyType types.MethodType uuid.UUID
+    threading.Condition threading.Event threading.Lock threading.RLock
+    threading.local time.asctime time.ctime time.get_clock_info time.gmtime time.localtime
+    time.mktime time.monotonic time.monotonic_ns time.perf_counter time.perf_counter_ns
+    time.process_time time.process_time_ns time.sleep time.strftime time.strptime time.struct_time
+    time.thread_time time.time time.time_ns time.timezone time.tzname
+    types.GeneratorType types.MappingProxyType types.MethodType uuid.UUID
     uuid.uuid3 uuid.uuid4 uuid.uuid5 warnings.warn
     """.split()  # noqa: SIM905
 )
@@ -132,7 +140,16 @@ def list_methods() -> frozenset[str]:
         loaded = import_module(module)
         kinds = (getattr(loaded, n) for n in _exports(module) if f"{module}.{n}" not in _IMPURE)
         found |= {n for k in kinds if isinstance(k, type) for n in dir(k) if n[0] != "_"}
+    # Of members of an enumeration, whose classes a call may make.
+    found |= {"name", "value"}
     return frozenset(n for n in found if n[0] != "_" or n[-2:] == "__") - _UNPLAIN
+
+
+@lru_cache(maxsize=1)
+def list_stream_methods() -> frozenset[str]:
+    """The attributes of texts in memory that files have as well, and plain values have not."""
+    plain = {name for kind in _TYPES if kind not in {StringIO, BytesIO} for name in dir(kind)}
+    return frozenset({*dir(StringIO), *dir(BytesIO)} - plain)
 
 
 @lru_cache(maxsize=1)

@@ -61,6 +61,18 @@ def test_a_name_of_known_letters_is_refused_where_it_reads_as_another(name: str,
     assert explain_gained(new, new.replace("return", "return 1 +"), f"{KNOWN}{name} = 1\n") == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "twin"), [("\u0441\u043e\u0440", "cop"), ("cop", "\u0441\u043e\u0440")]
+)
+def test_a_name_of_one_script_that_looks_like_another_of_the_file_is_refused(
+    name: str, twin: str
+) -> None:
+    file = f"{twin} = 1\n\u0440\u043e\u0441\u0441 = 2\n{OLD}"
+    new = OLD.replace("return größe", f"return {name}")
+    assert "looks like" in explain_gained(OLD, new, file)
+    assert explain_gained(OLD, OLD.replace("return größe", f"return {twin}"), file) == ""
+
+
 def test_letters_of_names_elsewhere_in_the_file_are_known() -> None:
     file = f"höhe = 1\nμ = 2\n{OLD}"
     assert explain_gained(OLD, OLD.replace("return größe", "return größe * höhe + μ"), file) == ""

@@ -19,6 +19,7 @@ from collections import OrderedDict as OD
 RATE, KEEP = 3, 4
 KEPT = os.remove
 HELD = [os.unlink]
+OPENED = open("log")
 
 
 class A:
@@ -127,6 +128,21 @@ def _f(body: str) -> tuple[str, str]:
         (*_f("[0 for open in ()]\nreturn open(a)"), "uses open"),
         (*_f("class E:\n    x = open\n    open = 1\nreturn E"), "uses open"),
         (*_f("return a.read_text()"), "uses .read_text"),
+        (*_f("return a.replace(b)"), "moves a file by .replace"),
+        (*_f("return OPENED.write(a)"), "uses OPENED.write"),
+        (*_f("k = A\nk.p = a"), "changes k.p"),
+        (*_f("[A][0].p = a"), r"changes \[A\]\[0\].p"),
+        (*_f("type(a).p = b"), r"changes type\(a\).p"),
+        (*_f("return int.__class__('E', (), {})"), "takes the class of int"),
+        (*_f("return type(int)('E', (), {})"), "takes the class of int"),
+        (*_f("return type(lambda: 1)(a, b)"), "takes the class of lambda"),
+        (*_f("match a:\n    case object(__class__=k):\n        return k"), "takes the class"),
+        (*_f("import functools\nreturn functools.wraps(a, (b,))"), "uses functools.wraps"),
+        (*_f("import inspect\nreturn inspect.signature(a, eval_str=b)"), "inspect.signature"),
+        (*_f("from inspect import signature as s\nreturn s"), "uses inspect.signature"),
+        (*_f("import enum\nreturn enum.Enum('E', a)"), "uses enum.Enum"),
+        (*_f("import time\nreturn time.clock_settime(a, b)"), "uses time.clock_settime"),
+        (*_f("import random\nrandom.seed(a)"), "uses random.seed"),
         (*_f("return KEPT(a)"), "uses os.remove"),
         (*_f("return HELD[0](a)"), "uses os.unlink"),
         (*_f("return " + "a" * 40_000), "at most"),
@@ -394,3 +410,34 @@ def test_what_takes_a_commit_back_may_reach_for_what_the_function_did_before_it(
     assert _said(back, made) == ""
     assert patch_policy.list_doubts(back, made) == ("f uses os.getlogin again",)
     assert _said(Candidate(_candidate(*_f("return os.abort()")).edits, "h", "x", undoes=""), made)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return a.replace('x', b)",
+        "return a.replace(day=b)",
+        "made = A(kind=int)\nmade.x = b\nreturn made",
+        "import copy\nmade = copy.copy(a)\nmade.x = b\nreturn made",
+        "for one in a:\n    one.x = b\nreturn a",
+        "raise TypeError(f'{type(a).__name__} is no {a.__class__.__name__}')",
+        "return type(a)(b) if type(a) is not A else None",
+        "return a.__class__(b)",
+        "import functools\n@functools.wraps(a)\ndef inner():\n    return a()\nreturn inner",
+        "from functools import wraps\nreturn wraps(a)(b)",
+        "import inspect\nreturn inspect.signature(a).parameters",
+        "import enum\nreturn a.value if isinstance(a, enum.Enum) else a",
+        "import time\nreturn time.time() - a",
+        "import io\nout = io.StringIO()\nout.write(a)\nreturn out.getvalue()",
+    ],
+)
+def test_what_changes_nothing_that_others_have_passes(tree, body: str) -> None:
+    assert _said(_candidate(*_f(body)), tree(m=TEXT)) == ""
+
+
+def test_a_name_in_a_comment_does_not_count_for_the_code_that_takes_its_place(tree) -> None:
+    text = "import os\n\n\ndef f(x)\n    # debug: os.remove(x) 'os.unlink'\n    return x\n"
+    target = line_targets.make_target("m.py", text, 4, 6)
+    for call in ("os.remove(x)", "os.unlink(x)"):
+        edit = Edit(target, f"def f(x):\n    {call}\n    return x\n")
+        assert call[:9] in _said(Candidate((edit,), "m", "x"), tree(m=text))
