@@ -50,8 +50,8 @@ class Job:
     (`index_gateway`) and tells what it refused: then the gateway is all that a `setup` job reaches.
     Before one that is `alone` starts, every process that outlived its parent in another job is
     killed and the files of the others in `/dev/shm` are removed; it has none of its own there,
-    locks no file, and is not told what it and the machine read or waited for. Where jobs share a
-    uid nobody is killed.
+    locks no file, and is told no count of what it and the machine read or waited for. Where jobs
+    share a uid nobody is killed.
     With `terminals` it may open pseudo-terminals, where it has a uid of its own to own them.
     """
 
