@@ -266,7 +266,8 @@ def _locked(tree: Tree, plan: _Plan) -> dict[str, str]:
             continue
         except ValueError as error:
             raise ProvisionError(
-                f"{path} is not a lock file ({one_line(str(error), 100)}): create it again"
+                f"{path} is not a lock file ({one_line(str(error), 100)}): create it again, or "
+                "name versions with freeze"
             ) from error
         others = [name for name in locked_versions.LOCKS if name in tree.paths() and name != path]
         plan.notes.append(

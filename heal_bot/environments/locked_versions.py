@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from email.parser import HeaderParser
 from pathlib import Path
@@ -13,6 +12,7 @@ from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import Version
 
 from heal_bot.checkout import safe_open
+from heal_bot.core.toml import read_toml
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 _CAP = 1 << 20
@@ -28,10 +28,7 @@ def read_lock(text: str) -> tuple[dict[str, str], int]:
     are those that come from a path, an address or the project itself; so is one whose name or
     version is none, and how many of these there are is told.
     """
-    try:
-        table = tomllib.loads(text)
-    except RecursionError as error:
-        raise ValueError(str(error)) from error
+    table = read_toml(text)
     packages = table.get("package") or table.get("packages")
     if not isinstance(packages, list):
         return {}, 0

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from heal_bot.core import process
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, one_line, redact
+from heal_bot.core.toml import read_toml
 from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access
 from heal_bot.environments.provision import place_interpreter, place_program
@@ -135,8 +135,13 @@ class PackageIndex:
             "--python-version", self.python, "wanted.txt", "--output-file", "pylock.toml",
         ]  # fmt: skip
         with self._run(run, argv, {"wanted.txt": written([package])}) as answer:
-            text = _left(answer, "pylock.toml", _LOCK_CAP).decode()
-        packages = tomllib.loads(text).get("packages") or [{}]
+            text = _left(answer, "pylock.toml", _LOCK_CAP).decode(errors="replace")
+        try:
+            packages = read_toml(text).get("packages") or [{}]
+        except ValueError as error:
+            raise ProvisionError(
+                f"what uv says of {package} cannot be read: {one_line(str(error), 100)}"
+            ) from error
         entry: dict[str, Any] = packages[0].get("sdist") or {}
         url, digest = str(entry.get("url", "")), str(entry.get("hashes", {}).get("sha256", ""))
         if not url or not digest:
@@ -151,10 +156,10 @@ class PackageIndex:
                 raise ProvisionError(f"its archive cannot be read: {_last(answer.output)}")
             try:
                 told = safe_open.read(answer.folder, "pyproject.toml", _PYPROJECT_CAP)
-                table = tomllib.loads(told.decode(errors="replace"))
+                table = read_toml(told.decode(errors="replace"))
             except FileNotFoundError:
                 table = {}
-            except (OSError, ValueError, RecursionError) as error:
+            except (OSError, ValueError) as error:
                 raise ProvisionError(
                     f"its pyproject.toml cannot be read: {one_line(str(error), 100)}"
                 ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,8 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from heal_bot.core.text import one_line
+from heal_bot.core.toml import read_toml
 from heal_bot.environments import (
     poetry_metadata,
     pytest_plugins,
@@ -252,9 +253,9 @@ def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
     if path not in tree.paths():
         return {}
     try:
-        return tomllib.loads(_open(tree, path, found))
-    except (ValueError, RecursionError):
-        found.notes.append(f"{path} is no TOML")
+        return read_toml(_open(tree, path, found))
+    except ValueError as error:
+        found.notes.append(f"{path} is no TOML that is read: {one_line(str(error), 100)}")
         return {}
 
 

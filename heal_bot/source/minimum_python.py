@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 import warnings
 from functools import lru_cache
-from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from heal_bot.core.model import Edit
+from heal_bot.core.toml import read_toml
 from heal_bot.ports import Tree
 from heal_bot.source import functions
 
@@ -51,10 +50,10 @@ def _lowest(files: tuple[tuple[str, bytes], ...]) -> int | None:
 def _requires(text: str) -> str:
     """requires-python of a pyproject, or poetry's in the words of a specifier."""
     try:
-        parsed: dict[str, Any] = tomllib.loads(text)
+        parsed = read_toml(text)
         found = parsed.get("project", {}).get("requires-python")
         poetry = parsed.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("python")
-    except (tomllib.TOMLDecodeError, AttributeError, RecursionError):
+    except (ValueError, AttributeError):
         return ""
     if isinstance(found, str):
         return found

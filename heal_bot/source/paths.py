@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from heal_bot.core.toml import read_toml
 from heal_bot.ports import Tree
 from heal_bot.source import guard
 
@@ -189,8 +189,8 @@ def _named(name: str, data: bytes) -> frozenset[str]:
 
 def _backends(text: str) -> Iterator[str]:
     try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError):
+        table = read_toml(text)
+    except ValueError:
         return
     system = table.get("build-system")
     if isinstance(system, dict) and system.get("backend-path"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import configparser
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import PatchedFile
 from heal_bot.core.text import one_line
+from heal_bot.core.toml import read_toml
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit
 
@@ -168,8 +168,8 @@ def _tables(tree: Tree) -> frozenset[str]:
     """The names of the tools with a section of their own."""
     found: set[str] = set()
     try:
-        tools = tomllib.loads(_read(tree, "pyproject.toml").decode(errors="replace")).get("tool")
-    except (ValueError, RecursionError):
+        tools = read_toml(_read(tree, "pyproject.toml").decode(errors="replace")).get("tool")
+    except ValueError:
         tools = None
     if isinstance(tools, dict):
         found |= set(tools)

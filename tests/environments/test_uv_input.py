@@ -171,3 +171,8 @@ def test_no_line_of_a_repository_reaches_uv_but_as_a_package(
 def test_a_project_without_a_proper_name_is_no_error(assembled, holds) -> None:
     env = assembled({"pyproject.toml": '[project]\nname = "not a\\nname"\nversion = "1"\n'})
     assert holds(env) == {"pytest": "8.0"}
+
+
+def test_a_lock_whose_keys_take_long_is_none() -> None:
+    with pytest.raises(ValueError, match="more than 10 parts"):
+        locked_versions.read_lock(f"{'.'.join(['a'] * 5_000)} = 1\n")
