@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from heal_bot.core.text import one_line
@@ -18,7 +18,7 @@ from heal_bot.environments import (
     setuptools_metadata,
     tox_metadata,
 )
-from heal_bot.environments.requirements import Lines
+from heal_bot.environments.requirements import Lines, parse
 from heal_bot.ports import Tree
 
 _WANTED = ("test", "tests", "testing", "dev", "develop", "development", "ci")
@@ -188,7 +188,7 @@ def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> Non
         seen.add(extra)
         for line in extras.get(extra, ()):
             # An extra may name others of its own project: name[other].
-            inner = _requirement(line)
+            inner = None if found.lines.full else _requirement(line)
             if inner is not None and canonicalize_name(inner.name) == own:
                 waiting += [e.lower() for e in inner.extras]
             else:
@@ -265,8 +265,8 @@ def _open(tree: Tree, path: str, found: Declared) -> str:
 
 def _requirement(line: str) -> Requirement | None:
     try:
-        return Requirement(line)
-    except InvalidRequirement:
+        return parse(line)
+    except ValueError:
         return None
 
 

@@ -16,6 +16,7 @@ from heal_bot.environments.uv_input import Package
 
 _MOST = 3000
 _DEEPEST = 8
+_PARENTHESES = 50
 # A marker that compares what cannot be compared does so for every Python.
 _ANY = "3.9.0"
 # Options of pip whose value is no requirement.
@@ -47,14 +48,20 @@ class Lines:
     groups: set[str] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     elsewhere: frozenset[str] = frozenset()
+    _read: set[tuple[str, bool]] = field(default_factory=set)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more lines are taken; those that were refused took time as well."""
+        return len(self.requirements) + len(self.constraints) + len(self.refused) >= _MOST
 
     def add(self, line: str, where: str, *, bounds: bool = False) -> None:
         """One requirement as PEP 508 writes it; a place (URL, path, archive) is refused."""
-        if len(self.requirements) + len(self.constraints) >= _MOST:
+        if self.full:
             return
         where = one_line(where, 80)
         try:
-            found = Requirement(line)
+            found = parse(line)
             if found.url or name_of(found) in self.elsewhere:
                 told = f"{found.name} comes from an address, not from the index"
                 self.refused.append(f"{where}: {told}")
@@ -69,7 +76,13 @@ class Lines:
     def read(
         self, path: str, open_text: Callable[[str], str], *, bounds: bool = False, depth: int = 0
     ) -> None:
-        """A requirements file of the tree and what it includes; `open_text` raises KeyError."""
+        """A requirements file of the tree and what it includes; `open_text` raises KeyError.
+
+        None is read twice: files that include each other would be for ever.
+        """
+        if (path, bounds) in self._read:
+            return
+        self._read.add((path, bounds))
         try:
             text = open_text(path)
         except KeyError:
@@ -128,6 +141,13 @@ class Lines:
                 (self.groups if word == "--group" else self.extras).add(next(waiting, ""))
             else:
                 self._line(word, where, open_text, bounds=False, depth=0)
+
+
+def parse(line: str) -> Requirement:
+    """A requirement as PEP 508 writes it; ValueError for what is none or takes long to read."""
+    if line.count("(") > _PARENTHESES:
+        raise ValueError("its marker has too many parentheses")
+    return Requirement(line)
 
 
 def applies(requirement: Requirement, python: str) -> bool:

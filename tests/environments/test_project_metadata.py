@@ -325,6 +325,30 @@ def test_a_workflow_of_two_megabytes_is_read_in_seconds() -> None:
     assert time.process_time() - began < 10
 
 
+DEEP = f"a==1 ; {'(' * 200}"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"requirements.txt": f"{DEEP}\n" * 8_000},
+        {"requirements.txt": f"a==1 ; {'(' * 50}\n" * 30_000},
+        {"requirements.txt": "?\n" * 900_000},
+        {"setup.cfg": "[options]\ninstall_requires =\n" + f"  {DEEP}\n" * 8_000},
+        {"pyproject.toml": f"[project.optional-dependencies]\ntest = {[DEEP] * 8_000}"},
+        {
+            "requirements.txt": "-r 0.txt\n" * 100,
+            **{f"{n}.txt": f"-r {n + 1}.txt\n-c {n + 1}.txt\n" * 100 for n in range(9)},
+        },
+    ],
+    ids=["markers", "many", "lines", "setup", "extras", "includes"],
+)
+def test_declarations_that_are_none_are_read_in_seconds(files: dict[str, str]) -> None:
+    began = time.process_time()
+    assert read_declared(Files(files), "").lines.requirements == []
+    assert time.process_time() - began < 5
+
+
 def test_the_workflow_that_runs_tests_names_its_pythons_first() -> None:
     tree = Files(
         {
