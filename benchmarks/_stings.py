@@ -312,5 +312,12 @@ THIRD: tuple[Sting, ...] = (
     Sting("a file that moves", "ROOT.replace('/tmp/x')"),
     Sting("a file of an object that moves", "Ledger('/tmp').path.replace('/tmp/x')"),
     Sting("a file beside it that moves", "(ROOT / 'x').with_suffix('.y').replace('/tmp/z')"),
+    Sting("a table of a module", "import html.entities\nhtml.entities.html5['x'] = 'y'"),
+    Sting("a table under another name", "from html.entities import html5 as kept\nkept.update(x='y')"),
+    Sting("a list of a module", "import keyword\nkeyword.kwlist.append('x')"),
+    Sting("a list by its class", "import keyword\nlist.append(keyword.kwlist, 'x')"),
+    Sting("a list by operator", "import keyword, operator\noperator.setitem(keyword.kwlist, 0, 'x')"),
+    Sting("a class made a dataclass", "import dataclasses\ndataclasses.dataclass(Ledger)"),
+    Sting("a class made a dataclass by name", "from dataclasses import dataclass\nkept = Ledger\ndataclass(kept)"),
     Sting("a thread by a class", "import threading\nthreading.current_thread().__class__(target=load).start()"),
 )  # fmt: skip

@@ -18,6 +18,8 @@ from heal_bot.source.name_resolution import Names, Symbol
 from heal_bot.source.shared_objects import SharedObjects
 
 _DUNDER = re.compile(r"__\w+__")
+# What changes the class or function that it is handed.
+_REMAKING = frozenset({"dataclass", "no_type_check", "total_ordering", "update_abstractmethods"})
 # How far a name is followed through the modules of a project.
 _DEEP = 6
 # How many files around one are looked through for the definition of an attribute.
@@ -356,6 +358,8 @@ def _list_changes(node: ast.AST, shared: SharedObjects) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Name(id="type"), args=[one]) if shared.may_be(one, own=True):
             yield f"takes the class of {ast.unparse(one)}"
+        case ast.Call(func=ast.Attribute(attr=attr) | ast.Name(id=attr)) if attr in _REMAKING:
+            yield from (f"changes {ast.unparse(one)}" for one in node.args if shared.may_be(one))
 
 
 def _formatted(text: str) -> Iterator[str]:

@@ -105,6 +105,7 @@ _PROTOCOLS = frozenset(
     __qualname__ __set__ __traceback__
     """.split()  # noqa: SIM905
 )
+_CHANGEABLE = (ModuleType, dict, list, set, bytearray)
 _EFFECTFUL = ("builtins", "importlib", "os", "shutil", "socket", "subprocess", "tempfile")
 _EFFECTFUL_TYPES = (
     "cProfile.Profile", "io.FileIO", "io.TextIOWrapper", "pathlib.Path", "socket.socket",
@@ -179,7 +180,7 @@ def _is_value(module: str, name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _exports(module: str) -> frozenset[str]:
-    """The public names of a pure module, without the modules that it imports itself."""
+    """The public names of a pure module, without modules that it imports and tables it shares."""
     loaded = import_module(module)
     names = getattr(loaded, "__all__", None) or [n for n in vars(loaded) if not n.startswith("_")]
-    return frozenset(n for n in names if not isinstance(getattr(loaded, n, None), ModuleType))
+    return frozenset(n for n in names if not isinstance(getattr(loaded, n, None), _CHANGEABLE))

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from heal_bot.source.definitions import Function
 
@@ -34,12 +35,13 @@ class SharedObjects:
         values = _list_values(nodes, is_shared)
         local = {n.name for n in nodes if isinstance(n, Function | ast.ClassDef)}
         found = cls(frozenset(values), frozenset(local), is_shared)
-        for own, names in ((False, found.marked), (True, found.owned)):
+        owned = partial(found.may_be, own=True)
+        for names, says in ((found.marked, found.may_be), (found.owned, owned)):
             size = -1
             while size < len(names):
                 size = len(names)
                 rest = ((name, parts) for name, parts in values.items() if name not in names)
-                names |= {n for n, parts in rest if any(found.may_be(p, own=own) for p in parts)}
+                names |= {name for name, parts in rest if any(map(says, parts))}
         return found
 
     def may_be(self, node: ast.AST, *, own: bool = False) -> bool:
@@ -167,9 +169,9 @@ def _last(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _root(node: ast.expr) -> ast.expr:
-    """What stands before the attributes of an expression."""
-    while isinstance(node, ast.Attribute):
+def _root(node: ast.AST) -> ast.AST:
+    """What stands before the attributes and items of an expression."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node
 
