@@ -54,7 +54,9 @@ def resolve(
     join = Join(collection, layout, Sources(paths, read), ordered=ordered)
     cases = _sorted(report, join)
     failures = tuple(_failure(test, named, layout) for test, named in cases.meant.items())
-    stopped = _stopped(report, collection, cases.beyond)
+    # Files that cannot be collected say themselves why the tests in them did not run.
+    begun = any("::" in test for test in cases.meant)
+    stopped = _stopped(report, collection, cases.beyond) if begun else []
     missed = cases.missed
     unknown = [f"{_label(case)}: {why or join.why(case)}" for case, why in missed[:_REMARKS]]
     retried = _capped(cases.retried, len(cases.retried))

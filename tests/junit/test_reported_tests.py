@@ -212,6 +212,18 @@ def test_a_report_that_stops_at_its_first_failure_is_said_to_be_short(project: P
     )
 
 
+def test_a_report_of_files_that_cannot_be_collected_is_not_said_to_be_short(
+    project: Project,
+) -> None:
+    project.write(
+        **{"test_s.py": "import gone\ndef test_a(): pass\n", "test_t.py": "def test_b(): 1\n"}
+    )
+    seen = project.pytest()
+    resolved = project.resolve((*seen.collected, "test_s.py::test_a", "test_t.py::test_b"))
+    assert [f.test for f in resolved.failures] == ["test_s.py"]
+    assert resolved.skipped == ()
+
+
 FAILED = ReportedCase("tests.test_a", "test_b", "failed")
 
 
