@@ -30,6 +30,8 @@ _PAGE_CAP = 64 << 20
 _CHUNK = 1 << 18
 _REMARKS = 20
 _PORTS = {"https": 443, "http": 80}
+# Where PyPI's files are: a network may answer for it by itself, at an address of its own.
+_FILES = ("files.pythonhosted.org", "test-files.pythonhosted.org")
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}/?")
 # A page names files by https; the tool has to ask for them in the clear as well.
 _ENCRYPTED = re.compile(rb"https(?=:\\?/)")
@@ -150,7 +152,7 @@ class IndexGateway:
         with self._lock:
             idle = self._idle.get(origin, [])
             kept = idle.pop() if idle else None
-        trusted = real.hostname in {self._index.hostname, *self._source.hosts}
+        trusted = real.hostname in {self._index.hostname, *_FILES, *self._source.hosts}
         fresh = _Connection(origin, self._trust, self._source.proxy, trusted=trusted)
         for connection in filter(None, (kept, fresh)):
             try:

@@ -214,6 +214,31 @@ def test_what_a_page_names_is_not_asked_where_it_is_not_public(tmp_path, gate, h
         index.close()
 
 
+@pytest.mark.parametrize(
+    ("host", "why"), [("files.pythonhosted.org", "unreached"), ("files.example.org", "foreign")]
+)
+def test_a_network_may_have_files_of_pypi_at_an_address_of_its_own(
+    tmp_path, gate, monkeypatch, host, why
+) -> None:
+    asked = socket.getaddrinfo
+
+    def answered(name, *rest, **more):
+        return asked("127.0.0.1" if name == host else name, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answered)
+    index = Warehouse(tmp_path / "index")
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        index.page("dep", f'<a href="https://{host}:{port}/x.whl">x.whl</a>')
+        gateway = gate(index.url)
+        assert gateway.get(f"http://{index.origin}/simple/dep/")[0] == 200
+        assert gateway.get(f"http://{host}:{port}/x.whl")[0] in {403, 502}
+        assert gateway.refusals() == [why]
+    finally:
+        index.close()
+
+
 def test_a_proxy_is_not_asked_for_a_number_that_is_not_public(tmp_path, authority) -> None:
     with socket.create_server(("127.0.0.1", 0)) as trap:
         trap.setblocking(False)
