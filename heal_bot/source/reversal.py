@@ -59,6 +59,17 @@ class ReversedChange:
         except (edit.EditError, guard.SourceRejected):
             return False
 
+    def leaves_unused(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
+        """Whether something that the code uses now is used no more with these parts put back."""
+        idle = any(
+            self._is_idle(path, text, chosen) and not self._is_idle(path, text, ())
+            for path, text in self.added
+        )
+        edits = (one for one in self.put_back(chosen) if one.target.kind != line_targets.KIND)
+        return idle or any(
+            _list_unused(one.new_source) - _list_unused(one.target.source) for one in edits
+        )
+
     def put_back(self, chosen: Sequence[tuple[Target, Part]]) -> tuple[Edit, ...]:
         """The edits that put parts back, with the imports they need."""
         by_target: dict[Target, list[Part]] = {}
@@ -231,6 +242,13 @@ def _spliced(target: Target, cuts: Iterable[Part]) -> str:
     for cut in sorted(cuts, key=lambda cut: (cut.start, cut.end), reverse=True):
         data = data[: cut.start] + cut.before + data[cut.end :]
     return data.decode("utf-8", "surrogatepass")
+
+
+def _list_unused(source: str) -> set[str]:
+    """The names that a target binds and does not read."""
+    names = [node for node in ast.walk(guard.parse_part(source)) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    return {node.id for node in names} - read
 
 
 def _lost_imports(before: str, now: str) -> tuple[str, ...]:

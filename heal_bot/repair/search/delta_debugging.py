@@ -40,7 +40,7 @@ _RIVALS = 4
 _SHARE = 0.25
 # A planted fault is one statement in 54 of 56 regressions of the street's `tune` half, and of ten
 # meant changes there that can be taken back, one is.
-_MEANT = "it takes back more than one statement, which the commit may mean"
+_MEANT = "it looks like a change that was meant, and not like a slip"
 _LOST_NAMES = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"})
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
@@ -142,9 +142,13 @@ class _Search:
         return any(part not in whole for _, part in pieces)
 
     def is_slip(self, pieces: Pieces) -> bool:
-        """Whether what is put back looks like no intention: one statement, or a lost name."""
+        """Whether what is put back looks like no intention: a lost name, or one statement.
+
+        What the commit brought for that statement alone would be of no use then.
+        """
         lost = {failure.kind for failure in self.cluster.failures} <= _LOST_NAMES
-        return lost or is_one_statement(self.change.put_back(pieces))
+        one = is_one_statement(self.change.put_back(pieces))
+        return lost or (one and not self.change.leaves_unused(pieces))
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""

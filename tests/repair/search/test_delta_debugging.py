@@ -322,15 +322,26 @@ def test_an_import_that_comes_back_as_a_line_is_not_added_for_a_function_once_mo
         ("    if n < low:\n        return low\n", "", "AssertionError", True),
         ("    if n < low:\n        return low\n", "", "NameError", False),
         ("    return min(n, high)", "    n = n // 2\n    return n", "AssertionError", True),
+        (
+            "    return min(n, high)",
+            "    add = 1\n    return min(n, high) + add",
+            "AssertionError",
+            True,
+        ),
+        ("    return min(n, high)", "    return min(n, low)", "AssertionError", False),
+        ("def clamp(", "def _more(n):\n    return n + 1\n\n\ndef clamp(", "AssertionError", True),
     ],
 )
 def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
     tmp_path: Path, old: str, new: str, kind: str, unsure: bool
 ) -> None:
-    (attempt,), _, ledger, _ = _reversals(tmp_path, BEFORE.replace(old, new), _clamps, kind=kind)
+    after = BEFORE.replace(old, new)
+    if "_more" in new:
+        after = after.replace("min(n, high)", "_more(min(n, high))")
+    (attempt,), _, ledger, _ = _reversals(tmp_path, after, _clamps, kind=kind)
     assert ("c1" in ledger.unsure) == unsure
     assert attempt.lacks == (
-        ("it takes back more than one statement, which the commit may mean",) if unsure else None
+        ("it looks like a change that was meant, and not like a slip",) if unsure else None
     )
     if unsure:
         assert ledger.unsure["c1"].startswith("`bbbbbbb` (Simplify) broke this test")
