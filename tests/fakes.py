@@ -200,7 +200,7 @@ def _passes(source: str, check: Callable[[dict[str, Any]], bool]) -> bool:
     try:
         exec(source, names)
         return check(names)
-    except (ImportError, NameError):
+    except (ImportError, NameError, SyntaxError):
         return False
 
 

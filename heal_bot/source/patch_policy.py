@@ -53,7 +53,7 @@ def check_candidate(candidate: Candidate, tree: Tree, most: int = MAX_EDITS) -> 
             return f"{path} is never changed: it belongs to tests, build or configuration"
         try:
             reason = _check_edit(
-                edit, editing.text_of(tree, path)
+                edit, editing.text_of(tree, path), candidate.edits
             ) or minimum_python.explain_too_new(edit, tree)
         except (editing.EditError, guard.SourceRejected) as error:
             return str(error)
@@ -112,7 +112,7 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     return (*found, *(told for told, unclear in _reaches(candidate, tree).items() if unclear))
 
 
-def _check_edit(edit: Edit, text: str) -> str:
+def _check_edit(edit: Edit, text: str, edits: Sequence[Edit]) -> str:
     target = edit.target
     if len(edit.new_source) > MAX_SOURCE:
         return f"new source of {len(edit.new_source):,} characters; at most {MAX_SOURCE:,}"
@@ -137,7 +137,7 @@ def _check_edit(edit: Edit, text: str) -> str:
     ):
         return reason
     if spans:
-        after = editing.splice(text, (edit,))
+        after = _splice_lines(edit, text, edits)
         return line_targets.explain_refusal(target, text, after, edit.new_source)
     if edit.imports:
         imports.find_missing(text, edit.imports)
@@ -164,7 +164,11 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
         text = editing.text_of(tree, path)
         spans = edit.target.kind == line_targets.KIND
         place = capability_scan.Place(names, path, others=others)
-        fresh, known = (_lines_reach if spans else _edit_reaches)(edit, text, place)
+        fresh, known = (
+            _lines_reach(_splice_lines(edit, text, candidate.edits), text, place)
+            if spans
+            else _edit_reaches(edit, text, place)
+        )
         history = fresh and candidate.undoes is not None and not spans
         before = tree.former(path) if history else None
         former = _former_facts(edit.target, before, names) if before else frozenset[str]()
@@ -209,12 +213,21 @@ def _edit_reaches(edit: Edit, text: str, place: capability_scan.Place) -> _Facts
     return fresh - known, known
 
 
-def _lines_reach(edit: Edit, text: str, place: capability_scan.Place) -> _Facts:
+def _splice_lines(edit: Edit, text: str, edits: Sequence[Edit]) -> str:
+    """A file with lines changed: where it does not parse all of them, as one may not be enough."""
+    try:
+        guard.parse(text)
+    except guard.SourceRejected:
+        alike = edit.target.path, line_targets.KIND
+        return editing.splice(text, [e for e in edits if (e.target.path, e.target.kind) == alike])
+    return editing.splice(text, (edit,))
+
+
+def _lines_reach(after: str, text: str, place: capability_scan.Place) -> _Facts:
     """The facts of statements with new words that the rest of their function lacks, and its own.
 
     What stands in no function is held against all that stands in none; an import may move.
     """
-    after = editing.splice(text, (edit,))
     new, lines = guard.parse(after), {*_worded(text, after)}
     nodes = [node for node in ast.walk(new) if isinstance(node, ast.stmt)]
     inside = [n for n in nodes if lines & {*range(n.lineno, _head_end(n) + 1)}]

@@ -14,7 +14,14 @@ from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
 from heal_bot.source.renamed_variables import follow_renames
-from heal_bot.source.tree_diff import Part, compare_versions, encode_lines, line_starts, parse_code
+from heal_bot.source.tree_diff import (
+    Part,
+    align,
+    compare_versions,
+    encode_lines,
+    line_starts,
+    parse_code,
+)
 
 _WORD = re.compile(r"\w+")
 _IMPORTS = ast.Import | ast.ImportFrom
@@ -109,7 +116,7 @@ def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: st
             file = known[target.path]
             before, after = (guard.check_text(data) for data in (file.before, file.after))
             put_back = (
-                _moves_imports(one, before, after)
+                _moves_lines(one, before, after)
                 if target.kind == line_targets.KIND
                 else [_version(target, text) for text in (before, after)]
                 == [_code(one.new_source), _code(target.source)]
@@ -146,8 +153,15 @@ def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str
     return refusals[0] if len(refusals) > most else ""
 
 
-def _moves_imports(one: Edit, before: str, after: str) -> bool:
-    """Whether lines are imports, of which those come that a commit took and those go it brought."""
+def _moves_lines(one: Edit, before: str, after: str) -> bool:
+    """Whether lines are imports, of which those come that a commit took and those go it brought.
+
+    In a file that did not parse after it they are any lines, of which each stood there.
+    """
+    try:
+        guard.parse(after)
+    except guard.SourceRejected:
+        return one.target.source in after and one.new_source in before
     new, old, was, now = map(guard.parse, (one.new_source, one.target.source, before, after))
     if not all(isinstance(node, _IMPORTS) for node in (*new.body, *old.body)):
         return False
@@ -205,7 +219,9 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
             )  # fmt: skip
             imports[file.path] = _lost_imports(before, now)
         except (guard.SourceRejected, KeyError, RecursionError):
-            leaves += 1
+            broken = [*_list_broken(tree, file)]
+            places.extend(broken)
+            leaves += len(broken) or 1
             continue
         texts[file.path] = now
         before, renamed = follow_renames(file.path, before, after)
@@ -220,6 +236,26 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
     return ReversedChange(tuple(places), leaves, imports, texts, tuple(added))
+
+
+def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]:
+    """The lines that a commit changed in a file that does not parse since: there is no tree of it.
+
+    Lines that are gone, or new, are put back together with the one above, or below at the top.
+    """
+    try:
+        text = tree.read(file.path).decode()
+        old, new = encode_lines(guard.check_text(file.before)), encode_lines(text)
+        guard.parse(file.before.decode())
+    except (guard.SourceRejected, KeyError, ValueError):
+        return
+    for tag, a, b, c, d in align(old, new) if text.encode() == file.after else ():
+        alone = tag in {"insert", "delete"}
+        up, down = int(alone and c > 0), int(alone and c == 0)
+        target = line_targets.make_target(file.path, text, c + 1 - up, d + down)
+        if tag != "equal" and target is not None:
+            before = b"".join(old[a - up : b + down])
+            yield target, Part(0, len(b"".join(new[c - up : d + down])), before, atomic=True)
 
 
 def _placed(

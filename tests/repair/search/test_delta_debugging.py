@@ -298,6 +298,37 @@ def test_imports_that_fail_are_put_back_with_the_fault_that_they_hid(
     assert "is not put back" in explain_refusal(attempt.candidate.edits, others, "b" * 40)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("def label(n):",), ("def label(n)",)),
+        (("def label(n):", "str(n)"), ("def label(n)", "str(n")),
+        (("def label(n):", "n < low"), ("def label(n)", "n > low")),
+        (
+            ("    return text.strip()\n",),
+            ("<<<<<<< HEAD\n    return text\n=======\n    return n\n>>>>>>> topic\n",),
+        ),
+        (("    text = str(n)\n",), ("    text = str(n)\n  text = n\n",)),
+        (("import math\n",), ("import math)\n",)),
+        (("        return low\n",), ("",)),
+    ],
+    ids=["one line", "two", "a fault behind it", "a conflict", "a new line", "the top", "gone"],
+)
+def test_lines_that_do_not_parse_are_put_back_with_the_fault_that_they_hid(
+    tmp_path: Path, old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    after = BEFORE
+    for one, other in zip(old, new, strict=True):
+        after = after.replace(one, other)
+    (attempt,), texts, ledger, _ = _reversals(tmp_path, after, _clamps)
+    assert texts == [BEFORE]
+    files = ledger.regressions[0].files
+    assert explain_refusal(attempt.candidate.edits, files, "b" * 40) == ""
+    others = [ChangedFile("m.py", b"x = 1\n", after.encode())]
+    assert "is not put back" in explain_refusal(attempt.candidate.edits, others, "b" * 40)
+    assert ledger.unsure == {}
+
+
 def test_an_import_that_comes_back_as_a_line_is_not_added_for_a_function_once_more(
     tmp_path: Path,
 ) -> None:
