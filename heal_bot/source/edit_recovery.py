@@ -10,6 +10,9 @@ from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Edit, Target
 from heal_bot.source import edit, functions, guard, imports, line_targets
 
+# So many lines more than it had a span is looked through for.
+_LONGER = 400
+
 
 class RecheckError(HealBotError):
     """A patched file that differs from its base in more than the targets it names."""
@@ -22,8 +25,8 @@ def recover_edits(path: str, before: str, after: str, named: Collection[str]) ->
     `after` byte for byte is nothing else changed. Raises RecheckError, or SourceRejected where a
     version cannot be parsed.
     """
-    if spans := [span for name in named if (span := line_targets.find_lines(path, before, name))]:
-        return _lines(path, before, after, spans)
+    if any(line_targets.find_lines(path, before, name) for name in named):
+        return _recover_lines(path, before, after, named)
     new = functions.index_targets(path, after)
     pairs = [
         (old, twin)
@@ -52,20 +55,63 @@ def recover_edits(path: str, before: str, after: str, named: Collection[str]) ->
     return found
 
 
-def _lines(path: str, before: str, after: str, spans: Sequence[Target]) -> tuple[Edit, ...]:
-    """The edit of one span of lines; RecheckError where anything else is changed."""
+def _recover_lines(path: str, before: str, after: str, named: Collection[str]) -> tuple[Edit, ...]:
+    """The edits of spans of lines, and of functions beside them; RecheckError for anything else."""
     guard.parse(after)
-    span, old, new = spans[0], functions.split_lines(before), functions.split_lines(after)
-    source = "".join(new[span.first_line - 1 : len(new) - (len(old) - span.last_line)])
-    found = [Edit(span, source)] if source.strip() else []
+    spans = [span for name in named if (span := line_targets.find_lines(path, before, name))]
+    with contextlib.suppress(guard.SourceRejected):
+        others = (t for t in functions.index_targets(path, before) if t.qualname in named)
+        spans += [one for one in others if not any(_overlap(one, span) for span in spans)]
+    spans.sort(key=lambda one: one.first_line)
+    old, new = functions.split_lines(before), functions.split_lines(after)
+    sources = _fit(old, new, [(one.first_line - 1, one.last_line) for one in spans])
+    pairs = zip(spans, sources or (), strict=False)
+    found = [Edit(one, text) for one, text in pairs if text != one.source and text.strip()]
+    tries = [found] if found else []
     with contextlib.suppress(guard.SourceRejected):
         fresh = imports.find_missing(before, [ast.unparse(node) for node in _fresh(before, after)])
-        found.append(Edit(span, span.source, fresh))
-    for one in found if len(spans) == 1 else ():
+        tries.append([Edit(spans[0], spans[0].source, fresh)])
+    for edits in tries:
         with contextlib.suppress(edit.EditError, guard.SourceRejected):
-            if edit.splice(before, [one]) == after:
-                return (one,)
+            if edit.splice(before, edits) == after:
+                return tuple(edits)
     raise RecheckError(f"{path}: something outside the lines named is changed")
+
+
+def _overlap(one: Target, other: Target) -> bool:
+    return one.first_line <= other.last_line and other.first_line <= one.last_line
+
+
+def _fit(
+    old: Sequence[str], new: Sequence[str], spans: Sequence[tuple[int, int]]
+) -> list[str] | None:
+    """What stands in `new` in the place of each span of `old`, with all between them unchanged.
+
+    Spans are half-open and in order. Of several ways that where a span keeps its length best; None
+    where there is none.
+    """
+    bounds = [*spans, (len(old), len(old))]
+    failed: set[tuple[int, int]] = set()
+
+    def fit(place: int, at: int) -> list[str] | None:
+        (start, end), following = spans[place], bounds[place + 1][0]
+        between = old[end:following]
+        last = place + 1 == len(spans)
+        stops = range(at, min(len(new) - len(between), at + end - start + _LONGER) + 1)
+        if last:
+            stops = range(max(at, len(new) - len(between)), len(new) - len(between) + 1)
+        for stop in sorted(stops, key=lambda n: abs(n - at - (end - start))):
+            if (place, stop) in failed or new[stop : stop + len(between)] != between:
+                continue
+            rest = [] if last else fit(place + 1, stop + len(between))
+            if rest is not None:
+                return ["".join(new[at:stop]), *rest]
+            failed.add((place, stop))
+        return None
+
+    first = spans[0][0]
+    apart = all(end <= start for (_, end), (start, _) in zip(spans, bounds[1:], strict=True))
+    return fit(0, first) if apart and new[:first] == old[:first] else None
 
 
 def _inside(target: Target, changed: Sequence[tuple[Target, Target]]) -> bool:

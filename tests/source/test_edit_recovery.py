@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.core.model import Candidate
+from heal_bot.core.model import Candidate, Edit
 from heal_bot.source import patch_policy
+from heal_bot.source.edit import splice
 from heal_bot.source.edit_recovery import RecheckError, recover_edits
+from heal_bot.source.functions import index_targets
 from heal_bot.source.guard import SourceRejected
+from heal_bot.source.line_targets import make_target
 
 BEFORE = '''"""Doc."""
 
@@ -110,3 +113,52 @@ def test_an_import_that_is_never_added_is_refused(line: str) -> None:
     after = changed("import re\n", f"import re\n{line}\n").replace("return x", "return re")
     with pytest.raises((RecheckError, SourceRejected)):
         recover_edits("a.py", BEFORE, after, {"plain"})
+
+
+BROKEN = BEFORE.replace("def plain(x):", "def plain(x)").replace("size = 1", "size = (1")
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "named"),
+    [
+        (BROKEN, [(9, 9, "    size = 1\n"), (18, 18, "def plain(x):\n")], ()),
+        (
+            BROKEN,
+            [(9, 9, "    size = 1\n    more = 2\n"), (18, 19, "def plain(x):\n\n    y = 1\n")],
+            (),
+        ),
+        (BEFORE, [(3, 3, "import sre\n")], ("plain",)),
+        (BEFORE, [(3, 3, "import re\nimport os\n")], ("Cart.total", "plain")),
+        (BEFORE, [(3, 3, "import re\n\nimport os\n")], ("Cart.size", "plain")),
+    ],
+)
+def test_lines_and_functions_beside_them_are_found(
+    before: str, changes: list[tuple[int, int, str]], named: tuple[str, ...]
+) -> None:
+    targets = [make_target("m.py", before, first, last) for first, last, _ in changes]
+    edits = [Edit(one, new) for one, (*_, new) in zip(targets, changes, strict=True) if one]
+    for target in index_targets("m.py", before) if named else ():
+        if target.qualname in named:
+            new = target.source.replace("return inner()", "x = 1\n\n        return inner()")
+            edits.append(Edit(target, new.replace("return x", "return 2").replace("1\n", "3\n")))
+    after = splice(before, edits)
+    assert after != before
+    found = recover_edits("m.py", before, after, {one.target.qualname for one in edits})
+    assert splice(before, found) == after
+    assert {one.target.qualname for one in found} == {one.target.qualname for one in edits}
+
+
+def test_lines_and_something_beside_them_are_refused() -> None:
+    after = BEFORE.replace("import re", "import sre").replace("LIMIT = 3", "LIMIT = 4")
+    with pytest.raises(RecheckError, match="outside the lines"):
+        recover_edits("m.py", BEFORE, after, {"line 3"})
+    with pytest.raises(RecheckError, match="outside the lines"):
+        recover_edits("m.py", BEFORE, after, {"line 3", "plain"})
+
+
+def test_many_spans_of_a_long_file_are_told_apart_in_time() -> None:
+    before = "x = (\n" * 20 + "\n" * 5_000 + "y = 1\n\n" * 40
+    after = before.replace("x = (\n", "x = 1\n") + "z = 2\n"
+    names = {f"line {5_021 + 2 * n}" for n in range(40)}
+    with pytest.raises(RecheckError):
+        recover_edits("m.py", before, after, names)
