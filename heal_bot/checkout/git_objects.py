@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.errors import ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
+from heal_bot.core.limits import MAX_FILES
 
 # Caps for what a commit may hold: beyond them a checkout per run would take minutes.
-MAX_FILES = 200_000
 MAX_FILE = 256 << 20
 MAX_TOTAL = 4 << 30
 # What the system takes as a path below our folder, and what can be removed again.
@@ -32,7 +32,9 @@ class TreeEntry:
     size: int
 
 
-def list_entries(run: Run, repository: Repository, sha: str) -> tuple[TreeEntry, ...]:
+def list_entries(
+    run: Run, repository: Repository, sha: str, most: int = MAX_FILES
+) -> tuple[TreeEntry, ...]:
     """All entries of a commit, sorted by path; ProvisionError when it is beyond the caps."""
     listed = repository.git.run(
         run, repository.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
@@ -45,10 +47,12 @@ def list_entries(run: Run, repository: Repository, sha: str) -> tuple[TreeEntry,
         _refuse_odd(path)
         found.append(TreeEntry(path, mode, blob, 0 if size == "-" else int(size)))
     total = sum(entry.size for entry in found)
-    if len(found) > MAX_FILES or total > MAX_TOTAL or any(e.size > MAX_FILE for e in found):
+    count = len(found) + _count_folders((entry.path for entry in found), most)
+    if count > most or total > MAX_TOTAL or any(e.size > MAX_FILE for e in found):
         raise ProvisionError(
-            f"commit {sha[:12]} holds {len(found)} files of {total >> 20} MiB, more than heal-bot "
-            f"checks out ({MAX_FILES} files, {MAX_TOTAL >> 30} GiB, {MAX_FILE >> 20} MiB a file)"
+            f"commit {sha[:12]} holds {len(found)} files of {total >> 20} MiB, with their folders "
+            f"more than heal-bot checks out ({most} files and folders, {MAX_TOTAL >> 30} GiB, "
+            f"{MAX_FILE >> 20} MiB a file)"
         )
     longest = max((os.fsencode(entry.path) for entry in found), key=len, default=b"")
     deepest = max((entry.path.count("/") for entry in found), default=0)
@@ -168,6 +172,15 @@ def _batch(
             raise WorkspaceError(f"object {entry.blob} of {entry.path} is missing: {header}")
         yield entry, data[end + 1 : end + 1 + entry.size]
         at = end + 1 + entry.size + 1
+
+
+def _count_folders(paths: Iterable[str], most: int) -> int:
+    """How many folders the paths lie in; no more than one beyond `most` are counted."""
+    found: set[str] = set()
+    for path in paths:
+        while (path := path.rpartition("/")[0]) and path not in found and len(found) <= most:
+            found.add(path)
+    return len(found)
 
 
 def _refuse_odd(path: str) -> None:

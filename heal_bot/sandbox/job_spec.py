@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from heal_bot.core.limits import MAX_FILES
+
 Profile = Literal["test", "setup", "loopback"]
 PROFILES: tuple[Profile, ...] = ("test", "setup", "loopback")
 
@@ -32,7 +34,7 @@ class Limits:
     open_files: int = 512
     file_bytes: int = 256 << 20
     scratch_bytes: int = 1 << 30
-    scratch_files: int = 100_000
+    scratch_files: int = 2 * MAX_FILES
     output_bytes: int = 64 << 20
     kept_bytes: int = 1 << 20
     terminals: int = 32

@@ -187,7 +187,8 @@ class CommandRunner:
             stack.enter_context(self._pytest.vigil.during(env))
             driver = stack.enter_context(scratch_dirs.driver_files(self._sandbox.scratch))
             slot = stack.enter_context(self._sandbox.slot())
-            scratch_dirs.fill_slot(slot, ask.tree.root)
+            scratch_dirs.fill_slot(slot, ask.tree.root, run.left)
+            seconds = max(1.0, min(seconds, run.left()))
             for file in files:
                 scratch_dirs.replace_file(slot, file)
             job, since = self._job(env, ask, slot, driver, seconds), time.time()

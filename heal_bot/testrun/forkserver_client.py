@@ -7,7 +7,7 @@ import random
 import secrets
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class ForkServerClient:
         passes: Mapping[str, str],
         profile: Profile,
         wall: float,
+        left: Callable[[], float],
         below: str = "",
         more: Mapping[str, bytes] = {},
     ) -> None:
@@ -62,7 +63,15 @@ class ForkServerClient:
         try:
             driver = self._stack.enter_context(scratch_dirs.driver_files(sandbox.scratch, more))
             self._running = self._start(
-                sandbox, tree, env, below, driver, passes=passes, profile=profile, wall=wall
+                sandbox,
+                tree,
+                env,
+                below,
+                driver,
+                passes=passes,
+                profile=profile,
+                wall=wall,
+                left=left,
             )
         except BaseException:
             self._stack.close()
@@ -88,9 +97,11 @@ class ForkServerClient:
         passes: Mapping[str, str],
         profile: Profile,
         wall: float,
+        left: Callable[[], float],
     ) -> Running:
         slot = self._stack.enter_context(sandbox.slot())
-        scratch_dirs.fill_slot(slot, tree.root)
+        scratch_dirs.fill_slot(slot, tree.root, left)
+        wall = max(1.0, min(wall, left()))
         self._repo = str(slot.repo)
         job = Job(
             argv=(env.python, str(driver / "_heal_forkserver.py")),

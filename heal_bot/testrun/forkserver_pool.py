@@ -78,7 +78,7 @@ class ForkServerPool:
         if self._sandbox.count >= _ENOUGH and not self._sandbox.isolation.missing:
             driver = Driver(
                 self._sandbox, tree.root, env, passes=self._passes, profile=self._profile,
-                wall=self._wall(run), below=self._below, asks=True,
+                wall=self._wall(run), left=run.left, below=self._below, asks=True,
                 more=self._rewriter.files(env),
             )  # fmt: skip
             self._asker = (tree.root, env, driver)
@@ -105,5 +105,5 @@ class ForkServerPool:
     def _new(self, run: Run, tree: Tree, env: Environment) -> ForkServerClient:
         return ForkServerClient(
             self._sandbox, tree, env, passes=self._passes, profile=self._profile,
-            wall=self._wall(run), below=self._below, more=self._rewriter.files(env),
+            wall=self._wall(run), left=run.left, below=self._below, more=self._rewriter.files(env),
         )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from heal_bot.core.model import Environment
@@ -66,6 +66,7 @@ def start_oracle(
     env: Environment,
     passes: Mapping[str, str],
     wall: float,
+    left: Callable[[], float],
 ) -> Iterator[None]:
     """Start the process that executes the candidate, in a slot and with a uid of its own.
 
@@ -74,7 +75,7 @@ def start_oracle(
     assertions.
     """
     with sandbox.slot() as slot:
-        scratch_dirs.fill_slot(slot, oracle.tree.root)
+        scratch_dirs.fill_slot(slot, oracle.tree.root, left)
         for path in oracle.tree.paths():
             if path in oracle.hidden or patch_policy.is_test(path) or _is_expectation(path):
                 (slot.repo / path).unlink(missing_ok=True)

@@ -40,6 +40,7 @@ class Driver:
         passes: Mapping[str, str],
         profile: Profile,
         wall: float,
+        left: Callable[[], float],
         below: str = "",
         asks: bool = False,
         nice: int = 0,
@@ -48,7 +49,8 @@ class Driver:
         with contextlib.ExitStack() as stack:
             self.files = stack.enter_context(scratch_dirs.driver_files(sandbox.scratch, more))
             slot = stack.enter_context(sandbox.slot())
-            scratch_dirs.fill_slot(slot, root)
+            scratch_dirs.fill_slot(slot, root, left)
+            wall = max(1.0, min(wall, left()))
             self.repo = str(slot.repo)
             self._channel = Channel(FIRST_CAP)
             stack.callback(self._channel.close)

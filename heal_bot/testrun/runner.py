@@ -168,7 +168,7 @@ class SuiteRunner:
             return run_snippet(
                 self._sandbox, tree, env, code,
                 passes=self._passes, profile=self.profile,
-                seconds=max(1.0, min(seconds, run.left())), below=self._below,
+                seconds=max(1.0, min(seconds, run.left())), left=run.left, below=self._below,
             )  # fmt: skip
 
     def folder(self, slot: Slot) -> Path:
@@ -229,7 +229,7 @@ class SuiteRunner:
                 stack.enter_context(
                     start_oracle(
                         self._sandbox, driver.files, driver.desk, ask.oracle, env, self._passes,
-                        seconds,
+                        seconds, run.left,
                     )
                 )  # fmt: skip
             ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
@@ -283,7 +283,7 @@ class SuiteRunner:
         return Driver(
             self._sandbox, ask.tree.root, env,
             passes={**self._passes, **scratch_dirs.hash_seed(ask)},
-            profile=self.profile, wall=seconds,
+            profile=self.profile, wall=seconds, left=run.left,
             below=self._below, asks=ask.oracle is not None, nice=_ASIDE if ask.aside else 0,
             more=self._rewriter.files(env),
         )  # fmt: skip

@@ -7,10 +7,11 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from heal_bot.core.errors import ProvisionError, SandboxError
+from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.core.model import Environment, PatchedFile
 from heal_bot.core.process import run as start
 from heal_bot.ports import Ask
@@ -20,28 +21,41 @@ from heal_bot.sandbox.scratch_slots import Slot
 _AGENT = Path(__file__).parent / "agent"
 _TOOLS = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
 _COPY_SECONDS = 300.0
+# A run whose time is over still ends in order, for which it may need a copy.
+_LEAST_SECONDS = 5.0
 
 
-def fill_slot(slot: Slot, root: Path) -> None:
+def fill_slot(
+    slot: Slot, root: Path, left: Callable[[], float], least: float = _LEAST_SECONDS
+) -> None:
     """Copy the pristine tree at `root` into the slot's repo folder and give it to the slot's uid.
 
-    `cp` copies 3,000 files in a tenth of the time of shutil.copytree.
+    BudgetError for a copy that takes more than the time that is `left`, of which `least` is there
+    always. `cp` copies 3,000 files in a tenth of the time of shutil.copytree.
     """
+    end = time.monotonic() + min(_COPY_SECONDS, max(least, left()))
     argv = ["cp", "-R", "-P", "-p", "--", f"{root}/.", str(slot.repo)]
-    done = start(argv, env=_TOOLS, seconds=_COPY_SECONDS)
+    done = start(argv, env=_TOOLS, seconds=max(0.0, end - time.monotonic()))
     if done.full:
         raise ProvisionError(
             f"the disk of {slot.root} is full: free space there, or name another folder with "
             "HEAL_BOT_SCRATCH"
         )
+    _refuse_late(end)
     if not done.ok:
         raise SandboxError(f"cannot copy {root} into the sandbox: {done.complaint()}")
-    _give(slot)
+    _give(slot, end)
 
 
-def _give(slot: Slot) -> None:
+def _refuse_late(end: float) -> None:
+    if time.monotonic() >= end:
+        raise BudgetError("the tree was not copied into the sandbox in time: raise max-minutes")
+
+
+def _give(slot: Slot, end: float) -> None:
     """Make the copy the uid's own, and writable: nothing of it was touched by a sandbox yet."""
     for _, folders, files, at in os.fwalk(slot.repo):
+        _refuse_late(end)
         entries = [*((name, 0o700) for name in folders), *((name, 0o600) for name in files)]
         for name, needed in entries:
             mode = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from heal_bot.core.model import Environment
@@ -25,13 +25,14 @@ def run_snippet(
     passes: Mapping[str, str],
     profile: Profile,
     seconds: float,
+    left: Callable[[], float],
     below: str = "",
 ) -> Observed:
     """Run `code` in a folder of a fresh copy of the tree; output beyond the caps is cut."""
     # An argument can hold neither; what a model wrote may.
     code = code.replace("\0", "").encode("utf-8", "replace").decode()
     with sandbox.slot() as slot:
-        scratch_dirs.fill_slot(slot, tree.root)
+        scratch_dirs.fill_slot(slot, tree.root, left)
         job = Job(
             argv=(env.python, "-c", code),
             env=scratch_dirs.make_environment(slot, env, passes),

@@ -9,6 +9,7 @@ import pytest
 
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.checkout.checkout_tree import checkout, list_committed, list_dirty
+from heal_bot.checkout.git_objects import list_entries
 from heal_bot.core.errors import BudgetError, ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.model import PatchedFile
@@ -171,6 +172,18 @@ def test_a_path_that_cannot_be_written_ends_in_one_line(tree_of, source, git, pa
     subprocess.run(argv, input=f"{data}data 1\nx\n".encode(), check=True)
     with pytest.raises(ProvisionError, match="holds paths of up to"):
         tree_of(source)
+
+
+@pytest.mark.parametrize(("most", "taken"), [(5, True), (4, False)])
+def test_files_and_folders_of_a_commit_are_counted_before_any_is_written(
+    run, source, tmp_path, most, taken
+):
+    repository = Repository.of(run, source, tmp_path / "scratch")
+    if taken:
+        assert len(list_entries(run, repository, repository.head, most)) == 4
+        return
+    with pytest.raises(ProvisionError, match=r"4 files .* \(4 files and folders"):
+        list_entries(run, repository, repository.head, most)
 
 
 def test_a_checkout_ends_with_the_budget(source, tmp_path):

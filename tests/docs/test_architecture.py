@@ -7,6 +7,7 @@ import re
 from heal_bot.action import event_file
 from heal_bot.checkout import git_objects
 from heal_bot.core import settings
+from heal_bot.core.limits import MAX_FILES
 from heal_bot.core.settings import Settings
 from heal_bot.junit import report_files
 from heal_bot.publish.delivery_options import MOST_OPEN
@@ -35,7 +36,7 @@ def test_the_sizes_in_limits_are_those_of_the_code() -> None:
     for said in (
         f"at most {guard.MAX_BYTES >> 20} MiB a file",
         f"{report_files.FILE_CAP >> 20} MiB a file",
-        f"{git_objects.MAX_FILES:,} files, {git_objects.MAX_TOTAL >> 30} GiB"
+        f"{MAX_FILES:,} files and folders, {git_objects.MAX_TOTAL >> 30} GiB"
         f" and {git_objects.MAX_FILE >> 20} MiB a file,"
         f" paths of {git_objects.MAX_DEPTH} folders and {git_objects.MAX_PATH:,} bytes",
         f"{settings._CONFIG_BYTES >> 10} KiB of `.heal-bot.yml`",

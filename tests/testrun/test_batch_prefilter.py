@@ -138,7 +138,9 @@ def prefiltered(
             first=(failed.test,), limit=20.0, prefilter=each, known=known,
             candidates=tuple(tuple(map(encode_edit, c.edits)) for c in changed),
         )  # fmt: skip
-        forkserver = ForkServerClient(sandbox, tree, env, passes={}, profile="test", wall=60.0)
+        forkserver = ForkServerClient(
+            sandbox, tree, env, passes={}, profile="test", wall=60.0, left=lambda: 60.0
+        )
         try:
             forkserver.begin([failed.test])
             forkserver.send("tag", order)
