@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
+from heal_bot.source.definitions import Function
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import (
     Part,
@@ -32,7 +33,7 @@ class ReversedChange:
     """What a commit changed, by the targets that have it now, and how many smallest parts it has.
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
-    `added` what it brought to the top of modules, with the path.
+    `added` what it brought to the top of modules, with the path, `brought` the functions in that.
     """
 
     places: tuple[tuple[Target, Part], ...]
@@ -40,11 +41,12 @@ class ReversedChange:
     imports: Mapping[str, tuple[str, ...]]
     texts: Mapping[str, str]
     added: tuple[tuple[str, str], ...]
+    brought: tuple[Target, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """The targets that have a part of it."""
-        return tuple(dict.fromkeys(target for target, _ in self.places))
+        """The targets that have a part of it, or are one."""
+        return tuple(dict.fromkeys((*(target for target, _ in self.places), *self.brought)))
 
     def is_whole(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
         """Whether these parts are all that the commit changed in code.
@@ -147,6 +149,46 @@ def _compare_statements(old: str, new: str) -> Sequence[tuple[str, int, int, int
     return difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
 
 
+def is_announced(edits: Iterable[Edit], files: Iterable[ChangedFile]) -> bool:
+    """Whether a commit changed what one of these functions says of itself, or named it to users."""
+    files = tuple(files)
+    told = _added_words(file for file in files if paths.tells_users(file.path))
+    for target in (one.target for one in edits if one.target.kind != line_targets.KIND):
+        module = target.path.rpartition("/")[2].removesuffix(".py")
+        names = {name.strip("_").lower() for name in (*target.qualname.split("."), module)}
+        if names & told:
+            return True
+        for file in files:
+            if file.path == target.path and _has_new_docstring(target, file):
+                return True
+    return False
+
+
+def _added_words(files: Iterable[ChangedFile]) -> set[str]:
+    """The words of the lines that a change brought."""
+    found: set[str] = set()
+    for file in files:
+        before, after = (text.decode(errors="replace") for text in (file.before, file.after))
+        lines = Counter(after.splitlines()) - Counter(before.splitlines())
+        found.update(word.lower() for line in lines for word in _WORD.findall(line))
+    return found
+
+
+def _has_new_docstring(target: Target, file: ChangedFile) -> bool:
+    """Whether the docstring of a function that was there before is another."""
+    try:
+        old, new = (_find_version(target, guard.check_text(d)) for d in (file.before, file.after))
+    except guard.SourceRejected:
+        return False
+    return old is not None and new is not None and _docstring(old) != _docstring(new)
+
+
+def _docstring(target: Target) -> str:
+    node = guard.parse_part(target.source).body[0]
+    inner = node.body[0] if isinstance(node, ast.If) else node
+    return (isinstance(inner, Function) and ast.get_docstring(inner)) or ""
+
+
 def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str, most: int) -> str:
     """Why more than `most` edits do not take back what a commit did; '' where fewer do not."""
     refusals = [reason for one in edits if (reason := explain_refusal([one], files, sha))]
@@ -174,10 +216,14 @@ def _moves_lines(one: Edit, before: str, after: str) -> bool:
 
 def _version(target: Target, text: str) -> str:
     """The code of a target in another version of its file; '' without it."""
-    found = functions.find_target(
-        functions.index_targets(target.path, text), target.qualname, target.kind, target.nth
-    )
+    found = _find_version(target, text)
     return _code(found.source) if found else ""
+
+
+def _find_version(target: Target, text: str) -> Target | None:
+    """A target in another version of its file."""
+    targets = functions.index_targets(target.path, text)
+    return functions.find_target(targets, target.qualname, target.kind, target.nth)
 
 
 def _code(source: str) -> str:
@@ -207,6 +253,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     imports: dict[str, tuple[str, ...]] = {}
     texts: dict[str, str] = {}
     added: list[tuple[str, str]] = []
+    brought: list[Target] = []
     leaves = 0
     for file in files:
         if paths.is_test(file.path) or not file.path.endswith(".py"):
@@ -224,6 +271,9 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
             leaves += len(broken) or 1
             continue
         texts[file.path] = now
+        known = {target.qualname for target in functions.read(file.path, file.before)}
+        new = {t.qualname for t in functions.read(file.path, file.after)} - known
+        brought += [t for t in targets if t.kind == "function" and t.qualname in new]
         before, renamed = follow_renames(file.path, before, after)
         leaves += renamed
         data = b"".join(encode_lines(after))
@@ -235,7 +285,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-    return ReversedChange(tuple(places), leaves, imports, texts, tuple(added))
+    return ReversedChange(tuple(places), leaves, imports, texts, tuple(added), tuple(brought))
 
 
 def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]:

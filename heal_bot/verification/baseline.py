@@ -179,6 +179,7 @@ def _classified(
             return _explained_elsewhere(failure, reason)
         here = f"it is {seen.outcome} here, in the whole suite and by itself"
         parts = (
+            non_code_causes.explain_strictness(failure),
             failure.reason,
             here,
             environment_differences.explain_differences(failure.test, suite, tree, env),
@@ -233,7 +234,8 @@ def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> 
     here = any(test.startswith(_starts(failure)) for test in suite.collected)
     if here and (reason := non_code_causes.explain_elsewhere(failure, tree, env)):
         return _explained_elsewhere(failure, reason)
-    reason = "none of its tests is red here" if here else "no such test is collected at this commit"
+    passing = non_code_causes.explain_strictness(failure) or "none of its tests is red here"
+    reason = passing if here else "no such test is collected at this commit"
     return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_REPRODUCED)
 
 

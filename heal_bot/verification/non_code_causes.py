@@ -9,7 +9,6 @@ from pathlib import Path
 
 from heal_bot.core.model import COMMAND, Baseline, CaseResult, Environment, Failure, Origin
 from heal_bot.core.statuses import FailureStatus, RunResult
-from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
 from heal_bot.source import patch_policy
 from heal_bot.verification import (
@@ -170,20 +169,23 @@ def explain_elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
             " another user: run the job as one (container options: --user 1001), or skip it for"
             " uid 0"
         )
-    escape = _ESCAPE.search(reported.message)
-    if escape or reported.kind.endswith("Warning"):
-        said = escape[0] if escape else one_line(_said(reported), 80)
-        return (
-            f"warnings were errors there ({said}): heal with the same"
-            " options (test-command: pytest -W error), or name them under filterwarnings in"
-            " pytest's configuration"
-        )
     if codec := _CODEC.match(_said(reported)):
         return (
             f"the locale there had the encoding {codec[1]}, and UTF-8 here: set PYTHONUTF8=1 or"
             " LC_ALL=C.UTF-8 in the job, or name an encoding where files are opened"
         )
     return explain_environment(make_failure(reported), reported, tree, env) if reported.kind else ""
+
+
+def explain_strictness(reported: Failure) -> str:
+    """That a warning was an error in the failing run, and how to have it so here; else ''."""
+    escape = _ESCAPE.search(reported.message)
+    if not escape and not reported.kind.endswith("Warning"):
+        return ""
+    return (
+        f"warnings were errors there ({escape[0] if escape else reported.kind}): heal with"
+        " --test-command 'pytest -W error', or the options it had, to see whose fault that is"
+    )
 
 
 def _not_started(seen: CaseResult) -> str:

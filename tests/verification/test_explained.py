@@ -378,10 +378,6 @@ def test_another_test_that_fails_as_well_speaks_for_a_fault_of_the_code(tmp_path
         ("Error", "unsupported locale setting", "explained"),
         ("UnicodeDecodeError", "'ascii' codec can't decode byte 0xc3 in position 1", "explained"),
         ("UnicodeDecodeError", "'utf-8' codec can't decode byte 0xc3 in", "not_reproduced"),
-        ("DeprecationWarning", "utcnow() is deprecated", "explained"),
-        ("MatplotlibDeprecationWarning", "gone in 3.9", "explained"),
-        ("collection failure", "E  SyntaxError: invalid escape sequence '\\d'", "explained"),
-        ("collection failure", "E  SyntaxError: invalid syntax", "not_reproduced"),
         ("AssertionError", "assert 1 == 2", "not_reproduced"),
     ],
 )
@@ -399,16 +395,28 @@ def test_what_the_failing_run_lacked_and_this_machine_has(
     assert "passes here" in item.failure.reason or status == "not_reproduced"
 
 
-def test_a_file_that_is_collected_here_says_that_warnings_were_errors_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "message", "told"),
+    [
+        ("DeprecationWarning", "utcnow() is deprecated", "DeprecationWarning"),
+        ("MatplotlibDeprecationWarning", "gone in 3.9", "MatplotlibDeprecationWarning"),
+        ("collection failure", "E  SyntaxError: invalid escape sequence", "invalid escape"),
+        ("collection failure", 'SyntaxError: "is not" with a literal', '"is not" with'),
+        ("collection failure", "E  SyntaxError: invalid syntax", ""),
+    ],
+)
+@pytest.mark.parametrize("test", [T, T.partition("::")[0]])
+def test_warnings_that_were_errors_there_are_named_with_the_option_and_nobody_is_blamed(
+    tmp_path: Path, test: str, kind: str, message: str, told: str
+) -> None:
     tree = FolderTree.of(tmp_path, {"shop.py": "", "tests/test_a.py": "def test_one(): ...\n"})
     run, _ = quiet_run()
-    file = T.partition("::")[0]
-    failure = Failure(file, "collection failure", 'SyntaxError: "is not" with a literal')
     runner = ScriptedRunner([suite(passed(T))])
+    failure = Failure(test, kind, message)
     item = reproduce(context_of(run, runner, tree), (failure,)).reproduced[0]
-    assert item.status == "explained"
-    assert 'SyntaxError: "is not" with' in item.failure.reason
-    assert "test-command: pytest -W error" in item.failure.reason
+    assert item.status == "not_reproduced"
+    assert told in item.failure.reason
+    assert ("'pytest -W error'" in item.failure.reason) == bool(told)
 
 
 @pytest.mark.parametrize(

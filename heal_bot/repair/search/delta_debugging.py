@@ -7,6 +7,7 @@ expressions in those that matter; at each level as few as do (Zeller and Hildebr
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,10 +24,11 @@ from heal_bot.core.model import (
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.source import patch_policy
+from heal_bot.source import line_targets, patch_policy
 from heal_bot.source.reversal import (
     ReversedChange,
     brought_tests,
+    is_announced,
     is_one_statement,
     survey_change,
 )
@@ -41,7 +43,16 @@ _SHARE = 0.25
 # A planted fault is one statement in 54 of 56 regressions of the street's `tune` half, and of ten
 # meant changes there that can be taken back, one is.
 _MEANT = "it looks like a change that was meant, and not like a slip"
-_LOST_NAMES = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"})
+# Titles of changes that nobody who calls the code should see, as people write them.
+_SAME = re.compile(
+    r"(?:build|chore|ci|clean|docs|format|lint|move|perf|refactor|rename|reformat|reorganise"
+    r"|reorganize|restructure|simplif|speed|style|test|tid(?:y|ied)|typ(?:es|ing|e hints))",
+    re.IGNORECASE,
+)
+_LOST_NAMES = frozenset({
+    "ImportError", "IndentationError", "ModuleNotFoundError", "NameError", "SyntaxError",
+    "UnboundLocalError",
+})  # fmt: skip
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
 Piece = tuple[Target, Part]
@@ -64,7 +75,9 @@ def find_reversals(
             continue
         change = survey_change(ledger.tree, regression.files)
         search = _Search(run, cluster, session, ledger, regression, change)
-        fewest = search.reduce(change.places)
+        # An import that goes can be needed by what the commit brought and nobody takes back.
+        code = [one for one in change.places if one[0].kind != line_targets.KIND]
+        fewest = search.reduce(change.places) or search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
         run.emit(
             SearchProgressed(
@@ -144,11 +157,19 @@ class _Search:
     def is_slip(self, pieces: Pieces) -> bool:
         """Whether what is put back looks like no intention: a lost name, or one statement.
 
-        What the commit brought for that statement alone would be of no use then.
+        What the commit brought for that statement alone would be of no use then, and it tells
+        nobody of a change. One that says in its title that it changes nothing means none.
         """
-        lost = {failure.kind for failure in self.cluster.failures} <= _LOST_NAMES
-        one = is_one_statement(self.change.put_back(pieces))
-        return lost or (one and not self.change.leaves_unused(pieces))
+        edits, files = self.change.put_back(pieces), self.regression.files
+        if _SAME.match(self.regression.title):
+            return True
+        if {failure.kind for failure in self.cluster.failures} <= _LOST_NAMES:
+            return True
+        return (
+            is_one_statement(edits)
+            and not self.change.leaves_unused(pieces)
+            and not is_announced(edits, files)
+        )
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""

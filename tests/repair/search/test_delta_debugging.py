@@ -12,7 +12,7 @@ from heal_bot.core.model import Attempt, ChangedFile, Cluster, Failure, Regressi
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.source import edit
-from heal_bot.source.reversal import explain_refusal
+from heal_bot.source.reversal import explain_refusal, survey_change
 from tests.fakes import ExecSession, FolderTree, quiet_run
 
 TEST = "tests/test_m.py::test_m"
@@ -40,10 +40,11 @@ def label(n):
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
+    title: str = "Raise it",
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     tree = FolderTree.of(tmp_path, {"m.py": now or after})
     files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
-    regression = Regression("a" * 40, "b" * 40, "Simplify", (TEST,), True, files)
+    regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
     ledger = AttemptLog(tree, regressions=(regression,))
     guards = {"tests/test_m.py::test_new": guard} if guard else {}
     session = ExecSession(tree, "m.py", {TEST: check}, guards)
@@ -66,7 +67,7 @@ def test_the_fault_alone_is_put_back_and_the_rest_of_the_commit_stays(tmp_path: 
     assert texts == [after.replace("n > low", "n < low")]
     (attempt,) = found
     assert (attempt.lacks, attempt.candidate.undoes) == (None, "")
-    assert attempt.doubts[0].startswith("takes back a part of `bbbbbbb` (Simplify)")
+    assert attempt.doubts[0].startswith("takes back a part of `bbbbbbb` (Raise it)")
     assert attempt.candidate.proposer == "history"
     assert "`bbbbbbb`" in attempt.candidate.rationale
 
@@ -75,7 +76,7 @@ def test_what_takes_back_all_of_a_commit_says_so(tmp_path: Path) -> None:
     after = BEFORE.replace("n < low", "n > low").replace("Of a circle", "Of a disc")
     (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps)
     assert attempt.candidate.undoes == "b" * 40
-    assert attempt.doubts[0].startswith("takes back the code of `bbbbbbb` (Simplify)")
+    assert attempt.doubts[0].startswith("takes back the code of `bbbbbbb` (Raise it)")
     assert texts == [after.replace("n > low", "n < low")]
 
 
@@ -375,4 +376,61 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("it looks like a change that was meant, and not like a slip",) if unsure else None
     )
     if unsure:
-        assert ledger.unsure["c1"].startswith("`bbbbbbb` (Simplify) broke this test")
+        assert ledger.unsure["c1"].startswith("`bbbbbbb` (Raise it) broke this test")
+
+
+@pytest.mark.parametrize(
+    ("title", "told", "unsure"),
+    [
+        ("Round up", (), False),
+        ("Round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
+        (
+            "Round up",
+            ("CHANGES.md", "- `clamp` rounds up\n", "- `clamp` rounds up\n- more\n"),
+            False,
+        ),
+        ("Round up", ("CHANGES.md", "", "- label is faster\n"), False),
+        ("Round up", ("clamp.txt", "", "clamp rounds up\n"), False),
+        ("refactor: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+    ],
+)
+def test_what_a_commit_tells_users_of_a_function_may_be_meant(
+    tmp_path: Path, title: str, told: tuple[str, ...], unsure: bool
+) -> None:
+    after = BEFORE.replace("min(n, high)", "max(n, high)")
+    files = (ChangedFile(told[0], told[1].encode(), told[2].encode()),) if told else ()
+    _, _, ledger, _ = _reversals(tmp_path, after, _clamps, tests=files, title=title)
+    assert ("c1" in ledger.unsure) == unsure
+
+
+def test_what_a_commit_says_in_a_docstring_may_be_meant(tmp_path: Path) -> None:
+    before = BEFORE.replace(
+        "def clamp(n, low, high):\n", 'def clamp(n, low, high):\n    """Clamp."""\n'
+    )
+    after = before.replace("min(n, high)", "max(n, high)")
+    _, _, ledger, _ = _reversals(tmp_path, after, _clamps, before=before)
+    assert ledger.unsure == {}
+    after = after.replace("Clamp.", "Clamp, and round up.")
+    _, _, ledger, _ = _reversals(tmp_path, after, _clamps, before=before)
+    assert "c1" in ledger.unsure
+
+
+def test_an_import_that_the_rest_of_the_commit_needs_stays(tmp_path: Path) -> None:
+    after = BEFORE.replace("import math", "import math, os").replace(
+        "def label", "SEP = os.sep\n\n\ndef label"
+    )
+    after = after.replace("n < low", "n > low").replace("min(n, high)", "max(n, high)")
+    (attempt,), texts, *_ = _reversals(tmp_path, after, _clamps)
+    assert texts == [after.replace("n > low", "n < low").replace("max(n, high)", "min(n, high)")]
+    assert attempt.candidate.undoes == ""
+
+
+def test_a_function_that_the_commit_brought_is_suspected_with_what_it_changed(
+    tmp_path: Path,
+) -> None:
+    after = BEFORE.replace("def clamp(", "def _most(n):\n    return n\n\n\ndef clamp(").replace(
+        "min(n, high)", "_most(n)"
+    )
+    tree = FolderTree.of(tmp_path, {"m.py": after})
+    change = survey_change(tree, [ChangedFile("m.py", BEFORE.encode(), after.encode())])
+    assert [target.qualname for target in change.targets] == ["clamp", "_most"]
