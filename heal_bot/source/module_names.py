@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import sysconfig
 from collections.abc import Collection
+from pathlib import Path
 
 from heal_bot.core.model import Removal
 from heal_bot.ports import Tree
@@ -42,6 +45,15 @@ def absolute_name(node: ast.ImportFrom, path: str, paths: Collection[str]) -> st
     package = dotted_name(path, paths).split(".")
     drop = node.level - path.endswith("/__init__.py")
     return ".".join([*package[: len(package) - drop], *filter(None, [node.module])])
+
+
+def list_standard(module: str) -> frozenset[str]:
+    """The names of a module of the standard library, by its source; it is not imported."""
+    if module.partition(".")[0] not in sys.stdlib_module_names:
+        return frozenset()
+    base = Path(sysconfig.get_path("stdlib"), *module.split("."))
+    found = [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+    return find_bound(found[0].read_bytes()) if found else frozenset()
 
 
 def find_bound(text: str | bytes) -> frozenset[str]:

@@ -66,6 +66,9 @@ def _names(tree: Tree, module: str, name: str) -> _Found:
     """Names of a module in place of one, `from other` for another module that has it."""
     path = module_names.file_of(module, tree.paths())
     if not path:
+        known = [one for one in module_names.list_standard(module) if one[:1] != "_"]
+        for place, other in enumerate(get_close_matches(name, known, n=3, cutoff=_LIKE)):
+            yield other, _ALIKE + 0.3 * place, f"{module} has `{other}` and no `{name}`"
         return
     now = module_names.find_bound(tree.read(path)) | _submodules(module, tree)
     removal = tree.removal(path, name)

@@ -70,6 +70,21 @@ def _first(tmp_path: Path, text: str, line: int, said: str) -> tuple[Tree, Candi
             id="a name like another",
         ),
         pytest.param(
+            "from functools import lru_cahce\n\nkept = lru_cache\n",
+            1,
+            "ImportError: cannot import name 'lru_cahce' from 'functools' (/usr/functools.py)",
+            "from functools import lru_cache",
+            id="a name of the standard library",
+        ),
+        pytest.param(
+            "from collections import OrderdDict as Kept\n",
+            1,
+            "ImportError: cannot import name 'OrderdDict' from 'collections'"
+            " (/usr/collections/__init__.py). Did you mean: 'OrderedDict'?",
+            "from collections import OrderedDict as Kept",
+            id="one of a package",
+        ),
+        pytest.param(
             "from .old import total\n",
             1,
             "ModuleNotFoundError: No module named 'shop.old'",
