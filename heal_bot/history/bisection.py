@@ -25,8 +25,8 @@ from heal_bot.source.reversal import brought_tests
 _SHARE = 0.25
 _SECONDS = 60.0
 _NO_PAST = (
-    "no earlier commit is here, so what changed is unknown: in a shallow clone, run"
-    " `git fetch --unshallow` first"
+    "no earlier commit is here, so what changed is unknown; where the clone is shallow,"
+    " `git fetch --unshallow` brings the others"
 )
 
 

@@ -28,6 +28,7 @@ _TESTS = 8
 _TOLD = 10
 _CHANGED = 16
 _SUSPECTED = 3
+_UNHEALED = frozenset({"not_healed", "budget_exhausted"})
 
 
 def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
     if record.question is not None:
         lines += _question(record, record.question, verbose=verbose)
     else:
-        if record.status == "not_healed" and not verbose:
+        if record.status in _UNHEALED and not verbose:
             lines += [f"proved: {one_line(one, 400)}" for one in list_culprits(record)]
         lines += _suggestion(record, where, verbose=verbose)
         if record.patch is None and record.suggestion is None and not verbose:
@@ -157,7 +158,9 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
     lines = []
     if record.suggestion is None:
         of = len(attempt.fixed) + len(attempt.still_failing)
-        why = one_line(attempt.detail or describe_verdict(attempt), 300)
+        left = len(attempt.still_failing)
+        some = f"{left} still {'fails' if left == 1 else 'fail'}" if attempt.fixed and left else ""
+        why = one_line(attempt.detail or some or describe_verdict(attempt), 300)
         lines = [f"closest: attempt {attempt.number} fixes {len(attempt.fixed)} of {of}, but {why}"]
     lines.append(f"  see it: heal-bot explain {where} --attempt {attempt.number}")
     if attempt.verdict != "regression":
@@ -206,13 +209,13 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         return known[record.status]
     if broken := next((f for f in record.failures if f.status == "collection_error"), None):
         return f"fix {broken.source}:{broken.line}; until then none of these tests can run"
+    broke = record.regression
+    commit = broke.bad_sha[:7] if broke and broke.confirmed and not broke.package else ""
+    look = f"git show {commit}   or {look}" if commit and record.status in _UNHEALED else look
     if record.stopped == "budget":
         return f"{look}   or heal again with a higher --max-minutes or --max-usd"
     if record.stopped == "interrupted":
         return f"{look}   or heal again"
     if record.status == "not_healed":
-        broke = record.regression
-        commit = broke.bad_sha[:7] if broke and broke.confirmed and not broke.package else ""
-        look = f"git show {commit}   or {look}" if commit else look
         return f"{look}   or heal again with --target PATH::NAME, --good REF or a model's key"
     return look

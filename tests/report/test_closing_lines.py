@@ -168,8 +168,10 @@ def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_
         "  see it: heal-bot explain out --attempt 3",
         "report: out/report.html",
     )
-    data["attempts"][1] |= {"verdict": "improved", "detail": ""}
-    assert "  take it: heal-bot apply --bundle out --attempt 3" in told(data)
+    data["attempts"][1] |= {"verdict": "improved", "detail": "", "still_failing": ["t::left"]}
+    lines = told(data)
+    assert "  take it: heal-bot apply --bundle out --attempt 3" in lines
+    assert "closest: attempt 3 fixes 1 of 2, but 1 still fails" in lines
 
 
 def test_where_no_attempt_fixes_a_test_none_is_called_close() -> None:
@@ -187,6 +189,8 @@ def test_without_a_patch_the_commit_that_broke_the_tests_is_named_and_shown() ->
     lines = told(data)
     assert "proved: `bbbbbbb` (Sum it up) broke this test; it passes at its parent" in lines
     assert lines[-1].startswith("next: git show bbbbbbb   or heal-bot explain out   or heal again")
+    data |= {"status": "budget_exhausted", "stopped": "budget"}
+    assert told(data)[-1].startswith("next: git show bbbbbbb   or heal-bot explain out   or heal")
     data["regression"]["confirmed"] = False
     assert not any("bbbbbbb" in line for line in told(data))
 
@@ -204,3 +208,17 @@ def test_the_headline_says_nothing_twice(reason: str, headline: str) -> None:
 
 def test_a_suggestion_is_headed_by_what_it_is_and_not_by_what_stands_below() -> None:
     assert told(records.suggested(BASE))[0] == "A change passes, but is not proposed as the fix"
+
+
+def test_where_code_or_test_is_asked_the_reason_stands_in_the_first_line() -> None:
+    data = records.data(BASE)
+    patch = data["patch"]
+    data |= {"patch": None, "certificate": None, "status": "stale_test", "reason": "`b` broke it"}
+    data["suggestion"] = {
+        "diff": patch["diff"], "functions": patch["functions"], "proposer": "history",
+        "why": ["it may be meant"], "attempt": 1, "fixed": patch["fixed"],
+    }  # fmt: skip
+    lines = told(data)
+    assert lines[0] == "Unsure: code or test: `b` broke it"
+    assert "  but it may be meant" in lines
+    assert lines[-1].startswith("next: change the tests if the commit means what it changed")
