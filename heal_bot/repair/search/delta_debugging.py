@@ -43,10 +43,12 @@ _SHARE = 0.25
 # A planted fault is one statement in 54 of 56 regressions of the street's `tune` half, and of ten
 # meant changes there that can be taken back, one is.
 _MEANT = "it looks like a change that was meant, and not like a slip"
-# Titles of changes that nobody who calls the code should see, as people write them.
+# Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
+# write them.
 _SAME = re.compile(
-    r"(?:build|chore|ci|clean|docs|format|lint|move|perf|refactor|rename|reformat|reorganise"
-    r"|reorganize|restructure|simplif|speed|style|test|tid(?:y|ied)|typ(?:es|ing|e hints))",
+    r"(?!\w+(?:\([^)]*\))?!)"
+    r"(?:(?:build|chore|ci|docs|perf|refactor|style|test)(?:\([^)]*\))?:"
+    r"|clean(?:ed)? up|lint|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
     re.IGNORECASE,
 )
 _LOST_NAMES = frozenset({

@@ -392,6 +392,10 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Round up", ("CHANGES.md", "", "- label is faster\n"), False),
         ("Round up", ("clamp.txt", "", "clamp rounds up\n"), False),
         ("refactor: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("perf(math): round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("Simplify rounding", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("refactor!: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
+        ("Test for more", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
     ],
 )
 def test_what_a_commit_tells_users_of_a_function_may_be_meant(
