@@ -48,7 +48,7 @@ _MEANT = "it looks like a change that was meant, and not like a slip"
 _SAME = re.compile(
     r"(?!\w+(?:\([^)]*\))?!)"
     r"(?:(?:build|chore|ci|docs|perf|refactor|style|test)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|lint|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
+    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
     re.IGNORECASE,
 )
 _LOST_NAMES = frozenset({
