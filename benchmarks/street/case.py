@@ -170,13 +170,16 @@ def texts(stage: Stage, paths: Iterable[str]) -> dict[str, str]:
 
 
 def offered(ended: Ended, workspace: Path) -> tuple[Offered, dict[str, str]]:
-    """What is offered, healed or suggested, and the changed files with it applied."""
+    """What is offered, healed or suggested, and the changed files with it applied.
+
+    What is shown beside the question whether code or test is right is no offer.
+    """
     outcome = ended.outcome
     kind: Offered = "healed"
     found = outcome.get("patch")
     if not found:
         kind, found = "suggested", outcome.get("suggestion")
-    if not found:
+    if not found or (kind == "suggested" and status(ended) == "stale_test"):
         return "", {}
     diff = str(found["diff"])
     if ended.pulls == 0 and kind == "healed" and status(ended) not in {"healed", "partly_healed"}:
