@@ -189,8 +189,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     if record.patch is not None:
         return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
     if record.choices:
-        picks = (f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices)
-        return "   or   ".join(picks)
+        picks = [f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices]
+        return "   or   ".join([*picks, "change the code, where neither is right"])
     if record.suggestion is not None and record.status == "stale_test":
         return "change the tests if the commit means what it changed; else take the change"
     if record.suggestion is not None:

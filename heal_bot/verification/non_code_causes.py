@@ -212,14 +212,14 @@ def _lacking(seen: CaseResult, reported: Failure) -> str:
         if shows.search(said):
             return (
                 f"it needs {what} ({said.splitlines()[0]}):"
-                f" {remedy or 'replace it by a fake'}, or leave the test out with --only"
+                f" {remedy or 'replace it by a fake'}, or name the other tests with --only"
             )
     refused = _REFUSED.search(said)
     if refused is None or refused[1] in _said(reported):
         return ""
     return (
         f"it needs {refused[1]} of the machine, which tests may not use here: replace it by a fake,"
-        " or leave the test out with --only"
+        " or name the other tests with --only"
     )
 
 
@@ -235,7 +235,7 @@ def _service(seen: CaseResult, reported: Failure, tree: Tree) -> str:
     if _SERVICE.search(said):
         return (
             f"it needs a service or the network ({said.splitlines()[0]}), which tests do not"
-            " have here: replace it by a fake, or leave the test out with --only"
+            " have here: replace it by a fake, or name the other tests with --only"
         )
     return ""
 

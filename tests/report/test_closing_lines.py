@@ -65,7 +65,8 @@ def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() 
         "    -    return sum(prices[1:])",
         "    +    return prices[0] + sum(prices[1:])",
         "report: out/report.html",
-        "next: heal-bot apply --bundle out --pick A   or   heal-bot apply --bundle out --pick B",
+        "next: heal-bot apply --bundle out --pick A   or   heal-bot apply --bundle out --pick B"
+        "   or   change the code, where neither is right",
     )
     assert told[0] == "Two changes pass: one answer decides"
     assert not any("--attempt" in line or line.startswith("closest") for line in told)
