@@ -154,9 +154,7 @@ def is_announced(edits: Iterable[Edit], files: Iterable[ChangedFile]) -> bool:
     files = tuple(files)
     told = _added_words(file for file in files if paths.tells_users(file.path))
     for target in (one.target for one in edits if one.target.kind != line_targets.KIND):
-        module = target.path.rpartition("/")[2].removesuffix(".py")
-        names = {name.strip("_").lower() for name in (*target.qualname.split("."), module)}
-        if names & told:
+        if target.qualname.rpartition(".")[2].strip("_").lower() in told:
             return True
         for file in files:
             if file.path == target.path and _has_new_docstring(target, file):

@@ -58,9 +58,9 @@ _COVERAGE = re.compile(
 # What a class of tests says where the methods that nose called did not run.
 _UNSET = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NO_NOSE = 8
-# The codec of a locale that is not UTF-8, as its files are read and written.
 # What Python itself warns of while it compiles.
 _ESCAPE = re.compile(r"SyntaxError: (?:invalid escape sequence|\"is(?: not)?\" with )")
+# The codec of a locale that is not UTF-8, as its files are read and written.
 _CODEC = re.compile(r"^Unicode(?:De|En)codeError: '(ascii|charmap)' codec can't")
 # What a test says where the sandbox withholds a socket, a host name or a file.
 _WITHHELD = re.compile(

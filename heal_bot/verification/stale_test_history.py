@@ -46,9 +46,8 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     meant: in the docstring of what it changed, or where a project tells its users, it is the first
     to show what the test got, whole or a part of it in quotes. That counts for the other tests of
     the same changed function too. All that fails is what the test asserts, or a `raise` that the
-    commit wrote. Or the commit itself warns of what will go, where
-    warnings are errors. Or the test uses an interface in its old form, whose other callers the
-    commit adapted.
+    commit wrote. Or the commit itself warns of what will go, where warnings are errors. Or the
+    test uses an interface in its old form, whose other callers the commit adapted.
     """
     reasons: dict[str, str] = {}
     for regression in history.regressions:

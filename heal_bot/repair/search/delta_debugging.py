@@ -40,8 +40,6 @@ _WIDTH = 400
 _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
-# A planted fault is one statement in 54 of 56 regressions of the street's `tune` half, and of ten
-# meant changes there that can be taken back, one is.
 _MEANT = "it looks like a change that was meant, and not like a slip"
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
 # write them.
@@ -79,7 +77,9 @@ def find_reversals(
         search = _Search(run, cluster, session, ledger, regression, change)
         # An import that goes can be needed by what the commit brought and nobody takes back.
         code = [one for one in change.places if one[0].kind != line_targets.KIND]
-        fewest = search.reduce(change.places) or search.reduce(code)
+        fewest = search.reduce(change.places)
+        if not fewest and len(code) < len(change.places):
+            fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
         run.emit(
             SearchProgressed(

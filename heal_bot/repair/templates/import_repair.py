@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from heal_bot.core.model import Edit, Failure, Target
@@ -66,9 +66,8 @@ def _names(tree: Tree, module: str, name: str) -> _Found:
     """Names of a module in place of one, `from other` for another module that has it."""
     path = module_names.file_of(module, tree.paths())
     if not path:
-        known = [one for one in module_names.list_standard(module) if one[:1] != "_"]
-        for place, other in enumerate(get_close_matches(name, known, n=3, cutoff=_LIKE)):
-            yield other, _ALIKE + 0.3 * place, f"{module} has `{other}` and no `{name}`"
+        known = (one for one in module_names.list_standard(module) if one[:1] != "_")
+        yield from _alike(module, name, known)
         return
     now = module_names.find_bound(tree.read(path)) | _submodules(module, tree)
     removal = tree.removal(path, name)
@@ -79,7 +78,12 @@ def _names(tree: Tree, module: str, name: str) -> _Found:
         yield f"from {home}", _TOLD if since else _SAME, f"`{name}` is in {home} now"
     for other in sorted(fresh):
         yield other, _TOLD, f"{since} and calls it `{other}`"
-    for place, other in enumerate(get_close_matches(name, now - fresh, n=3, cutoff=_LIKE)):
+    yield from _alike(module, name, now - fresh)
+
+
+def _alike(module: str, name: str, known: Iterable[str]) -> _Found:
+    """Those of the names of a module that are like one, the likest first."""
+    for place, other in enumerate(get_close_matches(name, [*known], n=3, cutoff=_LIKE)):
         yield other, _ALIKE + 0.3 * place, f"{module} has `{other}` and no `{name}`"
 
 

@@ -390,6 +390,7 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
             False,
         ),
         ("Round up", ("CHANGES.md", "", "- label is faster\n"), False),
+        ("Round up", ("CHANGES.md", "", "- m is faster\n"), False),
         ("Round up", ("clamp.txt", "", "clamp rounds up\n"), False),
         ("refactor: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
         ("perf(math): round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
