@@ -187,3 +187,13 @@ def _bound(target: ast.expr) -> Iterator[str]:
     elif isinstance(target, ast.Tuple | ast.List):
         for element in target.elts:
             yield from _bound(element)
+
+
+def read_docstring(source: str) -> str:
+    """What a function says of itself; '' where it says nothing, or is none."""
+    try:
+        node = guard.parse_part(source).body[0]
+    except guard.SourceRejected:
+        return ""
+    inner = node.body[0] if isinstance(node, ast.If) else node
+    return (isinstance(inner, _Function) and ast.get_docstring(inner)) or ""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
-from heal_bot.source.definitions import Function
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import (
     Part,
@@ -152,7 +151,9 @@ def _compare_statements(old: str, new: str) -> Sequence[tuple[str, int, int, int
 def is_announced(edits: Iterable[Edit], files: Iterable[ChangedFile]) -> bool:
     """Whether a commit changed what one of these functions says of itself, or named it to users."""
     files = tuple(files)
-    told = _added_words(file for file in files if paths.tells_users(file.path))
+    shown = (file for file in files if paths.tells_users(file.path))
+    lines = (line.lower() for file in shown for line in list_added_lines(file))
+    told = {word for line in lines for word in _WORD.findall(line)}
     for target in (one.target for one in edits if one.target.kind != line_targets.KIND):
         if target.qualname.rpartition(".")[2].strip("_").lower() in told:
             return True
@@ -162,14 +163,10 @@ def is_announced(edits: Iterable[Edit], files: Iterable[ChangedFile]) -> bool:
     return False
 
 
-def _added_words(files: Iterable[ChangedFile]) -> set[str]:
-    """The words of the lines that a change brought."""
-    found: set[str] = set()
-    for file in files:
-        before, after = (text.decode(errors="replace") for text in (file.before, file.after))
-        lines = Counter(after.splitlines()) - Counter(before.splitlines())
-        found.update(word.lower() for line in lines for word in _WORD.findall(line))
-    return found
+def list_added_lines(file: ChangedFile) -> Iterator[str]:
+    """The lines that a change brought."""
+    known = Counter(file.before.decode(errors="replace").splitlines())
+    yield from Counter(file.after.decode(errors="replace").splitlines()) - known
 
 
 def _has_new_docstring(target: Target, file: ChangedFile) -> bool:
@@ -178,13 +175,8 @@ def _has_new_docstring(target: Target, file: ChangedFile) -> bool:
         old, new = (_find_version(target, guard.check_text(d)) for d in (file.before, file.after))
     except guard.SourceRejected:
         return False
-    return old is not None and new is not None and _docstring(old) != _docstring(new)
-
-
-def _docstring(target: Target) -> str:
-    node = guard.parse_part(target.source).body[0]
-    inner = node.body[0] if isinstance(node, ast.If) else node
-    return (isinstance(inner, Function) and ast.get_docstring(inner)) or ""
+    said = [functions.read_docstring(one.source) for one in (old, new) if one is not None]
+    return len(said) > 1 and said[0] != said[1]
 
 
 def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str, most: int) -> str:

@@ -24,7 +24,7 @@ from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import clip, one_line
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
-from heal_bot.source.reversal import brought_tests
+from heal_bot.source.reversal import brought_tests, list_added_lines
 from heal_bot.verification import interface_changes
 from heal_bot.verification.dependency_causes import says_deprecated
 
@@ -116,10 +116,10 @@ def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str]]:
     for file in files:
         if paths.tells_users(file.path):
             before = file.before.decode(errors="replace")
-            yield from ((before, line) for line in _added(file))
+            yield from ((before, line) for line in list_added_lines(file))
         for old, new in _changed(file):
-            was = _docstring(old.source) if old is not None else ""
-            lines = _docstring(new.source).splitlines() if old is not None else ()
+            was = functions.read_docstring(old.source) if old is not None else ""
+            lines = functions.read_docstring(new.source).splitlines() if old is not None else ()
             yield from ((was, line) for line in lines if line not in was)
 
 
@@ -135,7 +135,7 @@ def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
     at = frames[-1].line - 1
     line = text[at] if 0 <= at < len(text) else ""
     files = [file for file in regression.files if file.path == frames[-1].path]
-    new = any(line in _added(file) and at in _find_new(file, text) for file in files)
+    new = any(line in list_added_lines(file) and at in _find_new(file, text) for file in files)
     return new and line.strip().startswith(("raise ", "warnings.warn(", "warn("))
 
 
@@ -145,12 +145,6 @@ def _find_new(file: ChangedFile, now: Sequence[str]) -> set[int]:
     blocks = difflib.SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
     kept = {at for block in blocks for at in range(block.b, block.b + block.size)}
     return set(range(len(now))) - kept
-
-
-def _added(file: ChangedFile) -> Iterator[str]:
-    """The lines that a change brought."""
-    known = Counter(file.before.decode(errors="replace").splitlines())
-    yield from Counter(file.after.decode(errors="replace").splitlines()) - known
 
 
 def _results(failure: Failure, tree: Tree) -> set[str]:
@@ -293,17 +287,6 @@ def _former(tree: Tree, target: Target) -> Target | None:
         return None
     known = functions.read(target.path, data)
     return functions.find_target(known, target.qualname, target.kind, target.nth)
-
-
-def _docstring(source: str) -> str:
-    """What a function says of itself; '' where it says nothing."""
-    try:
-        node = guard.parse_part(source).body[0]
-    except guard.SourceRejected:
-        return ""
-    inner = node.body[0] if isinstance(node, ast.If) else node
-    known = isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
-    return (known and ast.get_docstring(inner)) or ""  # type: ignore[arg-type]
 
 
 def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
