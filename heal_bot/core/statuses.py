@@ -39,6 +39,8 @@ GREEN = frozenset({RunResult.PASSED, RunResult.XFAILED, RunResult.XPASSED})
 # What a test must keep to after a change, and what shows that a state is good: not `xpassed`,
 # since a test that contradicts its own mark may fail again with nothing broken.
 EXPECTED = frozenset({RunResult.PASSED, RunResult.XFAILED})
+# What a claim of a test that no longer holds looks like; anything else is the code's exception.
+CLAIMS = frozenset({"AssertionError", "Failed"})
 # Verdicts on changes that make failing tests pass and break none.
 MENDING = frozenset({VerdictStatus.FIXED, VerdictStatus.IMPROVED})
 # Verdicts that hold on another day: a time-out or a crash of the judge says nothing of the change.

@@ -82,7 +82,9 @@ def guess_tests(
 def find_doctests(report: Report, paths: Sequence[str]) -> tuple[str, ...]:
     """The files whose examples a report names as red: modules, and texts by their whole path."""
     sources = Sources(paths, lambda path: b"")
-    texts = {path.replace("/", "."): path for path in paths if path.endswith((".rst", ".txt"))}
+    texts = {
+        path.replace("/", "."): path for path in paths if path.endswith((".md", ".rst", ".txt"))
+    }
     named = [name for case in report.cases if case.red
              and dialects.is_doctest(case) for name in dialects.read_names(case)]  # fmt: skip
     found = (path for name in named for path in (

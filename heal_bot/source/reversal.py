@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import itertools
 import re
 from collections import Counter
@@ -130,55 +129,6 @@ def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: st
     return ""
 
 
-def is_one_statement(edits: Sequence[Edit]) -> bool:
-    """Whether edits change, add or drop one statement and no more, or none but imports."""
-    code = [one for one in edits if one.target.kind != line_targets.KIND]
-    changed = [
-        (b - a, d - c)
-        for one in code
-        for tag, a, b, c, d in _compare_statements(one.target.source, one.new_source)
-        if tag != "equal"
-    ]
-    return not code or (len(changed) == 1 and max(changed[0]) == 1)
-
-
-def _compare_statements(old: str, new: str) -> Sequence[tuple[str, int, int, int, int]]:
-    """What differs between sources, statement by statement, whatever the layout."""
-    before, after = (ast.unparse(guard.parse_part(text)).splitlines() for text in (old, new))
-    return difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-
-
-def is_announced(edits: Iterable[Edit], files: Iterable[ChangedFile]) -> bool:
-    """Whether a commit changed what one of these functions says of itself, or named it to users."""
-    files = tuple(files)
-    shown = (file for file in files if paths.tells_users(file.path))
-    lines = (line.lower() for file in shown for line in list_added_lines(file))
-    told = {word for line in lines for word in _WORD.findall(line)}
-    for target in (one.target for one in edits if one.target.kind != line_targets.KIND):
-        if target.qualname.rpartition(".")[2].strip("_").lower() in told:
-            return True
-        for file in files:
-            if file.path == target.path and _has_new_docstring(target, file):
-                return True
-    return False
-
-
-def list_added_lines(file: ChangedFile) -> Iterator[str]:
-    """The lines that a change brought."""
-    known = Counter(file.before.decode(errors="replace").splitlines())
-    yield from Counter(file.after.decode(errors="replace").splitlines()) - known
-
-
-def _has_new_docstring(target: Target, file: ChangedFile) -> bool:
-    """Whether the docstring of a function that was there before is another."""
-    try:
-        old, new = (_find_version(target, guard.check_text(d)) for d in (file.before, file.after))
-    except guard.SourceRejected:
-        return False
-    said = [functions.read_docstring(one.source) for one in (old, new) if one is not None]
-    return len(said) > 1 and said[0] != said[1]
-
-
 def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str, most: int) -> str:
     """Why more than `most` edits do not take back what a commit did; '' where fewer do not."""
     refusals = [reason for one in edits if (reason := explain_refusal([one], files, sha))]
@@ -206,11 +156,11 @@ def _moves_lines(one: Edit, before: str, after: str) -> bool:
 
 def _version(target: Target, text: str) -> str:
     """The code of a target in another version of its file; '' without it."""
-    found = _find_version(target, text)
+    found = find_version(target, text)
     return _code(found.source) if found else ""
 
 
-def _find_version(target: Target, text: str) -> Target | None:
+def find_version(target: Target, text: str) -> Target | None:
     """A target in another version of its file."""
     targets = functions.index_targets(target.path, text)
     return functions.find_target(targets, target.qualname, target.kind, target.nth)

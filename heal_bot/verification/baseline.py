@@ -102,6 +102,7 @@ def reproduce(
         )
         for f in failures
     )
+    reproduced = unfinished_code.mark_unfinished(reproduced, suite, tree)
     reproduced = stored_expectations.mark_stale(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from heal_bot.core.model import Environment, Spectrum, SuiteRun
+from heal_bot.core.model import Environment, SuiteRun
 from heal_bot.ports import Tree
 from heal_bot.source import guard
 from heal_bot.verification import dependency_causes
@@ -19,7 +19,8 @@ _LOCAL = re.compile(
 
 def explain_differences(test: str, suite: SuiteRun, tree: Tree, env: Environment) -> str:
     """What to look at in the failing run: its time zone, a package that the code does without."""
-    for path, lines in sorted(_executed(test, suite).items()):
+    executed = suite.spectrum.list_lines(test) if suite.spectrum is not None else {}
+    for path, lines in sorted(executed.items()):
         try:
             text = guard.check_text(tree.read(path))
         except (guard.SourceRejected, KeyError):
@@ -38,16 +39,6 @@ def explain_differences(test: str, suite: SuiteRun, tree: Tree, env: Environment
                     " here: install it in the job"
                 )
     return ""
-
-
-def _executed(test: str, suite: SuiteRun) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {}
-    spectrum = suite.spectrum or Spectrum((), {})
-    hits = spectrum.hits.get(test, 0)
-    for bit, (path, line) in enumerate(spectrum.locations):
-        if hits >> bit & 1:
-            found.setdefault(path, set()).add(line)
-    return found
 
 
 def _optional(text: str) -> Iterator[tuple[str, int]]:

@@ -54,6 +54,18 @@ def find_removed(failure: Failure, test: Target, files: Sequence[ChangedFile], t
     return min(gone, default="")
 
 
+def find_new_class(failure: Failure, test: Target, files: Sequence[ChangedFile]) -> str:
+    """The class, new in a commit, of what a test gets and takes for what it was; '' for none."""
+    if not _fails_itself(failure):
+        return ""
+    before, after = (
+        {name for file in files if _is_source(file.path) for name in _defined(getattr(file, when))}
+        for when in ("before", "after")
+    )
+    said = set(_WORD.findall(failure.message)) - set(_WORD.findall(test.source))
+    return min(said & (after - before), default="")
+
+
 def _fails_itself(failure: Failure) -> bool:
     """Whether a test fails for how it calls something, and not for what happens in the project."""
     in_project = any(frame.origin is Origin.PROJECT for frame in failure.frames)

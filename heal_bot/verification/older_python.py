@@ -8,7 +8,7 @@ from dataclasses import replace
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import COMMAND, Baseline, Environment, Failure, Frame, Origin, RunHints
-from heal_bot.core.statuses import FailureStatus
+from heal_bot.core.statuses import CLAIMS, FailureStatus
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification import stale_test_history
 
@@ -46,9 +46,7 @@ def compare_pythons(context: RunContext, baseline: Baseline, hints: RunHints) ->
 
 def _is_comparable(failure: Failure, tree: Tree) -> bool:
     """Whether a test, or what the code calls, says it, and no test that the commits wrote."""
-    by_code = (
-        _raiser(failure.frames) is Origin.PROJECT and failure.kind not in stale_test_history.CLAIMS
-    )
+    by_code = _raiser(failure.frames) is Origin.PROJECT and failure.kind not in CLAIMS
     return (
         failure.test != COMMAND
         and not by_code

@@ -20,16 +20,15 @@ from heal_bot.core.model import (
     Regression,
     Target,
 )
-from heal_bot.core.statuses import FailureStatus
+from heal_bot.core.statuses import CLAIMS, FailureStatus
 from heal_bot.core.text import clip, one_line
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
-from heal_bot.source.reversal import brought_tests, list_added_lines
+from heal_bot.source.change_intent import list_added_lines
+from heal_bot.source.reversal import brought_tests
 from heal_bot.verification import interface_changes
 from heal_bot.verification.dependency_causes import says_deprecated
 
-# What a claim that no longer holds looks like; anything else is an exception of the code's.
-CLAIMS = frozenset({"AssertionError", "Failed"})
 _SHOWN = 3
 _WORD = re.compile(r"\w+")
 # A function or value before and after a commit that changed it.
@@ -62,7 +61,7 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
             if (
                 failure.test in told
                 or names & meant
-                or says_deprecated(failure.kind, failure.message)
+                or (says_deprecated(failure.kind, failure.message) and _uses(failure, pairs, tree))
             ):
                 about = [p for p in pairs if _name(p) in (names & meant or names)]
                 reasons[failure.test] = _claims(failure, regression, about)
@@ -84,6 +83,8 @@ def _of_interfaces(
             continue
         if used := interface_changes.find_left_behind(failure, test, regression.files):
             claim = f"changed `{used}` together with what calls it, and left this test alone"
+        elif used := interface_changes.find_new_class(failure, test, regression.files):
+            claim = f"gives this test a `{used}`, a class that it brought, and left the test alone"
         elif used := interface_changes.find_removed(failure, test, regression.files, tree):
             claim = f"took `{used}` away, which only tests still use, and left this test alone"
         else:
@@ -160,14 +161,28 @@ def _results(failure: Failure, tree: Tree) -> set[str]:
 
 def _find_tested(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> frozenset[str]:
     """The changed functions that a test, or a helper in its file, names; the only one there is."""
+    words = _list_words(failure, tree)
+    named = {_name(pair) for pair in pairs if {*pair[1].qualname.split(".")} & words}
+    return frozenset(named if len(pairs) > 1 else map(_name, pairs))
+
+
+def _list_words(failure: Failure, tree: Tree) -> set[str]:
+    """The words of a test and of the helpers in its file that it names."""
     path, _, inner = failure.test.partition("[")[0].partition("::")
     targets = _targets(tree, path)
     test = functions.find_target(targets, inner.replace("::", "."))
     words = set(_WORD.findall(test.source if test else ""))
     helpers = (t.source for t in targets if t.qualname.rpartition(".")[2] in words)
-    words |= {word for source in helpers for word in _WORD.findall(source)}
-    named = {_name(pair) for pair in pairs if {*pair[1].qualname.split(".")} & words}
-    return frozenset(named if len(pairs) > 1 else map(_name, pairs))
+    return words.union(*map(_WORD.findall, helpers))
+
+
+def _uses(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> bool:
+    """Whether a test names what a warning of the changed code names, as far as it names any."""
+    said = set(_WORD.findall(failure.message))
+    changed = [new for _, new in pairs if new.kind == "function"]
+    nodes = [node for new in changed for node in ast.walk(guard.parse_part(new.source))]
+    known = {getattr(n, "id", getattr(n, "arg", getattr(n, "name", ""))) for n in nodes}
+    return not said & known or bool(said & known & _list_words(failure, tree))
 
 
 def _name(pair: _Pair) -> str:

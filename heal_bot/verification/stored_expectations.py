@@ -213,9 +213,7 @@ def _is_new(failure: Failure, stored: Sequence[str], suite: SuiteRun, tree: Tree
         return True
     if suite.spectrum is None:
         return bool(code)
-    hits = suite.spectrum.hits.get(failure.test, 0)
-    ran = {p for bit, (p, _) in enumerate(suite.spectrum.locations) if hits >> bit & 1}
-    return bool(code & ran)
+    return bool(code & suite.spectrum.list_lines(failure.test).keys())
 
 
 def _targets(tree: Tree, path: str) -> tuple[Target, ...]:

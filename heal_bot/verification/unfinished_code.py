@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
+from collections.abc import Sequence
 
-from heal_bot.core.model import CaseResult, Origin, Target
+from heal_bot.core.model import CaseResult, Failure, Origin, Reproduced, SuiteRun, Target
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
-from heal_bot.source import guard
+from heal_bot.source import functions, guard, paths
 from heal_bot.verification import raise_location
+from heal_bot.verification.stale_test_history import is_touched
 
-_LATER = re.compile(r"(?i)\b(?:todo|fixme|wip|work in progress|not (?:yet )?(?:implemented|written)"
-                    r"(?: yet)?|unimplemented|coming soon)\b")  # fmt: skip
+_WORDS = (r"\b(?:todo|fixme|wip|work in progress|not (?:yet )?(?:implemented|written)(?: yet)?"
+          r"|unimplemented|coming soon)\b")  # fmt: skip
+_LATER, _NOTE = (re.compile(rf"(?i){where}{_WORDS}") for where in ("", "#.*"))
 _FAILS = re.compile(r"raise\s+AssertionError|assert\s+(?:False|0)\b|pytest\.fail|self\.fail")
+_NO_METHOD = re.compile(r"(?:'(\w+)' object|type object '(\w+)') has no attribute '(\w+)'")
+_WORD = re.compile(r"\w+")
 # What a test says by itself, as against what an assertion compares.
 _SAYS = frozenset({"NotImplementedError", "Failed", "AssertionError"})
 
@@ -36,6 +43,49 @@ def explain_unfinished(seen: CaseResult, tree: Tree) -> str:
         or (_LATER.search(seen.message) and last.line in tree.changed_lines().get(last.path, ()))
     ):
         return ""
+    return _say(name, line)
+
+
+def mark_unfinished(
+    reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree
+) -> tuple[Reproduced, ...]:
+    """The same, with tests `explained` that came with code whose author noted what it lacks yet."""
+    new = [r.failure for r in reproduced if r.confirmed and is_touched(r.failure.test, tree)]
+    reasons = {f.test: _noted(f, suite, tree) or _missing(f, tree) for f in new}
+    return tuple(item.marked(FailureStatus.EXPLAINED, reasons) for item in reproduced)
+
+
+def _noted(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
+    """What a function that the test executes and the commits wrote says of itself: TODO."""
+    executed = suite.spectrum.list_lines(failure.test) if suite.spectrum is not None else {}
+    for path, lines in sorted(tree.changed_lines().items()):
+        for target in functions.read(path, tree.read(path)) if path in executed else ():
+            inside = set(range(target.first_line, target.last_line + 1))
+            text = target.source.splitlines()
+            notes = [text[at - target.first_line] for at in sorted(lines & inside)]
+            note = next(filter(_NOTE.search, notes), None)
+            if note and target.kind == "function" and executed[path] & inside:
+                return _say(f"{path}::{target.qualname}", note)
+    return ""
+
+
+def _missing(failure: Failure, tree: Tree) -> str:
+    """A method that the test calls and no source names, now or before, nor one much like it."""
+    found = _NO_METHOD.match(failure.message)
+    if found is None or any(frame.origin is Origin.PROJECT for frame in failure.frames):
+        return ""
+    sources = [path for path in tree.paths() if path.endswith(".py") and not paths.is_test(path)]
+    texts = [data.decode(errors="replace") for path in sources
+             for data in (tree.read(path), tree.former(path) or b"")]  # fmt: skip
+    words = {word for text in texts for word in _WORD.findall(text)}
+    owner = found[1] or found[2]
+    ours = any(re.search(rf"^\s*class {owner}\b", text, re.MULTILINE) for text in texts)
+    if not ours or "__getattr__" in words or difflib.get_close_matches(found[3], words, 1, 0.8):
+        return ""
+    return _say(f"{owner}.{found[3]}", found[0])
+
+
+def _say(name: str, line: str) -> str:
     return f"{name} is not written yet ({one_line(line, 120)}): write it, or mark the test as xfail"
 
 

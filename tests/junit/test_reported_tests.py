@@ -296,6 +296,7 @@ DOCTEST = ReportedCase("shop.money", "shop.money.total", "failed",
     [
         (DOCTEST, ("src/shop/money.py",)),
         (replace(DOCTEST, classname="docs.usage.rst", name="usage.rst"), ("docs/usage.rst",)),
+        (replace(DOCTEST, classname="docs.tour.md", name="tour.md"), ("docs/tour.md",)),
         (replace(DOCTEST, classname="shop.gone", name="shop.gone.total"), ()),
         (replace(DOCTEST, text="assert 1 == 2"), ()),
         (replace(DOCTEST, outcome="passed"), ()),
@@ -304,5 +305,11 @@ DOCTEST = ReportedCase("shop.money", "shop.money.total", "failed",
 def test_the_files_of_examples_that_are_red_are_told(
     case: ReportedCase, files: tuple[str, ...]
 ) -> None:
-    paths = ["docs/usage.rst", "src/shop/__init__.py", "src/shop/money.py", "tests/test_a.py"]
+    paths = [
+        "docs/tour.md",
+        "docs/usage.rst",
+        "src/shop/__init__.py",
+        "src/shop/money.py",
+        "tests/test_a.py",
+    ]
     assert reported_tests.find_doctests(Report((case,)), paths) == files

@@ -369,6 +369,7 @@ EXAMPLES = {
     "shop/money.py": "def total(a):\n    '''\n    >>> total(1)\n    1\n    '''\n    return a + 1\n",
     "shop/other.py": "'''\n>>> 1\n2\n'''\n",
     "docs/use.rst": ">>> 1 + 1\n2\n",
+    "docs/tour.md": "```\n>>> 1 + 1\n3\n\n```\n",
 }
 MONEY = "shop/money.py::shop.money.total"
 
@@ -379,11 +380,12 @@ def test_examples_are_collected_where_the_failing_run_collected_them(
     tree = project(EXAMPLES)
     plain = runner.run(run, tree, env)
     assert [result.test for result in plain.results] == ["tests/test_a.py::test_a"]
-    with_them = replace(env, doctests=("docs/use.rst", "shop/money.py"))
+    with_them = replace(env, doctests=("docs/tour.md", "docs/use.rst", "shop/money.py"))
     seen = runner.run(run, tree, with_them)
     assert {result.test: result.outcome for result in seen.results} == {
         "tests/test_a.py::test_a": "passed",
         "tests/test_a.py::test_a.test_a": "passed",
+        "docs/tour.md::tour.md": "failed",
         "docs/use.rst::use.rst": "passed",
         MONEY: "failed",
     }

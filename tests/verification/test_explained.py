@@ -295,6 +295,62 @@ def test_what_is_not_written_yet(
     assert bool(unfinished_code.explain_unfinished(seen, tree)) is is_known
 
 
+BRANCH = "def price(a):\n    if a:\n        return 1\n    return 2{}\n"
+
+
+@pytest.mark.parametrize(
+    ("note", "lines", "test_lines", "ran", "is_known"),
+    [
+        ("  # TODO a discount", {4}, {2}, {2, 4}, True),
+        ("  # todo: discount", {4}, {2}, {2}, True),
+        ("  # a discount", {4}, {2}, {2, 4}, False),
+        ("  # TODO a discount", {2}, {2}, {2, 4}, False),
+        ("  # TODO a discount", {4}, set(), {2, 4}, False),
+        ("  # TODO a discount", {4}, {2}, set(), False),
+        ("\n    'TODO'", {5}, {2}, {2, 4}, False),
+    ],
+    ids=["noted", "elsewhere in it", "no such note", "an older note", "an older test",
+         "not executed", "a text"],
+)  # fmt: skip
+def test_a_test_that_came_with_code_whose_author_noted_what_it_lacks(
+    tmp_path: Path, note: str, lines: set[int], test_lines: set[int], ran: set[int], is_known: bool
+) -> None:
+    texts = {"shop.py": BRANCH.format(note), "tests/test_a.py": "def test_one():\n    price(0)\n"}
+    changed = (("shop.py", frozenset(lines)), ("tests/test_a.py", frozenset(test_lines)))
+    tree = History(FolderTree.of(tmp_path, texts).root, lines=changed)
+    places = tuple(("shop.py", line) for line in sorted(ran))
+    observed = replace(suite(), spectrum=Spectrum(places, {T: (1 << len(places)) - 1}))
+    item = Reproduced(Failure(T, "AssertionError", "assert 2 == 3"), "confirmed")
+    (found,) = unfinished_code.mark_unfinished([item], observed, tree)
+    assert (found.status == "explained") is is_known
+    assert ("is not written yet" in found.failure.reason) is is_known
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "is_known"),
+    [
+        ("'Bed' object has no attribute 'water'", "class Bed:\n    def area(self): ...\n", True),
+        ("type object 'Bed' has no attribute 'water'", "class Bed: ...\n", True),
+        ("'Bed' object has no attribute 'water'", "class Bed:\n    def watr(self): ...\n", False),
+        ("'Bed' object has no attribute 'water'", "class Bed:\n    __getattr__ = get\n", False),
+        ("'NoneType' object has no attribute 'water'", "class Bed: ...\n", False),
+    ],
+    ids=["a method", "of the class", "misspelt", "made when asked for", "another object"],
+)
+def test_a_method_that_nobody_has_written_is_not_written_yet(
+    tmp_path: Path, message: str, code: str, is_known: bool
+) -> None:
+    texts = {"shop.py": code, "tests/test_a.py": "def test_one():\n    Bed().water()\n"}
+    made = FolderTree.of(tmp_path, texts)
+    item = Reproduced(Failure(T, "AttributeError", message, (TEST,)), "confirmed")
+    tree = History(made.root, lines=(("tests/test_a.py", frozenset({2})),))
+    (found,) = unfinished_code.mark_unfinished([item], suite(), tree)
+    assert (found.status == "explained") is is_known
+    before = replace(tree, before=(("shop.py", "class Bed:\n    def water(self): ...\n"),))
+    (found,) = unfinished_code.mark_unfinished([item], suite(), before)
+    assert found.status == "confirmed"
+
+
 SYRUPY = "assert [+ received] == [- snapshot]\n  - 1\n  + 2"
 INLINE = "from inline_snapshot import snapshot\n\ndef test_one():\n    assert {}\n"
 GOLDEN = """from pathlib import Path

@@ -8,7 +8,11 @@ import pytest
 
 from heal_bot.core.model import ChangedFile, Failure, Frame, Origin
 from heal_bot.source.functions import index_targets
-from heal_bot.verification.interface_changes import find_left_behind, find_removed
+from heal_bot.verification.interface_changes import (
+    find_left_behind,
+    find_new_class,
+    find_removed,
+)
 from tests.fakes import FolderTree
 
 OLD = "class Buffer:\n    def cut(self, mark):\n        return mark\n"
@@ -70,6 +74,26 @@ def test_so_is_one_that_uses_a_name_which_the_commit_replaced_everywhere() -> No
 )
 def test_anything_else_may_be_an_accident(changed: dict[str, object]) -> None:
     assert _found(**changed) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("message", "test", "after", "found"),
+    [
+        ("'Cut' object is not subscriptable", TEST, f"class Cut: ...\n{OLD}", "Cut"),
+        ("'Cut' object is not subscriptable", f"{TEST}    Cut()\n", f"class Cut: ...\n{OLD}", ""),
+        ("'Buffer' object is not subscriptable", "def test_cut(): ...\n", NEW, ""),
+        ("'NoneType' object is not subscriptable", TEST, f"class Cut: ...\n{OLD}", ""),
+    ],
+    ids=["new", "known to the test", "older than the commit", "of another thing"],
+)
+def test_a_test_that_takes_an_object_of_a_new_class_for_what_it_was_is_left_behind(
+    message: str, test: str, after: str, found: str
+) -> None:
+    files = [ChangedFile("buffers.py", OLD.encode(), after.encode())]
+    target = index_targets("tests/test_buffers.py", test)[0]
+    for frames, expected in (((), found), (INSIDE, "")):
+        failure = Failure("tests/test_buffers.py::test_cut", "TypeError", message, frames)
+        assert find_new_class(failure, target, files) == expected
 
 
 REMOVED = "class Buffer:\n    pass\n"

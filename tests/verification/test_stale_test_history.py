@@ -176,8 +176,29 @@ def test_a_commit_that_warns_of_what_will_go_means_it(
     code = "def price(n):\n" + warn.format(said, kind) + was
     frames = (Frame("tests/test_m.py", 2, "test_a", Origin.TEST),
               Frame("m.py", line, "price", Origin.PROJECT))  # fmt: skip
-    ((found, reason),) = _judged(tmp_path, {}, Failure(A, kind, said, frames), code=code, was=was)
+    tests, failure = TESTS.replace("shown", "price"), Failure(A, kind, said, frames)
+    ((found, reason),) = _judged(tmp_path, {}, failure, code=code, was=was, tests=tests)
     assert (found, said in reason) == (status, status == "stale_test")
+
+
+@pytest.mark.parametrize(
+    ("call", "status"), [("price(1, delay=2)", "stale_test"), ("price(1)", "confirmed")]
+)
+def test_a_warning_of_what_a_test_does_not_use_may_be_an_accident(
+    tmp_path: Path, call: str, status: str
+) -> None:
+    said = "delay will be removed in 3.0"
+    was = "def price(n, delay=0):\n    return n + 19\n"
+    code = (
+        "def price(n, delay=None):\n    if delay is not 0:\n"
+        f"        warnings.warn('{said}', DeprecationWarning)\n    return n + 19\n"
+    )
+    frames = (Frame("tests/test_m.py", 2, "test_a", Origin.TEST),
+              Frame("m.py", 3, "price", Origin.PROJECT))  # fmt: skip
+    failure = Failure(A, "DeprecationWarning", said, frames)
+    tests = f"def test_a():\n    assert {call} == 20\n"
+    ((found, _),) = _judged(tmp_path, {}, failure, code=code, was=was, tests=tests)
+    assert found == status
 
 
 def test_what_a_commit_says_of_one_test_counts_for_all_that_it_left_behind(tmp_path: Path) -> None:

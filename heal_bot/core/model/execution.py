@@ -90,6 +90,13 @@ class Spectrum:
     hits: Mapping[str, int]
     gaps: tuple[str, ...] = ()
 
+    def list_lines(self, test: str) -> dict[str, set[int]]:
+        """The lines of each file that a test executed."""
+        found: dict[str, set[int]] = {}
+        for path, line in (self.locations[at] for at in indices(self.hits.get(test, 0))):
+            found.setdefault(path, set()).add(line)
+        return found
+
     def joined(self, other: Spectrum, tests: Iterable[str]) -> Spectrum:
         """This one, and what these tests executed in another run besides.
 

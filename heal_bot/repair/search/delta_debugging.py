@@ -7,7 +7,6 @@ expressions in those that matter; at each level as few as do (Zeller and Hildebr
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,14 +23,8 @@ from heal_bot.core.model import (
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.source import line_targets, patch_policy
-from heal_bot.source.reversal import (
-    ReversedChange,
-    brought_tests,
-    is_announced,
-    is_one_statement,
-    survey_change,
-)
+from heal_bot.source import change_intent, line_targets, patch_policy
+from heal_bot.source.reversal import ReversedChange, brought_tests, survey_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -41,18 +34,6 @@ _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
 _MEANT = "it looks like a change that was meant, and not like a slip"
-# Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
-# write them.
-_SAME = re.compile(
-    r"(?!\w+(?:\([^)]*\))?!)"
-    r"(?:(?:build|chore|ci|docs|perf|refactor|style|test)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
-    re.IGNORECASE,
-)
-_LOST_NAMES = frozenset({
-    "ImportError", "IndentationError", "ModuleNotFoundError", "NameError", "SyntaxError",
-    "UnboundLocalError",
-})  # fmt: skip
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
 Piece = tuple[Target, Part]
@@ -157,21 +138,10 @@ class _Search:
         return any(part not in whole for _, part in pieces)
 
     def is_slip(self, pieces: Pieces) -> bool:
-        """Whether what is put back looks like no intention: a lost name, or one statement.
-
-        What the commit brought for that statement alone would be of no use then, and it tells
-        nobody of a change. One that says in its title that it changes nothing means none.
-        """
-        edits, files = self.change.put_back(pieces), self.regression.files
-        if _SAME.match(self.regression.title):
-            return True
-        if {failure.kind for failure in self.cluster.failures} <= _LOST_NAMES:
-            return True
-        return (
-            is_one_statement(edits)
-            and not self.change.leaves_unused(pieces)
-            and not is_announced(edits, files)
-        )
+        """Whether what is put back looks like a slip."""
+        kinds = {failure.kind for failure in self.cluster.failures}
+        edits, unused = self.change.put_back(pieces), self.change.leaves_unused(pieces)
+        return change_intent.is_slip(edits, self.regression, kinds, unused=unused)
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""

@@ -98,6 +98,8 @@ class Plugin:
         self.neutralised += _heal_pytest_options.neutralise_late(config)
         if self.order.get("doctests"):
             config.option.doctestmodules = config.option.doctest_ignore_import_errors = True
+            texts = [name for name in self.order["doctests"] if not name.endswith(".py")]
+            config.option.doctestglob = [*(config.option.doctestglob or ["test*.txt"]), *texts]
         yield
 
     @pytest.hookimpl(optionalhook=True)

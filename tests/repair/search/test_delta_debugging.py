@@ -397,15 +397,54 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Simplify rounding", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
         ("refactor!: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("Test for more", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
+        ("Take 12 at most", (), True),
+        ("Take 112 at most", (), False),
+        ("Round up", ("CHANGES.md", "", "12 at most\n"), True),
     ],
 )
 def test_what_a_commit_tells_users_of_a_function_may_be_meant(
     tmp_path: Path, title: str, told: tuple[str, ...], unsure: bool
 ) -> None:
-    after = BEFORE.replace("min(n, high)", "max(n, high)")
+    after = BEFORE.replace("min(n, high)", "max(n, 12)")
     files = (ChangedFile(told[0], told[1].encode(), told[2].encode()),) if told else ()
     _, _, ledger, _ = _reversals(tmp_path, after, _clamps, tests=files, title=title)
     assert ("c1" in ledger.unsure) == unsure
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "unsure"),
+    [
+        ("f'{n}: {low}'", "f'{n} of {low}'", "AssertionError", True),
+        ("f'{n}: {low}'", "f'{low}: {n}'", "AssertionError", False),
+        ("f'{n:02d}'", "f'{n:<2d}'", "AssertionError", False),
+        ("d['low']", "d['lwo']", "KeyError", False),
+    ],
+    ids=["another text", "other values", "another format", "a key"],
+)
+def test_another_text_may_be_meant(
+    tmp_path: Path, old: str, new: str, kind: str, unsure: bool
+) -> None:
+    source = "def show(n, low=5, d={'low': 1}):\n    return %s\n"
+
+    def shows(m: dict[str, Any]) -> bool:
+        return bool(m["show"](7) == eval(old, {"n": 7, "low": 5, "d": {"low": 1}}))
+
+    _, _, ledger, _ = _reversals(tmp_path, source % new, shows, before=source % old, kind=kind)
+    assert ("c1" in ledger.unsure) == unsure
+
+
+def test_another_exception_may_be_meant(tmp_path: Path) -> None:
+    source = "def show(n):\n    if n < 0:\n        raise %s(n)\n    return n\n"
+
+    def refuses(m: dict[str, Any]) -> bool:
+        with pytest.raises(KeyError):
+            m["show"](-1)
+        return True
+
+    _, _, ledger, _ = _reversals(
+        tmp_path, source % "OSError", refuses, before=source % "KeyError", kind="OSError"
+    )
+    assert "c1" in ledger.unsure
 
 
 def test_what_a_commit_says_in_a_docstring_may_be_meant(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""Slip or intention: what a commit and its smallest reversal tell of what its author meant."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from heal_bot.core.model import ChangedFile, Edit, Regression, Target
+from heal_bot.core.statuses import CLAIMS
+from heal_bot.source import functions, guard, line_targets, paths
+from heal_bot.source.reversal import find_version
+
+_WORD = re.compile(r"\w+")
+# Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
+# write them.
+_SAME = re.compile(
+    r"(?!\w+(?:\([^)]*\))?!)"
+    r"(?:(?:build|chore|ci|docs|perf|refactor|style|test)(?:\([^)]*\))?:"
+    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
+    re.IGNORECASE,
+)
+_LOST_NAMES = frozenset({
+    "ImportError", "IndentationError", "ModuleNotFoundError", "NameError", "SyntaxError",
+    "UnboundLocalError",
+})  # fmt: skip
+
+
+def is_slip(
+    edits: Sequence[Edit], regression: Regression, kinds: Set[str], *, unused: bool
+) -> bool:
+    """Whether edits that take back a part of a commit look as if nobody meant that part.
+
+    It is a lost name, by the `kinds` of the failures, or one statement. What the commit brought for
+    that statement alone would be `unused` then, and it tells nobody of a change. Nobody writes
+    another text, or raises another exception, by a slip. A title that says that nothing changes is
+    believed.
+    """
+    if _SAME.match(regression.title) or kinds <= _LOST_NAMES:
+        return True
+    return (
+        not unused
+        and _is_one_statement(edits)
+        and not _is_reworded(edits, texts=kinds <= CLAIMS)
+        and not _is_announced(edits, regression.files, regression.title)
+    )
+
+
+def list_added_lines(file: ChangedFile) -> Iterator[str]:
+    """The lines that a change brought."""
+    known = Counter(file.before.decode(errors="replace").splitlines())
+    yield from Counter(file.after.decode(errors="replace").splitlines()) - known
+
+
+def _is_one_statement(edits: Sequence[Edit]) -> bool:
+    """Whether edits change, add or drop one statement and no more, or none but imports."""
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
+    changed = [
+        (b - a, d - c)
+        for one in code
+        for tag, a, b, c, d in _compare_statements(one.target.source, one.new_source)
+        if tag != "equal"
+    ]
+    return not code or (len(changed) == 1 and max(changed[0]) == 1)
+
+
+def _compare_statements(old: str, new: str) -> Sequence[tuple[str, int, int, int, int]]:
+    """What differs between sources, statement by statement, whatever the layout."""
+    before, after = (ast.unparse(guard.parse_part(text)).splitlines() for text in (old, new))
+    return difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+
+
+def _is_reworded(edits: Iterable[Edit], *, texts: bool) -> bool:
+    """Whether edits change nothing but which exceptions are raised, and with `texts` literals."""
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
+    return bool(code) and all(
+        _without_words(one.target.source, texts) == _without_words(one.new_source, texts)
+        for one in code
+    )
+
+
+def _without_words(source: str, texts: bool) -> str:
+    """The tree of a source without the exceptions that it raises, and without its texts."""
+    tree = guard.parse_part(source)
+    nodes = list(ast.walk(tree))
+    specs = [n.format_spec for n in nodes if isinstance(n, ast.FormattedValue) and n.format_spec]
+    formats = {part for spec in specs for part in ast.walk(spec)}
+    for node in nodes:
+        if isinstance(node, ast.Raise):
+            called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            if isinstance(called, ast.Name):
+                called.id = ""
+        elif not texts or node in formats:
+            continue
+        elif isinstance(node, ast.JoinedStr):
+            node.values = [one for one in node.values if not isinstance(one, ast.Constant)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    return ast.dump(tree)
+
+
+def _is_announced(edits: Iterable[Edit], files: Sequence[ChangedFile], title: str) -> bool:
+    """Whether a commit told users of a function or its new value, or changed its docstring.
+
+    A value counts in the title too, which names what it changes whether or not it means to.
+    """
+    shown = [file for file in files if paths.tells_users(file.path)]
+    told = _list_words(line for file in shown for line in list_added_lines(file))
+    for one in edits:
+        target = one.target
+        if target.kind == line_targets.KIND:
+            continue
+        if target.qualname.rpartition(".")[2].strip("_").lower() in told:
+            return True
+        values = _list_values(target.source) - _list_values(one.new_source)
+        if values & (told | _list_words([title])):
+            return True
+        if any(file.path == target.path and _has_new_docstring(target, file) for file in files):
+            return True
+    return False
+
+
+def _list_words(lines: Iterable[str]) -> set[str]:
+    return {word for line in lines for word in _WORD.findall(line.lower())}
+
+
+def _list_values(source: str) -> set[str]:
+    """The numbers of two digits and more, and the words, that a source has as literals."""
+    nodes = ast.walk(guard.parse_part(source))
+    values = (node.value for node in nodes if isinstance(node, ast.Constant))
+    known = [str(value).lower() for value in values if value not in (None, True, False)]
+    return {value for value in known if _WORD.fullmatch(value) and len(value) > 1}
+
+
+def _has_new_docstring(target: Target, file: ChangedFile) -> bool:
+    """Whether the docstring of a function that was there before is another."""
+    try:
+        old, new = (find_version(target, guard.check_text(d)) for d in (file.before, file.after))
+    except guard.SourceRejected:
+        return False
+    said = [functions.read_docstring(one.source) for one in (old, new) if one is not None]
+    return len(said) > 1 and said[0] != said[1]
