@@ -40,7 +40,9 @@ GREEN = frozenset({RunResult.PASSED, RunResult.XFAILED, RunResult.XPASSED})
 # since a test that contradicts its own mark may fail again with nothing broken.
 EXPECTED = frozenset({RunResult.PASSED, RunResult.XFAILED})
 # What a claim of a test that no longer holds looks like; anything else is the code's exception.
-CLAIMS = frozenset({"AssertionError", "Failed"})
+CLAIMS = frozenset({
+    "AssertionError", "DocTestFailure", "Failed", "MultipleDoctestFailures",
+})  # fmt: skip
 # Verdicts on changes that make failing tests pass and break none.
 MENDING = frozenset({VerdictStatus.FIXED, VerdictStatus.IMPROVED})
 # Verdicts that hold on another day: a time-out or a crash of the judge says nothing of the change.

@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w+")
 # write them.
 _SAME = re.compile(
     r"(?!\w+(?:\([^)]*\))?!)"
-    r"(?:(?:build|chore|ci|docs|perf|refactor|style|test)(?:\([^)]*\))?:"
+    r"(?:(?:MAINT|perf|refactor|style)(?:\([^)]*\))?:"
     r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
     re.IGNORECASE,
 )

@@ -57,19 +57,23 @@ class ReversedChange:
 
     def _is_idle(self, path: str, text: str, chosen: Sequence[tuple[Target, Part]]) -> bool:
         """Whether no name of an addition is used elsewhere in its file, with parts put back."""
+        names = _defined(text)
+        return bool(names) and names == self._list_idle(path, text, chosen)
+
+    def _list_idle(self, path: str, text: str, chosen: Sequence[tuple[Target, Part]]) -> set[str]:
+        """The names of an addition that nothing else in its file uses, with parts put back."""
         edits = [one for one in self.put_back(chosen) if one.target.path == path]
         try:
             left = Counter(_WORD.findall(edit.splice(self.texts[path], edits)))
             left.subtract(_WORD.findall(text))
-            names = _defined(text)
-            return bool(names) and not any(left[name] > 0 for name in names)
+            return {name for name in _defined(text) if left[name] <= 0}
         except (edit.EditError, guard.SourceRejected):
-            return False
+            return set()
 
     def leaves_unused(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
         """Whether something that the code uses now is used no more with these parts put back."""
         idle = any(
-            self._is_idle(path, text, chosen) and not self._is_idle(path, text, ())
+            self._list_idle(path, text, chosen) - self._list_idle(path, text, ())
             for path, text in self.added
         )
         edits = (one for one in self.put_back(chosen) if one.target.kind != line_targets.KIND)

@@ -56,17 +56,24 @@ def mark_unfinished(
 
 
 def _noted(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
-    """What a function that the test executes and the commits wrote says of itself: TODO."""
+    """What a function that the test executes and the commits wrote says of itself: TODO, `pass`."""
     executed = suite.spectrum.list_lines(failure.test) if suite.spectrum is not None else {}
     for path, lines in sorted(tree.changed_lines().items()):
         for target in functions.read(path, tree.read(path)) if path in executed else ():
             inside = set(range(target.first_line, target.last_line + 1))
+            if target.kind != "function" or not executed[path] & inside:
+                continue
             text = target.source.splitlines()
             notes = [text[at - target.first_line] for at in sorted(lines & inside)]
-            note = next(filter(_NOTE.search, notes), None)
-            if note and target.kind == "function" and executed[path] & inside:
-                return _say(f"{path}::{target.qualname}", note)
+            note = next(filter(_NOTE.search, notes), "")
+            if note or (lines & inside and _is_stub(target, tree) and _is_meant(target, failure)):
+                return _say(f"{path}::{target.qualname}", note or text[-1])
     return ""
+
+
+def _is_meant(target: Target, failure: Failure) -> bool:
+    """Whether a test is about a function, by its name or its file's."""
+    return target.qualname.rpartition(".")[2].strip("_").lower() in failure.test.lower()
 
 
 def _missing(failure: Failure, tree: Tree) -> str:
@@ -90,7 +97,7 @@ def _say(name: str, line: str) -> str:
 
 
 def _is_stub(target: Target | None, tree: Tree) -> bool:
-    """Whether nothing but the `raise` is there, and no class of the tree is to fill it in."""
+    """Whether nothing but a `raise` or `pass` is there that no class of the tree fills in."""
     if target is None:
         return False
     try:
@@ -101,7 +108,7 @@ def _is_stub(target: Target | None, tree: Tree) -> bool:
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     plain = [part for part in node.body if not isinstance(part, ast.Expr)]
-    if len(plain) != 1 or not isinstance(plain[0], ast.Raise) or node.decorator_list:
+    if len(plain) != 1 or not isinstance(plain[0], ast.Raise | ast.Pass) or node.decorator_list:
         return False
     owner = target.qualname.rpartition(".")[0].rpartition(".")[2]
     return not (owner and _has_heirs(owner, tree))

@@ -327,6 +327,24 @@ def test_a_test_that_came_with_code_whose_author_noted_what_it_lacks(
 
 
 @pytest.mark.parametrize(
+    ("name", "body", "is_known"),
+    [("one", "pass", True), ("_one", '"Later."\n    pass', True), ("other", "pass", False),
+     ("one", "return 0", False)],
+    ids=["nothing", "a docstring", "not what the test is about", "something"],
+)  # fmt: skip
+def test_a_function_that_does_nothing_yet_is_not_written_yet(
+    tmp_path: Path, name: str, body: str, is_known: bool
+) -> None:
+    texts = {"shop.py": f"def {name}():\n    {body}\n", "tests/test_a.py": "def test_one(): ...\n"}
+    changed = (("shop.py", frozenset({1, 2})), ("tests/test_a.py", frozenset({1})))
+    tree = History(FolderTree.of(tmp_path, texts).root, lines=changed)
+    observed = replace(suite(), spectrum=Spectrum((("shop.py", 2),), {T: 1}))
+    item = Reproduced(Failure(T, "AssertionError", "assert None == 1"), "confirmed")
+    (found,) = unfinished_code.mark_unfinished([item], observed, tree)
+    assert (found.status == "explained") is is_known
+
+
+@pytest.mark.parametrize(
     ("message", "code", "is_known"),
     [
         ("'Bed' object has no attribute 'water'", "class Bed:\n    def area(self): ...\n", True),

@@ -30,6 +30,8 @@ _PLAIN = 2.2
 _LEFT = 4
 # Of the time left, what a proposer that streams may take while one that converses waits.
 _STREAMED = 0.2
+# Of the time left, what a search may take for tests that look out of date.
+_RECONCILED = 0.05
 # Candidates that took too long and are given more time when nothing else was found.
 _LATE = 40
 
@@ -82,9 +84,13 @@ def search_cluster(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        if cluster.id not in {*ledger.outdated, *ledger.unsure}:
+        if cluster.id not in ledger.unsure:
             search = _ClusterSearch(run, cluster, session, ledger, limits)
-            yield from _take_turns(search, proposers)
+            yield from (
+                _reconcile(search, proposers)
+                if cluster.id in ledger.outdated
+                else (_take_turns(search, proposers))
+            )
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for {cluster.failures[0].test} was ended: {why}")
@@ -98,6 +104,22 @@ def search_cluster(
             return
         best = replace(best, lacks=best.lacks or (UNCOMPARED,))
     yield best
+
+
+def _reconcile(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:
+    """The winners among the changes that rules make, with which the tests of both sides pass.
+
+    One that holds shows that tests which seem to contradict what their commit means do not.
+    """
+    run, ledger, cluster = search.run, search.ledger, search.cluster.id
+    part = replace(run, deadline=run.clock() + _RECONCILED * run.left())
+    rules = [proposer for proposer in proposers if proposer.streams]
+    for winner in _take_turns(replace(search, run=part), rules):
+        why = ledger.outdated.pop(cluster)
+        yield winner
+        if cluster in ledger.suggestions:
+            return
+        ledger.outdated[cluster] = why
 
 
 def _take_turns(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:

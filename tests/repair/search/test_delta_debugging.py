@@ -361,6 +361,12 @@ def test_an_import_that_comes_back_as_a_line_is_not_added_for_a_function_once_mo
             True,
         ),
         ("    return min(n, high)", "    return min(n, low)", "AssertionError", False),
+        (
+            "import math\n",
+            "import math\n\nLEAST = 0\nMOST = 7\nlabel = LEAST\n",
+            "AssertionError",
+            True,
+        ),
         ("def clamp(", "def _more(n):\n    return n + 1\n\n\ndef clamp(", "AssertionError", True),
     ],
 )
@@ -368,6 +374,8 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
     tmp_path: Path, old: str, new: str, kind: str, unsure: bool
 ) -> None:
     after = BEFORE.replace(old, new)
+    if "MOST" in new:
+        after = after.replace("min(n, high)", "min(n, MOST)")
     if "_more" in new:
         after = after.replace("min(n, high)", "_more(min(n, high))")
     (attempt,), _, ledger, _ = _reversals(tmp_path, after, _clamps, kind=kind)
@@ -395,6 +403,8 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("refactor: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
         ("perf(math): round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
         ("Simplify rounding", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("MAINT: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("chore(release): 2.0", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("refactor!: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("Test for more", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("Take 12 at most", (), True),
@@ -418,8 +428,9 @@ def test_what_a_commit_tells_users_of_a_function_may_be_meant(
         ("f'{n}: {low}'", "f'{low}: {n}'", "AssertionError", False),
         ("f'{n:02d}'", "f'{n:<2d}'", "AssertionError", False),
         ("d['low']", "d['lwo']", "KeyError", False),
+        ("f'{n}: {low}'", "f'{n} of {low}'", "DocTestFailure", True),
     ],
-    ids=["another text", "other values", "another format", "a key"],
+    ids=["another text", "other values", "another format", "a key", "shown in an example"],
 )
 def test_another_text_may_be_meant(
     tmp_path: Path, old: str, new: str, kind: str, unsure: bool

@@ -16,6 +16,7 @@ from heal_bot.core.model import (
     Candidate,
     Cause,
     Certificate,
+    ChangedFile,
     Cluster,
     Confirmed,
     Edit,
@@ -23,12 +24,14 @@ from heal_bot.core.model import (
     Memory,
     Patch,
     Proposal,
+    Regression,
     SuiteTotals,
     Suspect,
     Target,
     Verdict,
     digest_answer,
 )
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.repair.ranking.patch_ranking import LOOKUP
 from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_history import digest, extend_memory
@@ -78,16 +81,18 @@ def _search(
     memory: Memory | None = None,
     calls: Callable[[Sequence[Candidate]], Calls] = lambda candidates: Calls(),
     run: Run | None = None,
+    regressions: tuple[Regression, ...] = (),
+    guards: dict[str, Callable[[dict[str, Any]], bool]] | None = None,
 ) -> tuple[AttemptLog, list[Proposal], list[ExecSession]]:
     tree = FolderTree.of(tmp_path, {"m.py": SOURCE})
-    ledger = AttemptLog(tree, memory or Memory())
+    ledger = AttemptLog(tree, memory or Memory(), regressions=regressions)
     sessions: list[ExecSession] = []
     run = run or quiet_run()[0]
 
     def judge(cluster: Cluster, base: tuple[Edit, ...]) -> ExecSession:
         meant = {failure.test for failure in cluster.failures}
         chosen = {t: c for t, c in checks[cluster.id.rstrip("+")].items() if t in meant}
-        sessions.append(ExecSession(tree, "m.py", chosen, calls=calls))
+        sessions.append(ExecSession(tree, "m.py", chosen, guards or {}, calls=calls))
         return sessions[-1]
 
     offered = []
@@ -114,6 +119,27 @@ def test_the_cheapest_fix_is_offered_once_others_were_looked_for(tmp_path: Path)
     assert sessions[0].judged == 3
     assert [(s.family, s.tried, s.best_fixed) for s in ledger.searches] == [("edit", 3, 1)]
     assert ledger.stopped == "exhausted"
+
+
+@pytest.mark.parametrize("cold", [True, False], ids=["it holds", "it does not"])
+@pytest.mark.parametrize("new", ["abs(a - b) if a > b else a + b", "a * b"])
+def test_a_test_that_seems_to_contradict_its_commit_does_not_where_a_change_suits_both(
+    tmp_path: Path, new: str, cold: bool
+) -> None:
+    files = (
+        ChangedFile("m.py", SOURCE.replace("a - b", "a + b").encode(), SOURCE.encode()),
+        ChangedFile("tests/test_m.py", b"", b"def test_new():\n    pass\n"),
+    )
+    broke = Regression("a" * 40, "b" * 40, "Take", ("t::add",), True, files)
+    refused = Verdict(VerdictStatus.UNCONFIRMED, detail="not cold")
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", "t::add")], ListProposer([_change("add", "a - b", new)]),
+        {"add": ADD}, _confirmed if cold else lambda proposal: refused, regressions=(broke,),
+        guards={"tests/test_m.py::test_new": lambda m: m["add"](5, 2) == 3},
+    )  # fmt: skip
+    suits = "if" in new
+    assert len(offered) == suits
+    assert ("add" in ledger.outdated) != (suits and cold)
 
 
 @dataclass
