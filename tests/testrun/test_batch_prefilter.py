@@ -94,6 +94,16 @@ DRESSED = {
         "import m\ndef test_f(tmp_path):\n    (tmp_path / 'n').write_text('1')\n"
         "    assert m.f(int((tmp_path / 'n').read_text())) == 2, tmp_path\n"
     ),
+    "a folder that pytest clears": (
+        "import m, pytest\n@pytest.fixture(autouse=True)\ndef home(tmp_path, monkeypatch):\n"
+        "    monkeypatch.setenv('HOME', str(tmp_path))\n    return tmp_path\n"
+        "def test_f(tmp_path):\n    import os\n    assert os.environ['HOME'] == str(tmp_path)\n"
+        "    assert m.f(1) == 2\n"
+    ),
+    "a fixture whose end fails": (
+        "import m, pytest\n@pytest.fixture\ndef n():\n    yield 1\n    raise KeyError(1)\n"
+        "def test_f(n): assert m.f(n) == 2\n"
+    ),
     "a fixture for all tests that ends": (
         "import m, pytest\n@pytest.fixture(scope='session')\ndef n():\n    yield 1\n"
         "    m.SEEN.append(1)\n"
@@ -161,6 +171,14 @@ def test_what_still_fails_is_told_and_all_else_is_left_open(
     answer = prefiltered({**PLAIN, **DRESSED}[name])
     assert answer.how == "judged", answer.detail
     assert answer.prefiltered == tuple(TABLE.values())
+
+
+@pytest.mark.parametrize("name", DRESSED)
+def test_fixtures_are_set_up_anew_for_every_candidate(
+    name: str, prefiltered: Callable[..., JudgeResponse]
+) -> None:
+    answer = prefiltered(DRESSED[name], sources=(RIGHT, RIGHT, WRONG, RIGHT, RIGHT))
+    assert answer.prefiltered == ("open", "open", "failed", "open", "open")
 
 
 def test_a_loop_without_end_gets_what_the_call_of_its_test_took_not_what_pytest_may_take(

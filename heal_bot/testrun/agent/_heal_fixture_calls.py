@@ -23,12 +23,11 @@ class Call:
         try:
             hooks.pytest_runtest_setup(item=item)
             hooks.pytest_runtest_call(item=item)
-        except BaseException:
-            # How the test ended counts, whatever its fixtures say to that.
+        finally:
+            # How the test ended counts, whatever its fixtures say to that: `tmp_path` wants a
+            # report of a test that passed, and there is none.
             with contextlib.suppress(Exception):
                 self._down()
-            raise
-        self._down()
 
     def recover(self):
         """Take down what is still up after a call was cut short; Spoilt where that fails."""
@@ -41,5 +40,7 @@ class Call:
 
     def _down(self):
         item = self.item
-        item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
-        item._request, item.funcargs = False, None
+        try:
+            item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
+        finally:
+            item._request, item.funcargs = False, None
