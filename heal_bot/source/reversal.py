@@ -19,6 +19,7 @@ from heal_bot.source.tree_diff import (
     compare_versions,
     encode_lines,
     line_starts,
+    list_lost,
     parse_code,
 )
 
@@ -31,7 +32,8 @@ class ReversedChange:
     """What a commit changed, by the targets that have it now, and how many smallest parts it has.
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
-    `added` what it brought to the top of modules, with the path, `brought` the functions in that.
+    `added` what it brought to the top of modules, with the path, `brought` the functions in that,
+    `lost` single statements that went as it wrote others in their place.
     """
 
     places: tuple[tuple[Target, Part], ...]
@@ -40,6 +42,7 @@ class ReversedChange:
     texts: Mapping[str, str]
     added: tuple[tuple[str, str], ...]
     brought: tuple[Target, ...] = ()
+    lost: tuple[tuple[Target, Part], ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -198,6 +201,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     texts: dict[str, str] = {}
     added: list[tuple[str, str]] = []
     brought: list[Target] = []
+    lost: list[tuple[Target, Part]] = []
     leaves = 0
     for file in files:
         if paths.is_test(file.path) or not file.path.endswith(".py"):
@@ -229,7 +233,11 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-    return ReversedChange(tuple(places), leaves, imports, texts, tuple(added), tuple(brought))
+        for part in list_lost(before, after, now):
+            lost.extend(_placed(part, targets, starts))
+    return ReversedChange(
+        tuple(places), leaves, imports, texts, tuple(added), tuple(brought), tuple(lost)
+    )
 
 
 def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]:

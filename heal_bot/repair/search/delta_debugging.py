@@ -62,6 +62,8 @@ def find_reversals(
         if not fewest and len(code) < len(change.places):
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
+        if len(found) != 1 or not search.is_slip(found[0]):
+            found = search.passing([(one,) for one in change.lost])[:1] or found
         run.emit(
             SearchProgressed(
                 cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
@@ -134,7 +136,8 @@ class _Search:
 
     def halved(self, pieces: Pieces) -> bool:
         """Whether a part is but an expression of a statement that does not pass as a whole."""
-        whole = {part for _, top in self.change.places for part in _statements(top)}
+        tops = (*self.change.places, *self.change.lost)
+        whole = {part for _, top in tops for part in _statements(top)}
         return any(part not in whole for _, part in pieces)
 
     def is_slip(self, pieces: Pieces) -> bool:

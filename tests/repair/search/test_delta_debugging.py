@@ -470,6 +470,28 @@ def test_what_a_commit_says_in_a_docstring_may_be_meant(tmp_path: Path) -> None:
     assert "c1" in ledger.unsure
 
 
+@pytest.mark.parametrize(
+    ("lost", "found"),
+    [("box.append(0)", True), ("box[0] = 0", True), ("box = [0]", False), ("return box", False)],
+    ids=["a call", "an item", "a variable", "an end"],
+)
+def test_a_line_that_was_lost_in_a_rewrite_comes_back_without_the_rest(
+    tmp_path: Path, lost: str, found: bool
+) -> None:
+    source = "def fill(box, n):\n    {}\n    return box\n"
+    before = source.format(f"{lost}\n    for one in range(n):\n        box += [one]")
+    after = source.format("box += list(range(n))\n    box += []")
+
+    def fills(m: dict[str, Any]) -> bool:
+        box = m["fill"]([5], 1)
+        return bool(box in ([0, 0], [5, 0, 0], [0], [5]) and box != [5, 0])
+
+    _, texts, ledger, _ = _reversals(tmp_path, after, fills, before=before, title="Extend")
+    expected = source.format(f"{lost}\n    box += list(range(n))\n    box += []")
+    assert (texts == [expected]) is found
+    assert ("c1" in ledger.unsure) is not found
+
+
 def test_an_import_that_the_rest_of_the_commit_needs_stays(tmp_path: Path) -> None:
     after = BEFORE.replace("import math", "import math, os").replace(
         "def label", "SEP = os.sep\n\n\ndef label"
