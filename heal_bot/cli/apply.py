@@ -98,8 +98,9 @@ def _explain_nothing(record: OutcomeRecord, folder: Path) -> None:
     """Say that there is no verified patch, and what may be taken instead."""
     from heal_bot.report import causes
     from heal_bot.report.closing_lines import next_step
+    from heal_bot.report.status_sentences import describe_run
 
-    click.echo(for_log(f"nothing to apply: the run ended as {record.status}"))
+    click.echo(for_log(f"nothing to apply ({describe_run(record)})"))
     look = f"heal-bot explain {folder}"
     if record.choices:
         look = next_step(record, str(folder), look)

@@ -64,11 +64,12 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
 def render_headline(record: OutcomeRecord) -> str:
     """How the run ended, with its reason where neither the words nor the lines below say it."""
     said = describe_run(record)
-    told = record.reason.startswith(said.removeprefix("Fixes "))
+    counts = said.removeprefix("Fixes ")
+    told = record.reason.startswith(counts)
     below = record.patch is None and record.suggestion is not None
     if told or (below and record.status != "stale_test"):
         return said
-    return f"{said}: {one_line(record.reason, 500)}"
+    return f"{said}: {one_line(record.reason.partition(f': {counts}')[0], 500)}"
 
 
 def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
@@ -87,7 +88,7 @@ def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
         for place, test in enumerate(shown):
             lines.append(f"  {word}: {one_line(test)}{why if place == 0 else ''}")
         if len(told) > len(shown):
-            lines.append(f"  {word}: {len(told) - len(shown)} more, shown with -v")
+            lines.append(f"  {word}: {len(told) - len(shown)} more, shown by heal-bot explain")
     return lines
 
 
@@ -101,7 +102,7 @@ def render_change(diff: str, limit: int | None) -> list[str]:
         changed = [line for file in files for hunk in file.hunks for line in _hunk(file.path, hunk)]
     if limit is None or len(changed) <= limit + 1:
         return changed
-    return [*changed[:limit], f"    … {len(changed) - limit} more lines, shown with -v"]
+    return [*changed[:limit], f"    … {len(changed) - limit} more lines, shown by heal-bot explain"]
 
 
 def _hunk(path: str, hunk: Hunk) -> Iterator[str]:
@@ -192,7 +193,10 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         picks = [f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices]
         return "   or   ".join([*picks, "change the code, where neither is right"])
     if record.suggestion is not None and record.status == "stale_test":
-        return "change the tests if the commit means what it changed; else take the change"
+        return (
+            "change the tests if the commit means what it changed, take the change if not, or mend"
+            " the commit's own lines where both are right"
+        )
     if record.suggestion is not None:
         return "take the change if it is what you mean, or change the code and heal again"
     known = {

@@ -28,24 +28,26 @@ _LOST_NAMES = frozenset({
 })  # fmt: skip
 
 
-def is_slip(
-    edits: Sequence[Edit], regression: Regression, kinds: Set[str], *, unused: bool
-) -> bool:
-    """Whether edits that take back a part of a commit look as if nobody meant that part.
+def explain_meant(
+    edits: Sequence[Edit], regression: Regression, kinds: Set[str], *, unused: bool, tested: bool
+) -> str:
+    """Why a part of a commit that edits take back looks meant; '' for what looks like a slip.
 
-    It is a lost name, by the `kinds` of the failures, or one statement. What the commit brought for
-    that statement alone would be `unused` then, and it tells nobody of a change. Nobody writes
-    another text, or raises another exception, by a slip. A title that says that nothing changes is
-    believed.
+    A slip is a lost name, by the `kinds` of the failures, or one statement. Nobody writes another
+    text, or raises another exception, by a slip; what the commit brought for that statement alone
+    would be `unused` without it; or the commit tells somebody of the change. Two things count more:
+    a title which says that nothing changes, and a test of the commit that executes the part and
+    passes with and without it (`tested`), so that it is not what the commit means.
     """
-    if _SAME.match(regression.title) or kinds <= _LOST_NAMES:
-        return True
-    return (
-        not unused
-        and _is_one_statement(edits)
-        and not _is_reworded(edits, texts=kinds <= CLAIMS)
-        and not _is_announced(edits, regression.files, regression.title)
-    )
+    if tested or _SAME.match(regression.title) or kinds <= _LOST_NAMES:
+        return ""
+    if not _is_one_statement(edits):
+        return "it takes back more than one statement"
+    if unused:
+        return "something that the commit brought for it would be left unused"
+    if _is_reworded(edits, texts=kinds <= CLAIMS):
+        return "the commit wrote another text or exception"
+    return _find_announcement(edits, regression.files, regression.title)
 
 
 def list_added_lines(file: ChangedFile) -> Iterator[str]:
@@ -101,25 +103,27 @@ def _without_words(source: str, texts: bool) -> str:
     return ast.dump(tree)
 
 
-def _is_announced(edits: Iterable[Edit], files: Sequence[ChangedFile], title: str) -> bool:
-    """Whether a commit told users of a function or its new value, or changed its docstring.
+def _find_announcement(edits: Iterable[Edit], files: Sequence[ChangedFile], title: str) -> str:
+    """Where a commit tells of a function or its new value, in docs or docstring; else ''.
 
     A value counts in the title too, which names what it changes whether or not it means to.
     """
-    shown = [file for file in files if paths.tells_users(file.path)]
-    told = _list_words(line for file in shown for line in list_added_lines(file))
+    told = {file.path: _list_words(list_added_lines(file))
+            for file in files if paths.tells_users(file.path)}  # fmt: skip
     for one in edits:
         target = one.target
         if target.kind == line_targets.KIND:
             continue
-        if target.qualname.rpartition(".")[2].strip("_").lower() in told:
-            return True
+        name = target.qualname.rpartition(".")[2]
         values = _list_values(target.source) - _list_values(one.new_source)
-        if values & (told | _list_words([title])):
-            return True
+        for path, words in told.items():
+            if {name.strip("_").lower(), *values} & words:
+                return f"the commit tells of `{name}` in {path}"
+        if values & _list_words([title]):
+            return "the commit's title has the new value"
         if any(file.path == target.path and _has_new_docstring(target, file) for file in files):
-            return True
-    return False
+            return f"the commit describes `{name}` anew"
+    return ""
 
 
 def _list_words(lines: Iterable[str]) -> set[str]:

@@ -34,7 +34,7 @@ _ENVIRONMENT = re.compile(r"PYTEST_PLUGINS\s*=\s*([\w.,]+)")
 # Where a project tells its users what is another now.
 _TELLS = re.compile(
     r"(?i)(?:^|/)(?:change(?:s|log)|history|news|readme|release)[^/]*\Z"
-    r"|^docs?/.*\.(?:md|rst|txt)\Z"
+    r"|^docs?/.*\.(?:md|rst|txt)\Z|(?:^|/)(?:newsfragments|news|change(?:s|log)(?:\.d)?)/[^/]+\Z"
 )
 _CI = (".github/", ".gitlab-ci", ".circleci/", ".buildkite/", "azure-pipelines", ".travis")
 _RUNNERS = frozenset(["Makefile", "justfile", "noxfile.py", "tox.ini", "Jenkinsfile"])

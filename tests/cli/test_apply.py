@@ -114,7 +114,7 @@ def test_without_a_pick_a_question_applies_nothing_and_names_both_commands(
     said = apply(tmp_path, tree, records.asked("1" * 40))
     take = f"heal-bot apply --bundle {tmp_path / 'bundle'} --pick"
     assert said.splitlines() == [
-        "nothing to apply: the run ended as needs_answer",
+        "nothing to apply (Two changes pass: one answer decides)",
         f"next: {take} A   or   {take} B   or   change the code, where neither is right",
     ]  # fmt: skip
     assert (tree / "shop/pricing.py").read_text() == records.BROKEN
@@ -171,4 +171,4 @@ def test_a_path_that_no_patch_has_is_refused(tmp_path: Path, tree: Path, path: s
 
 def test_an_outcome_without_a_patch_applies_nothing(tmp_path: Path, tree: Path) -> None:
     values = records.data("1" * 40) | {"patch": None, "status": "flaky"}
-    assert "nothing to apply: the run ended as flaky" in apply(tmp_path, tree, values)
+    assert "nothing to apply (Flaky" in apply(tmp_path, tree, values)

@@ -130,7 +130,7 @@ def test_a_patch_is_shown_with_its_place_and_the_changed_lines() -> None:
 def test_a_long_change_is_cut_unless_asked_for() -> None:
     after = records.BROKEN.replace("RATE = 2", "\n".join(f"R{n} = {n}" for n in range(40)))
     data = records.data(BASE, after=after)
-    assert "    … 26 more lines, shown with -v" in told(data)
+    assert "    … 26 more lines, shown by heal-bot explain" in told(data)
     assert "    +R39 = 39" in told(data, verbose=True)
 
 
@@ -155,7 +155,7 @@ def test_a_reason_that_tests_share_is_told_once() -> None:
     data["failures"] = [{**left, "test": f"tests/test_a.py::test_{n}"} for n in range(20)]
     lines = told(data)
     assert sum("no candidate" in line for line in lines) == 1
-    assert "  still failing: 12 more, shown with -v" in lines
+    assert "  still failing: 12 more, shown by heal-bot explain" in lines
 
 
 def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_nothing() -> None:
@@ -223,3 +223,11 @@ def test_where_code_or_test_is_asked_the_reason_stands_in_the_first_line() -> No
     assert lines[0] == "Unsure: code or test: `b` broke it"
     assert "  but it may be meant" in lines
     assert lines[-1].startswith("next: change the tests if the commit means what it changed")
+
+
+def test_the_headline_counts_once_and_says_what_is_taken_back() -> None:
+    data = records.data(BASE)
+    counted = told(data)[0]
+    taken = told(data | {"reason": f"takes back the code of 1ecb1d1: {data['reason']}"})[0]
+    assert counted.startswith("Fixes 1 of 2 failing tests")
+    assert taken == "Fixes 1 of 2 failing tests: takes back the code of 1ecb1d1"

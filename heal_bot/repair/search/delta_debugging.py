@@ -33,7 +33,7 @@ _WIDTH = 400
 _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
-_MEANT = "it looks like a change that was meant, and not like a slip"
+_MEANT = "it looks like a change that was meant"
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
 Piece = tuple[Target, Part]
@@ -62,7 +62,7 @@ def find_reversals(
         if not fewest and len(code) < len(change.places):
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
-        if len(found) != 1 or not search.is_slip(found[0]):
+        if len(found) != 1 or search.explain_meant(found[0]):
             found = search.passing([(one,) for one in change.lost])[:1] or found
         run.emit(
             SearchProgressed(
@@ -79,11 +79,11 @@ def find_reversals(
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
             lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
-            if len(found) == 1 and not search.is_slip(pieces):
-                lacks = (*lacks, _MEANT)
+            if len(found) == 1 and (why := search.explain_meant(pieces)):
+                lacks = (*lacks, f"{_MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
-                    f"{regression.said}. If it means what it changed, the tests are out of date; if"
-                    " not, it is to be taken back"
+                    f"{regression.said}. If it means what it changed ({why}), the tests are out of"
+                    " date; if not, it is to be taken back"
                 )
             yield search.attempt(pieces, lacks or None)
 
@@ -93,6 +93,13 @@ def _statements(part: Part) -> Iterator[Part]:
     yield part
     for inner in () if part.atomic else part.parts:
         yield from _statements(inner)
+
+
+def _list_lines(target: Target, part: Part) -> range:
+    """The lines that a part of a target stands in."""
+    data = target.source.encode("utf-8", "surrogatepass")
+    first, last = (data.count(b"\n", 0, at) for at in (part.start, max(part.start, part.end - 1)))
+    return range(target.first_line + first, target.first_line + last + 1)
 
 
 def _size(pieces: Pieces) -> tuple[int, int]:
@@ -135,16 +142,36 @@ class _Search:
         return smaller or ({pieces} if together else set())
 
     def halved(self, pieces: Pieces) -> bool:
-        """Whether a part is but an expression of a statement that does not pass as a whole."""
+        """Whether a part is but an expression of a statement that does not pass as a whole.
+
+        A test of the commit that passes with it vouches for the mixture.
+        """
         tops = (*self.change.places, *self.change.lost)
         whole = {part for _, top in tops for part in _statements(top)}
-        return any(part not in whole for _, part in pieces)
+        return not self.is_tested(pieces) and any(part not in whole for _, part in pieces)
 
-    def is_slip(self, pieces: Pieces) -> bool:
-        """Whether what is put back looks like a slip."""
+    def explain_meant(self, pieces: Pieces) -> str:
+        """Why what is put back looks meant; '' for a slip."""
         kinds = {failure.kind for failure in self.cluster.failures}
         edits, unused = self.change.put_back(pieces), self.change.leaves_unused(pieces)
-        return change_intent.is_slip(edits, self.regression, kinds, unused=unused)
+        tested = self.is_tested(pieces)
+        return change_intent.explain_meant(
+            edits, self.regression, kinds, unused=unused, tested=tested
+        )
+
+    def is_tested(self, pieces: Pieces) -> bool:
+        """Whether a test that the commit brought, and that passes, executes what is put back."""
+        spectrum, brought = self.ledger.spectrum, brought_tests(self.regression.files)
+        if spectrum is None or not brought:
+            return False
+        tests = [test for test in self.ledger.passed if test.partition("[")[0] in brought]
+        ran = [spectrum.list_lines(test) for test in tests]
+        return any(
+            lines.get(target.path, set()) & set(_list_lines(target, cut))
+            for target, part in pieces
+            for cut in part.cuts()
+            for lines in ran
+        )
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from heal_bot.core.model import Attempt, ChangedFile, Cluster, Failure, Regression
+from heal_bot.core.model import Attempt, ChangedFile, Cluster, Failure, Regression, Spectrum
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.source import edit
 from heal_bot.source.reversal import explain_refusal, survey_change
 from tests.fakes import ExecSession, FolderTree, quiet_run
 
-TEST = "tests/test_m.py::test_m"
+TEST, NEW = "tests/test_m.py::test_m", "tests/test_m.py::test_new"
 Check = Callable[[dict[str, Any]], bool]
 BEFORE = '''import math
 
@@ -40,13 +40,16 @@ def label(n):
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
-    title: str = "Raise it",
+    title: str = "Raise it", ran: int = 0,
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
+    """Reversals of a commit that made `after`; a test that it brought executes the line `ran`."""
     tree = FolderTree.of(tmp_path, {"m.py": now or after})
     files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
     regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
-    ledger = AttemptLog(tree, regressions=(regression,))
-    guards = {"tests/test_m.py::test_new": guard} if guard else {}
+    spectrum = Spectrum((("m.py", ran),), {NEW: 1})
+    passed = frozenset({NEW})
+    ledger = AttemptLog(tree, regressions=(regression,), spectrum=spectrum, passed=passed)
+    guards = {NEW: guard} if guard else {}
     session = ExecSession(tree, "m.py", {TEST: check}, guards)
     cluster = Cluster("c1", (Failure(TEST, kind, "assert"),), ())
     run, _ = quiet_run()
@@ -182,7 +185,7 @@ def test_where_a_test_of_the_commit_needs_the_change_the_failing_one_is_out_of_d
         tmp_path, after, _clamps, lambda m: m["clamp"](99, 0, 9) == 99, tests=(brought,)
     )
     assert found == []
-    assert "tests/test_m.py::test_new fails, which the same commit brought" in ledger.outdated["c1"]
+    assert f"{NEW} fails, which the same commit brought" in ledger.outdated["c1"]
 
 
 def test_nothing_is_judged_where_the_commit_changed_no_function(tmp_path: Path) -> None:
@@ -380,10 +383,10 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         after = after.replace("min(n, high)", "_more(min(n, high))")
     (attempt,), _, ledger, _ = _reversals(tmp_path, after, _clamps, kind=kind)
     assert ("c1" in ledger.unsure) == unsure
-    assert attempt.lacks == (
-        ("it looks like a change that was meant, and not like a slip",) if unsure else None
-    )
+    assert bool(attempt.lacks) == unsure
     if unsure:
+        assert attempt.lacks is not None
+        assert attempt.lacks[0].startswith("it looks like a change that was meant: ")
         assert ledger.unsure["c1"].startswith("`bbbbbbb` (Raise it) broke this test")
 
 
@@ -441,6 +444,20 @@ def test_another_text_may_be_meant(
         return bool(m["show"](7) == eval(old, {"n": 7, "low": 5, "d": {"low": 1}}))
 
     _, _, ledger, _ = _reversals(tmp_path, source % new, shows, before=source % old, kind=kind)
+    assert ("c1" in ledger.unsure) == unsure
+
+
+@pytest.mark.parametrize(
+    ("ran", "new", "unsure"),
+    [(12, "test_new", False), (13, "test_new", False), (6, "test_new", True), (12, "other", True)],
+    ids=["its first line", "its last line", "another function", "a test that it did not bring"],
+)
+def test_what_a_test_of_the_commit_passes_with_and_without_was_not_meant(
+    tmp_path: Path, ran: int, new: str, unsure: bool
+) -> None:
+    after = BEFORE.replace("return min(n, high)", "n = n // 2\n    return n")
+    tests = ChangedFile("tests/test_m.py", b"", f"def {new}():\n    pass\n".encode())
+    _, _, ledger, _ = _reversals(tmp_path, after, _clamps, tests=(tests,), ran=ran)
     assert ("c1" in ledger.unsure) == unsure
 
 
