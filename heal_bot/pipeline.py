@@ -40,6 +40,7 @@ from heal_bot.verification import (
     older_python,
     reproduction,
     stale_test_history,
+    stored_expectations,
     suite_time_budget,
 )
 from heal_bot.verification.baseline import remark_on_ids, reproduce
@@ -204,9 +205,9 @@ def _find_changes(request: HealRequest, seen: Reproduction) -> tuple[Baseline, H
     known = replace(hints, plugins=(*hints.plugins, *added))
     versions = non_code_causes.select_versions(baseline, context.tree, context.env)
     history = find_changes(context, request.good, request.green, baseline, known, versions)
-    baseline = stale_test_history.find_outdated(
-        package_bisection.mark_explained(baseline, history.packages), history, context.tree
-    )
+    baseline = package_bisection.mark_explained(baseline, history.packages)
+    baseline = stored_expectations.mark_stale(baseline, history.regressions)
+    baseline = stale_test_history.find_outdated(baseline, history, context.tree)
     if not history.regressions:
         baseline = older_python.compare_pythons(context, baseline, hints)
     return baseline, history
@@ -234,7 +235,8 @@ def _open_log(
     return AttemptLog(
         context.tree, remembered, request.instruction, env.lock_hash, lab,
         found.history.regressions, baseline.suite.spectrum, request.paths, env.version,
-        baseline.passed, least, notes=[*notes, *remark_on_ids(baseline.unsteady)],
+        baseline.passed, least, stored=baseline.stored,
+        notes=[*notes, *remark_on_ids(baseline.unsteady)],
     )  # fmt: skip
 
 

@@ -11,17 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from heal_bot.core.model import ChangedFile, Edit, Regression, Target
 from heal_bot.core.statuses import CLAIMS
 from heal_bot.source import functions, guard, line_targets, paths
-from heal_bot.source.reversal import find_version
+from heal_bot.source.reversal import brought_tests, find_version
 
 _WORD = re.compile(r"\w+")
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
-# write them.
+# write them. What is faster may be told to users, what is written otherwise is not.
+_START = r"(?!\w+(?:\([^)]*\))?!)"
 _SAME = re.compile(
-    r"(?!\w+(?:\([^)]*\))?!)"
-    r"(?:(?:MAINT|perf|refactor|style)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|speed up|tid(?:y|ied))",
+    rf"{_START}(?:(?:MAINT|refactor|style)(?:\([^)]*\))?:"
+    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied))",
     re.IGNORECASE,
 )
+_FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)
 _LOST_NAMES = frozenset({
     "ImportError", "IndentationError", "ModuleNotFoundError", "NameError", "SyntaxError",
     "UnboundLocalError",
@@ -29,25 +30,41 @@ _LOST_NAMES = frozenset({
 
 
 def explain_meant(
-    edits: Sequence[Edit], regression: Regression, kinds: Set[str], *, unused: bool, tested: bool
-) -> str:
+    edits: Sequence[Edit], regression: Regression, kinds: Set[str], *, unused: bool, tested: bool,
+    whole: bool,
+) -> str:  # fmt: skip
     """Why a part of a commit that edits take back looks meant; '' for what looks like a slip.
 
     A slip is a lost name, by the `kinds` of the failures, or one statement. Nobody writes another
-    text, or raises another exception, by a slip; what the commit brought for that statement alone
-    would be `unused` without it; or the commit tells somebody of the change. Two things count more:
-    a title which says that nothing changes, and a test of the commit that executes the part and
-    passes with and without it (`tested`), so that it is not what the commit means.
+    text, raises another exception, or adds a statement and nothing else (`whole`) by a slip; what
+    the commit brought for that statement alone would be `unused` without it; or the commit tells
+    somebody of the change. Two things count more: a title which says that nothing changes, and a
+    test of the commit that executes the part and passes with and without it (`tested`), so that it
+    is not what the commit means.
     """
-    if tested or _SAME.match(regression.title) or kinds <= _LOST_NAMES:
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
+    files, title = regression.files, regression.title
+    if tested or kinds <= _LOST_NAMES or _FASTER.match(title):
         return ""
-    if not _is_one_statement(edits):
+    if said := _find_told(code, files):
+        return said
+    if _SAME.match(title):
+        return ""
+    if not _is_one_statement(code):
         return "it takes back more than one statement"
-    if unused:
+    if unused or any(one.imports for one in code):
         return "something that the commit brought for it would be left unused"
-    if _is_reworded(edits, texts=kinds <= CLAIMS):
+    if whole and code and all(_is_addition(one) for one in code):
+        return "it is all that the commit added"
+    if _is_reworded(code, texts=kinds <= CLAIMS):
         return "the commit wrote another text or exception"
-    return _find_announcement(edits, regression.files, regression.title)
+    return _find_value(code, files, title)
+
+
+def may_be_slip(regression: Regression) -> bool:
+    """Whether a commit says that it changes nothing, or shows by its tests what it means."""
+    title = regression.title
+    return bool(_SAME.match(title) or _FASTER.match(title) or brought_tests(regression.files))
 
 
 def list_added_lines(file: ChangedFile) -> Iterator[str]:
@@ -56,9 +73,8 @@ def list_added_lines(file: ChangedFile) -> Iterator[str]:
     yield from Counter(file.after.decode(errors="replace").splitlines()) - known
 
 
-def _is_one_statement(edits: Sequence[Edit]) -> bool:
-    """Whether edits change, add or drop one statement and no more, or none but imports."""
-    code = [one for one in edits if one.target.kind != line_targets.KIND]
+def _is_one_statement(code: Sequence[Edit]) -> bool:
+    """Whether edits change, add or drop one statement and no more, or none at all."""
     changed = [
         (b - a, d - c)
         for one in code
@@ -68,15 +84,20 @@ def _is_one_statement(edits: Sequence[Edit]) -> bool:
     return not code or (len(changed) == 1 and max(changed[0]) == 1)
 
 
+def _is_addition(one: Edit) -> bool:
+    """Whether what an edit takes back was added, and nothing went for it."""
+    tags = {tag for tag, *_ in _compare_statements(one.target.source, one.new_source)}
+    return tags <= {"equal", "delete"}
+
+
 def _compare_statements(old: str, new: str) -> Sequence[tuple[str, int, int, int, int]]:
     """What differs between sources, statement by statement, whatever the layout."""
     before, after = (ast.unparse(guard.parse_part(text)).splitlines() for text in (old, new))
     return difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
 
 
-def _is_reworded(edits: Iterable[Edit], *, texts: bool) -> bool:
+def _is_reworded(code: Sequence[Edit], *, texts: bool) -> bool:
     """Whether edits change nothing but which exceptions are raised, and with `texts` literals."""
-    code = [one for one in edits if one.target.kind != line_targets.KIND]
     return bool(code) and all(
         _without_words(one.target.source, texts) == _without_words(one.new_source, texts)
         for one in code
@@ -103,27 +124,49 @@ def _without_words(source: str, texts: bool) -> str:
     return ast.dump(tree)
 
 
-def _find_announcement(edits: Iterable[Edit], files: Sequence[ChangedFile], title: str) -> str:
-    """Where a commit tells of a function or its new value, in docs or docstring; else ''.
+def _find_told(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
+    """Where a commit tells users of a function by its name; '' for nowhere."""
+    names = {one.target.qualname.rpartition(".")[2] for one in code}
+    for path, words in _told(files).items():
+        if found := sorted(name for name in names if name.strip("_").lower() in words):
+            return f"the commit tells of `{found[0]}` in {path}"
+    return ""
+
+
+def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) -> str:
+    """Where a commit tells of a new value, or that values changed, in docs or docstring; else ''.
 
     A value counts in the title too, which names what it changes whether or not it means to.
     """
-    told = {file.path: _list_words(list_added_lines(file))
-            for file in files if paths.tells_users(file.path)}  # fmt: skip
-    for one in edits:
-        target = one.target
-        if target.kind == line_targets.KIND:
-            continue
-        name = target.qualname.rpartition(".")[2]
-        values = _list_values(target.source) - _list_values(one.new_source)
+    told = _told(files)
+    for one in code:
+        values = _list_values(one.target.source) - _list_values(one.new_source)
         for path, words in told.items():
-            if {name.strip("_").lower(), *values} & words:
-                return f"the commit tells of `{name}` in {path}"
+            if values & words:
+                return f"the commit tells of the new value in {path}"
         if values & _list_words([title]):
             return "the commit's title has the new value"
-        if any(file.path == target.path and _has_new_docstring(target, file) for file in files):
-            return f"the commit describes `{name}` anew"
+        if any(f.path == one.target.path and _has_new_docstring(one.target, f) for f in files):
+            return f"the commit describes `{one.target.qualname}` anew"
+    changed = next((path for path in told if not path.lower().startswith("readme")), "")
+    if changed and code and all(_is_revalued(one) for one in code):
+        return f"the commit changed a value, and {changed}"
     return ""
+
+
+def _told(files: Sequence[ChangedFile]) -> dict[str, set[str]]:
+    """The words that a commit brought to each file that tells users."""
+    shown = (file for file in files if paths.tells_users(file.path))
+    return {file.path: _list_words(list_added_lines(file)) for file in shown}
+
+
+def _is_revalued(one: Edit) -> bool:
+    """Whether an edit changes nothing but literals."""
+    trees = [guard.parse_part(source) for source in (one.target.source, one.new_source)]
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Constant):
+            node.value = 0
+    return ast.dump(trees[0]) == ast.dump(trees[1])
 
 
 def _list_words(lines: Iterable[str]) -> set[str]:

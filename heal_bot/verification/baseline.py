@@ -103,7 +103,7 @@ def reproduce(
         for f in failures
     )
     reproduced = unfinished_code.mark_unfinished(reproduced, suite, tree)
-    reproduced = stored_expectations.mark_stale(reproduced, suite, tree)
+    stored = stored_expectations.find_stored(reproduced, suite, tree)
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
     for remark in remark_on_ids(unsteady):
@@ -112,7 +112,7 @@ def reproduce(
         # A memo that an earlier test filled keeps a test of the suite out of a function.
         joined = suite.spectrum.joined(trials.spectrum, known[:_JOINED])
         suite = replace(suite, spectrum=joined)
-    return Baseline(reproduced, suite, 1 + trials.runs, selected, unsteady)
+    return Baseline(reproduced, suite, 1 + trials.runs, selected, unsteady, stored=stored)
 
 
 def remark_on_ids(functions: Sequence[str]) -> tuple[str, ...]:

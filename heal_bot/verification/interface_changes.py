@@ -13,7 +13,7 @@ from heal_bot.source import functions, guard, paths
 
 _WORD = re.compile(r"\w+")
 # How a call in the old form ends, in the test itself.
-_KINDS = frozenset({"TypeError", "AttributeError", "ImportError", "NameError"})
+_KINDS = frozenset({"TypeError", "AttributeError", "Failed", "ImportError", "NameError"})
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 

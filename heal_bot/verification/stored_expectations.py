@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from heal_bot.core.model import Failure, Reproduced, Spectrum, SuiteRun, Target
+from heal_bot.core.model import (
+    Baseline,
+    Failure,
+    Regression,
+    Reproduced,
+    Spectrum,
+    SuiteRun,
+    Target,
+)
 from heal_bot.core.statuses import FailureStatus
 from heal_bot.ports import Tree
-from heal_bot.source import doctest_output, functions, guard, paths
+from heal_bot.source import change_intent, doctest_output, functions, guard, paths
 from heal_bot.verification import raise_location
 
 _DOCTESTS = frozenset({"DocTestFailure", "MultipleDoctestFailures"})
@@ -57,19 +65,27 @@ _KINDS = (
 )  # fmt: skip
 
 
-def mark_stale(
-    reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree
-) -> tuple[Reproduced, ...]:
-    """The same, with stored expectations that a change left behind marked `stale_test`.
+def find_stored(reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree) -> Mapping[str, str]:
+    """The failing tests whose stored expectations a change left behind, and why each.
 
     Another kind of test that fails as well speaks for a fault of the code, as does a commit that
     changed what is expected.
     """
     confirmed = [item.failure for item in reproduced if item.confirmed]
     reasons = {failure.test: _left_behind(failure, suite, tree) for failure in confirmed}
-    if not all(reasons.values()):
-        return tuple(reproduced)
-    return tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in reproduced)
+    return reasons if all(reasons.values()) else {}
+
+
+def mark_stale(baseline: Baseline, regressions: Sequence[Regression]) -> Baseline:
+    """The baseline, with the tests of stored expectations `stale_test`.
+
+    One stays that broke by a commit which says that nothing changes, or has tests of its own: what
+    it changed may be a slip.
+    """
+    open_ = {t for one in regressions if change_intent.may_be_slip(one) for t in one.tests}
+    reasons = {test: why for test, why in baseline.stored.items() if test not in open_}
+    marked = (item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
+    return replace(baseline, reproduced=tuple(marked))
 
 
 def _left_behind(failure: Failure, suite: SuiteRun, tree: Tree) -> str:

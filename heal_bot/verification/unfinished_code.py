@@ -107,11 +107,17 @@ def _is_stub(target: Target | None, tree: Tree) -> bool:
     node = body[0].body[0] if isinstance(body[0], ast.If) else body[0]
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    plain = [part for part in node.body if not isinstance(part, ast.Expr)]
-    if len(plain) != 1 or not isinstance(plain[0], ast.Raise | ast.Pass) or node.decorator_list:
+    plain = [part for part in node.body if not _is_constant(part)]
+    left = not plain or (len(plain) == 1 and isinstance(plain[0], ast.Raise | ast.Pass))
+    if not left or node.decorator_list:
         return False
     owner = target.qualname.rpartition(".")[0].rpartition(".")[2]
     return not (owner and _has_heirs(owner, tree))
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or `...`."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _has_heirs(name: str, tree: Tree) -> bool:

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.model import (
+    Baseline,
     CaseResult,
+    ChangedFile,
     Environment,
     Failure,
     Frame,
     Origin,
+    Regression,
     Removal,
     Reproduced,
     Spectrum,
@@ -411,10 +414,34 @@ def test_an_expectation_that_is_kept_elsewhere(
     assert named in item.failure.reason
 
 
-def _stored(tree: FolderTree, failures: tuple[Failure, ...]) -> tuple[Reproduced, ...]:
+def _stored(
+    tree: FolderTree, failures: tuple[Failure, ...], regressions: tuple[Regression, ...] = ()
+) -> tuple[Reproduced, ...]:
     ran = replace(suite(), spectrum=Spectrum((("shop.py", 1),), {T: 1}))
     red = tuple(Reproduced(failure, "confirmed") for failure in failures)
-    return stored_expectations.mark_stale(red, ran, tree)
+    stored = stored_expectations.find_stored(red, ran, tree)
+    baseline = Baseline(red, ran, 1, stored=stored)
+    return stored_expectations.mark_stale(baseline, regressions).reproduced
+
+
+@pytest.mark.parametrize(
+    ("title", "tests", "status"),
+    [
+        ("Show more", "", "stale_test"),
+        ("Clean up render()", "", "confirmed"),
+        ("perf: render once", "", "confirmed"),
+        ("Show more", "def test_new(): ...", "confirmed"),
+    ],
+)
+def test_an_expectation_is_not_called_stale_where_its_commit_may_have_slipped(
+    tmp_path: Path, title: str, tests: str, status: str
+) -> None:
+    texts = {"shop.py": "", "tests/test_a.py": GOLDEN, "tests/golden/page.html": "a"}
+    changes = (ChangedFile("tests/test_b.py", b"", tests.encode()),)
+    broke = Regression("a" * 40, "b" * 40, title, (T,), True, changes)
+    failure = Failure(T, "AssertionError", "assert 'b' == 'a'", (TEST,))
+    (item,) = _stored(FolderTree.of(tmp_path, texts), (failure,), (broke,))
+    assert item.status == status
 
 
 @pytest.mark.parametrize(

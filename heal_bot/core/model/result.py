@@ -75,7 +75,8 @@ class Baseline:
 
     `selected` are the tests that ran where the whole suite does not fit into the time given,
     `unsteady` the functions whose ids were seen to change from run to run, `outdated` the tests
-    that contradict what the commit which broke them says that it means.
+    that contradict what the commit which broke them says that it means, `stored` those that only
+    hold the output against a stored one, each with what to do where the change is meant.
     """
 
     reproduced: tuple[Reproduced, ...]
@@ -84,6 +85,7 @@ class Baseline:
     selected: tuple[str, ...] | None = None
     unsteady: tuple[str, ...] = ()
     outdated: tuple[str, ...] = ()
+    stored: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:

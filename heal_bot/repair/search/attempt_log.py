@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import AttemptJudged, Noted, ProposalConfirmed, Run
@@ -51,6 +51,7 @@ class AttemptLog:
     python: str = ""
     passed: frozenset[str] = frozenset()
     min_confidence: float = SURE
+    stored: Mapping[str, str] = field(default_factory=dict)
     outdated: dict[str, str] = field(default_factory=dict)
     unsure: dict[str, str] = field(default_factory=dict)
     bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)

@@ -73,7 +73,8 @@ def search_cluster(
     """The winners of one cluster: full fixes, the best first, at last a good partial one.
 
     Those that lack evidence are winners too: where one holds it is a suggestion, and the search
-    goes on with the next proposer, which does not see it.
+    goes on with the next proposer, which does not see it. For an output that is stored nothing but
+    a slip of a commit is looked for.
     """
     ledger.bases[cluster.id] = base
     if not cluster.suspects:
@@ -84,13 +85,13 @@ def search_cluster(
     with judge(cluster, base) as session:
         if any(proposer.streams for proposer in proposers):
             yield from find_reversals(run, cluster, session, ledger)
-        if cluster.id not in ledger.unsure:
+        stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
+        if all(stored):
+            ledger.outdated.setdefault(cluster.id, stored[0])
+        elif cluster.id not in ledger.unsure:
             search = _ClusterSearch(run, cluster, session, ledger, limits)
-            yield from (
-                _reconcile(search, proposers)
-                if cluster.id in ledger.outdated
-                else (_take_turns(search, proposers))
-            )
+            seek = _reconcile if cluster.id in ledger.outdated else _take_turns
+            yield from seek(search, proposers)
     if run.over():
         why = "interrupted" if run.stopped() else "budget"
         ledger.stop(run, why, f"the search for {cluster.failures[0].test} was ended: {why}")

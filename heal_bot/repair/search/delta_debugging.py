@@ -7,6 +7,7 @@ expressions in those that matter; at each level as few as do (Zeller and Hildebr
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -64,6 +65,7 @@ def find_reversals(
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
         if len(found) != 1 or search.explain_meant(found[0]):
             found = search.passing([(one,) for one in change.lost])[:1] or found
+        found = [search.widen(pieces) for pieces in found]
         run.emit(
             SearchProgressed(
                 cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
@@ -93,6 +95,16 @@ def _statements(part: Part) -> Iterator[Part]:
     yield part
     for inner in () if part.atomic else part.parts:
         yield from _statements(inner)
+
+
+def _text(target: Target, part: Part) -> str:
+    """What stands where a part is put back."""
+    data = target.source.encode("utf-8", "surrogatepass")
+    return data[part.start : part.end].decode("utf-8", "surrogatepass")
+
+
+def _words(source: str) -> set[str]:
+    return set(re.findall(r"\w+", source))
 
 
 def _list_lines(target: Target, part: Part) -> range:
@@ -141,6 +153,25 @@ class _Search:
         smaller = self.reduce(below) if below != pieces else set()
         return smaller or ({pieces} if together else set())
 
+    def widen(self, pieces: Pieces) -> Pieces:
+        """The parts, and the others that use a function which the commit brought and they use.
+
+        What is wrong with it is wrong at each place, also where no test fails.
+        """
+        brought = {target.qualname.rpartition(".")[2] for target in self.change.brought}
+        edits = self.change.put_back(pieces)
+        gone = {word for one in edits for word in _words(one.target.source)} & brought
+        gone -= {word for one in edits for word in _words(one.new_source)}
+        others = [
+            (target, part)
+            for target, top in self.change.places
+            for part in _statements(top)
+            if part.atomic and target not in self.change.brought and (target, part) not in pieces
+            and gone & _words(_text(target, part))
+        ]  # fmt: skip
+        wider = (*pieces, *others)
+        return wider if others and self.passing([wider]) else pieces
+
     def halved(self, pieces: Pieces) -> bool:
         """Whether a part is but an expression of a statement that does not pass as a whole.
 
@@ -154,9 +185,9 @@ class _Search:
         """Why what is put back looks meant; '' for a slip."""
         kinds = {failure.kind for failure in self.cluster.failures}
         edits, unused = self.change.put_back(pieces), self.change.leaves_unused(pieces)
-        tested = self.is_tested(pieces)
+        tested, whole = self.is_tested(pieces), self.change.is_whole(pieces)
         return change_intent.explain_meant(
-            edits, self.regression, kinds, unused=unused, tested=tested
+            edits, self.regression, kinds, unused=unused, tested=tested, whole=whole
         )
 
     def is_tested(self, pieces: Pieces) -> bool:

@@ -352,7 +352,13 @@ def test_an_import_that_comes_back_as_a_line_is_not_added_for_a_function_once_mo
             "    return min(n, high)",
             "    n = n // 2\n    return min(n, high)",
             "AssertionError",
-            False,
+            True,
+        ),
+        (
+            "    return min(n, high)",
+            "    n = n // 2\n    return (min(n, high))",
+            "AssertionError",
+            True,
         ),
         ("    if n < low:\n        return low\n", "", "AssertionError", True),
         ("    if n < low:\n        return low\n", "", "NameError", False),
@@ -403,10 +409,13 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Round up", ("CHANGES.md", "", "- label is faster\n"), False),
         ("Round up", ("CHANGES.md", "", "- m is faster\n"), False),
         ("Round up", ("clamp.txt", "", "clamp rounds up\n"), False),
-        ("refactor: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("refactor: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
+        ("refactor: round up", ("CHANGES.md", "", "Take 12\n"), False),
         ("perf(math): round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
-        ("Simplify rounding", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
-        ("MAINT: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
+        ("Simplify rounding", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
+        ("Simplify rounding", ("CHANGES.md", "", "Take 12\n"), False),
+        ("MAINT: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
+        ("MAINT: round up", ("CHANGES.md", "", "Take 12\n"), False),
         ("chore(release): 2.0", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("refactor!: round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("Test for more", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
@@ -507,6 +516,16 @@ def test_a_line_that_was_lost_in_a_rewrite_comes_back_without_the_rest(
     expected = source.format(f"{lost}\n    box += list(range(n))\n    box += []")
     assert (texts == [expected]) is found
     assert ("c1" in ledger.unsure) is not found
+
+
+def test_what_uses_a_function_that_a_commit_brought_goes_back_at_each_place(tmp_path: Path) -> None:
+    use = "def {}(n):\n    return {}(n)\n\n\n"
+    before = "def key(n):\n    return n\n\n\n" + use.format("a", "key") + use.format("b", "key")
+    after = before.replace("return key", "return _part") + "def _part(n):\n    return -n\n"
+    _, texts, _, _ = _reversals(
+        tmp_path, after, lambda m: bool(m["a"](1) == 1), before=before, title="Speed up"
+    )
+    assert texts == [before + "def _part(n):\n    return -n\n"]
 
 
 def test_an_import_that_the_rest_of_the_commit_needs_stays(tmp_path: Path) -> None:
