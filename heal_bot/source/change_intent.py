@@ -16,10 +16,11 @@ from heal_bot.source.reversal import brought_tests, find_version
 _WORD = re.compile(r"\w+")
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
 # write them. What is faster may be told to users, what is written otherwise is not.
-_START = r"(?!\w+(?:\([^)]*\))?!)"
+_START = r"(?!\w+(?:\([^)]*\))?!)(?:[\w./()-]+: )?"
 _SAME = re.compile(
     rf"{_START}(?:(?:MAINT|refactor|style)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied))",
+    r"|clean(?:ed)? up|extract|inline|refactor|reformat|reorgani[sz]|restructur|simplif"
+    r"|split (?:in|out|up)|tid(?:y|ied))|.*\bno (?:functional|behaviou?r(?:al)?) change",
     re.IGNORECASE,
 )
 _FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)
@@ -142,7 +143,7 @@ def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) 
     for one in code:
         values = _list_values(one.target.source) - _list_values(one.new_source)
         for path, words in told.items():
-            if values & words:
+            if {value for value in values if len(value) > 1} & words:
                 return f"the commit tells of the new value in {path}"
         if values & _list_words([title]):
             return "the commit's title has the new value"
@@ -174,11 +175,11 @@ def _list_words(lines: Iterable[str]) -> set[str]:
 
 
 def _list_values(source: str) -> set[str]:
-    """The numbers of two digits and more, and the words, that a source has as literals."""
+    """The numbers and words that a source has as literals."""
     nodes = ast.walk(guard.parse_part(source))
     values = (node.value for node in nodes if isinstance(node, ast.Constant))
     known = [str(value).lower() for value in values if value not in (None, True, False)]
-    return {value for value in known if _WORD.fullmatch(value) and len(value) > 1}
+    return {value for value in known if _WORD.fullmatch(value)}
 
 
 def _has_new_docstring(target: Target, file: ChangedFile) -> bool:

@@ -421,6 +421,8 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Test for more", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("Take 12 at most", (), True),
         ("Take 112 at most", (), False),
+        ("math: split into two, no functional change", ("README.md", "", "12\n"), False),
+        ("math: clean up", ("README.md", "", "12\n"), False),
         ("Round up", ("CHANGES.md", "", "12 at most\n"), True),
     ],
 )
