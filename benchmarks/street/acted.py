@@ -14,7 +14,7 @@ from benchmarks.street.figures import Row
 from benchmarks.street.plain import PlainError
 from benchmarks.street.planted import Grown
 from benchmarks.street.real import Real
-from benchmarks.street.recipes import Recipe, split
+from benchmarks.street.recipes import Recipe
 from benchmarks.street.situation import Action, Situation
 from benchmarks.street.staged import Ended, Engine, Stage, borrow, opened, record, staged
 from tests.github_server.repository import GitRepository
@@ -28,7 +28,7 @@ def run_own(case: Situation, data: Path, engine: Engine) -> Row:
     """The row of a situation of our own."""
     name = f"situations/{case.name}"
     blank = Row(
-        id=name, part="situations", split=split(name), engine=engine.version, wanted=case.action
+        id=name, part="situations", split=case.split, engine=engine.version, wanted=case.action
     )
 
     def red(git: GitRepository) -> Grown:

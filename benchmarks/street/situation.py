@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pydantic import TypeAdapter
+
 from benchmarks.street import plain
 from benchmarks.street.plain import PlainError
-from benchmarks.street.recipes import Package
+from benchmarks.street.recipes import FOLDER, Package, Split, split
 from tests.github_server.repository import GitRepository
 
 Action = Literal["repair", "explain", "silent"]
@@ -56,6 +58,11 @@ class Situation:
     bumped: bool = False
     dates: tuple[str, ...] = ()
 
+    @property
+    def split(self) -> Split:
+        """The half of the situation; what others wrote was looked at once it had been measured."""
+        return "tune" if self.name.startswith("written/") else split(f"situations/{self.name}")
+
     def files(self) -> dict[str, str]:
         """The files of the last commit."""
         found: dict[str, str] = {}
@@ -66,6 +73,12 @@ class Situation:
                 else:
                     found[path] = text
         return found
+
+
+def written() -> tuple[Situation, ...]:
+    """Situations by writers who had not seen the rules, as they were measured at first."""
+    lines = (FOLDER / "written.jsonl").read_text(encoding="utf-8").splitlines()
+    return tuple(map(TypeAdapter(Situation).validate_json, lines))
 
 
 def grow(git: GitRepository, situation: Situation) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from packaging.version import Version
 
 from benchmarks.street.own import situations
-from benchmarks.street.situation import Situation, grow
+from benchmarks.street.situation import Situation, grow, written
 from tests.github_server.repository import GitRepository
 
 CASES = situations()
@@ -26,6 +26,15 @@ def test_there_are_enough_of_each_kind() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
     assert set(kinds) == KINDS
     assert min(kinds.values()) >= 4
+
+
+def test_those_that_others_wrote_belong_to_the_half_that_is_looked_at() -> None:
+    cases = written()
+    assert len({case.name for case in cases}) == len(cases) >= 90
+    assert {case.split for case in cases} == {"tune"}
+    for case in cases:
+        assert case.kind in KINDS | {"services"}
+        assert bool(case.hidden) == bool(case.right) == (case.action == "repair")
 
 
 def test_look_alikes_are_about_a_fifth() -> None:
