@@ -15,12 +15,13 @@ from heal_bot.source.reversal import brought_tests, find_version
 
 _WORD = re.compile(r"\w+")
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
-# write them. What is faster may be told to users, what is written otherwise is not.
-_START = r"(?!\w+(?:\([^)]*\))?!)(?:[\w./()-]+: )?"
+# write them, in a scope or without. What is faster may be told to users, what is written otherwise
+# is not.
+_START = r"(?!\w+(?:\([^)]*\))?!)(?:(?!feat|fix)[\w./()-]+: )?"
 _SAME = re.compile(
     rf"{_START}(?:(?:MAINT|refactor|style)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|extract|inline|refactor|reformat|reorgani[sz]|restructur|simplif"
-    r"|split (?:in|out|up)|tid(?:y|ied))|.*\bno (?:functional|behaviou?r(?:al)?) change",
+    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied))"
+    r"|.*\bno (?:functional|behaviou?r(?:al)?) change",
     re.IGNORECASE,
 )
 _FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)
@@ -47,14 +48,16 @@ def explain_meant(
     files, title = regression.files, regression.title
     if tested or kinds <= _LOST_NAMES or _FASTER.match(title):
         return ""
-    if said := _find_told(code, files):
+    if said := _find_named(code, files):
         return said
     if _SAME.match(title):
         return ""
     if not _is_one_statement(code):
         return "it takes back more than one statement"
-    if unused or any(one.imports for one in code):
+    if unused:
         return "something that the commit brought for it would be left unused"
+    if any(one.imports for one in code):
+        return "the commit took an import away with it"
     if whole and code and all(_is_addition(one) for one in code):
         return "it is all that the commit added"
     if _is_reworded(code, texts=kinds <= CLAIMS):
@@ -106,7 +109,10 @@ def _is_reworded(code: Sequence[Edit], *, texts: bool) -> bool:
 
 
 def _without_words(source: str, texts: bool) -> str:
-    """The tree of a source without the exceptions that it raises, and without its texts."""
+    """The tree of a source without the exceptions that it raises, and without texts for people.
+
+    A literal without a blank is a key or a name, which slips as easily as any other.
+    """
     tree = guard.parse_part(source)
     nodes = list(ast.walk(tree))
     specs = [n.format_spec for n in nodes if isinstance(n, ast.FormattedValue) and n.format_spec]
@@ -120,26 +126,26 @@ def _without_words(source: str, texts: bool) -> str:
             continue
         elif isinstance(node, ast.JoinedStr):
             node.values = [one for one in node.values if not isinstance(one, ast.Constant)]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Constant) and " " in str(node.value):
             node.value = ""
     return ast.dump(tree)
 
 
-def _find_told(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
+def _find_named(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
     """Where a commit tells users of a function by its name; '' for nowhere."""
     names = {one.target.qualname.rpartition(".")[2] for one in code}
-    for path, words in _told(files).items():
+    for path, words in _list_told(files).items():
         if found := sorted(name for name in names if name.strip("_").lower() in words):
             return f"the commit tells of `{found[0]}` in {path}"
     return ""
 
 
 def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) -> str:
-    """Where a commit tells of a new value, or that values changed, in docs or docstring; else ''.
+    """Where a commit tells of a new value, or describes a function anew; '' for nowhere.
 
     A value counts in the title too, which names what it changes whether or not it means to.
     """
-    told = _told(files)
+    told = _list_told(files)
     for one in code:
         values = _list_values(one.target.source) - _list_values(one.new_source)
         for path, words in told.items():
@@ -149,25 +155,13 @@ def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) 
             return "the commit's title has the new value"
         if any(f.path == one.target.path and _has_new_docstring(one.target, f) for f in files):
             return f"the commit describes `{one.target.qualname}` anew"
-    changed = next((path for path in told if not path.lower().startswith("readme")), "")
-    if changed and code and all(_is_revalued(one) for one in code):
-        return f"the commit changed a value, and {changed}"
     return ""
 
 
-def _told(files: Sequence[ChangedFile]) -> dict[str, set[str]]:
+def _list_told(files: Sequence[ChangedFile]) -> dict[str, set[str]]:
     """The words that a commit brought to each file that tells users."""
     shown = (file for file in files if paths.tells_users(file.path))
     return {file.path: _list_words(list_added_lines(file)) for file in shown}
-
-
-def _is_revalued(one: Edit) -> bool:
-    """Whether an edit changes nothing but literals."""
-    trees = [guard.parse_part(source) for source in (one.target.source, one.new_source)]
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Constant):
-            node.value = 0
-    return ast.dump(trees[0]) == ast.dump(trees[1])
 
 
 def _list_words(lines: Iterable[str]) -> set[str]:

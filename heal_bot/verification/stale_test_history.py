@@ -58,11 +58,7 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
         meant = frozenset().union(*(tested[test] for test in told))
         for failure in left:
             names = tested[failure.test]
-            if (
-                failure.test in told
-                or names & meant
-                or (says_deprecated(failure.kind, failure.message) and _uses(failure, pairs, tree))
-            ):
+            if failure.test in told or names & meant or _is_warned(failure, pairs, tree):
                 about = [p for p in pairs if _name(p) in (names & meant or names)]
                 reasons[failure.test] = _claims(failure, regression, about)
         reasons |= dict(_of_interfaces(broken, regression, tree))
@@ -161,12 +157,12 @@ def _results(failure: Failure, tree: Tree) -> set[str]:
 
 def _find_tested(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> frozenset[str]:
     """The changed functions that a test, or a helper in its file, names; the only one there is."""
-    words = _list_words(failure, tree)
+    words = _list_test_words(failure, tree)
     named = {_name(pair) for pair in pairs if {*pair[1].qualname.split(".")} & words}
     return frozenset(named if len(pairs) > 1 else map(_name, pairs))
 
 
-def _list_words(failure: Failure, tree: Tree) -> set[str]:
+def _list_test_words(failure: Failure, tree: Tree) -> set[str]:
     """The words of a test and of the helpers in its file that it names."""
     path, _, inner = failure.test.partition("[")[0].partition("::")
     targets = _targets(tree, path)
@@ -176,13 +172,15 @@ def _list_words(failure: Failure, tree: Tree) -> set[str]:
     return words.union(*map(_WORD.findall, helpers))
 
 
-def _uses(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> bool:
-    """Whether a test names what a warning of the changed code names, as far as it names any."""
+def _is_warned(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> bool:
+    """Whether the changed code warns a test of what will go, and the test names it, if it does."""
+    if not says_deprecated(failure.kind, failure.message):
+        return False
     said = set(_WORD.findall(failure.message))
     changed = [new for _, new in pairs if new.kind == "function"]
     nodes = [node for new in changed for node in ast.walk(guard.parse_part(new.source))]
     known = {getattr(n, "id", getattr(n, "arg", getattr(n, "name", ""))) for n in nodes}
-    return not said & known or bool(said & known & _list_words(failure, tree))
+    return not said & known or bool(said & known & _list_test_words(failure, tree))
 
 
 def _name(pair: _Pair) -> str:

@@ -82,8 +82,8 @@ def mark_stale(baseline: Baseline, regressions: Sequence[Regression]) -> Baselin
     One stays that broke by a commit which says that nothing changes, or has tests of its own: what
     it changed may be a slip.
     """
-    open_ = {t for one in regressions if change_intent.may_be_slip(one) for t in one.tests}
-    reasons = {test: why for test, why in baseline.stored.items() if test not in open_}
+    slips = {t for one in regressions if change_intent.may_be_slip(one) for t in one.tests}
+    reasons = {test: why for test, why in baseline.stored.items() if test not in slips}
     marked = (item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
     return replace(baseline, reproduced=tuple(marked))
 

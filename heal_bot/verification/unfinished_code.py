@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from heal_bot.core.model import CaseResult, Failure, Origin, Reproduced, SuiteRun, Target
 from heal_bot.core.statuses import FailureStatus
@@ -20,7 +20,8 @@ _WORDS = (r"\b(?:todo|fixme|wip|work in progress|not (?:yet )?(?:implemented|wri
 _LATER, _NOTE = (re.compile(rf"(?i){where}{_WORDS}") for where in ("", "#.*"))
 _FAILS = re.compile(r"raise\s+AssertionError|assert\s+(?:False|0)\b|pytest\.fail|self\.fail")
 _NO_METHOD = re.compile(r"(?:'(\w+)' object|type object '(\w+)') has no attribute '(\w+)'")
-_WORD = re.compile(r"\w+")
+# A class counts as one word with its keyword: only those of the project are meant.
+_WORD = re.compile(r"\bclass \w+|\w+")
 # What a test says by itself, as against what an assertion compares.
 _SAYS = frozenset({"NotImplementedError", "Failed", "AssertionError"})
 
@@ -43,7 +44,7 @@ def explain_unfinished(seen: CaseResult, tree: Tree) -> str:
         or (_LATER.search(seen.message) and last.line in tree.changed_lines().get(last.path, ()))
     ):
         return ""
-    return _say(name, line)
+    return _describe(name, line)
 
 
 def mark_unfinished(
@@ -51,48 +52,69 @@ def mark_unfinished(
 ) -> tuple[Reproduced, ...]:
     """The same, with tests `explained` that came with code whose author noted what it lacks yet."""
     new = [r.failure for r in reproduced if r.confirmed and is_touched(r.failure.test, tree)]
-    reasons = {f.test: _noted(f, suite, tree) or _missing(f, tree) for f in new}
+    open_ = tuple(_list_open(tree)) if new else ()
+    calls = {f.test: found for f in new if (found := _find_call(f))}
+    words = _list_words(tree) if calls else set()
+    reasons = {}
+    for failure in new:
+        if (call := calls.get(failure.test)) and _is_unknown(call, words):
+            reasons[failure.test] = _describe(".".join(call), failure.message)
+        elif said := next(_find_executed(failure, open_, suite), ""):
+            reasons[failure.test] = said
     return tuple(item.marked(FailureStatus.EXPLAINED, reasons) for item in reproduced)
 
 
-def _noted(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
-    """What a function that the test executes and the commits wrote says of itself: TODO, `pass`."""
-    executed = suite.spectrum.list_lines(failure.test) if suite.spectrum is not None else {}
+def _list_open(tree: Tree) -> Iterator[tuple[Target, str]]:
+    """The functions that the commits wrote with a note such as TODO in them, or without a body."""
     for path, lines in sorted(tree.changed_lines().items()):
-        for target in functions.read(path, tree.read(path)) if path in executed else ():
-            inside = set(range(target.first_line, target.last_line + 1))
-            if target.kind != "function" or not executed[path] & inside:
-                continue
+        for target in functions.read(path, tree.read(path)) if path.endswith(".py") else ():
             text = target.source.splitlines()
-            notes = [text[at - target.first_line] for at in sorted(lines & inside)]
+            changed = sorted(lines & set(range(target.first_line, target.last_line + 1)))
+            notes = (text[at - target.first_line] for at in changed)
             note = next(filter(_NOTE.search, notes), "")
-            if note or (lines & inside and _is_stub(target, tree) and _is_meant(target, failure)):
-                return _say(f"{path}::{target.qualname}", note or text[-1])
-    return ""
+            if target.kind == "function" and (note or (changed and _is_stub(target, tree))):
+                yield target, note
 
 
-def _is_meant(target: Target, failure: Failure) -> bool:
-    """Whether a test is about a function, by its name or its file's."""
-    return target.qualname.rpartition(".")[2].strip("_").lower() in failure.test.lower()
+def _find_executed(
+    failure: Failure, open_: Iterable[tuple[Target, str]], suite: SuiteRun
+) -> Iterator[str]:
+    """What a test executes of these functions; of one without a note, where the test names it."""
+    executed = suite.spectrum.list_lines(failure.test) if suite.spectrum is not None else {}
+    for target, note in open_:
+        inside = range(target.first_line, target.last_line + 1)
+        name = target.qualname.rpartition(".")[2].strip("_").lower()
+        if not executed.get(target.path, set()).isdisjoint(inside) and (
+            note or name in failure.test.lower()
+        ):
+            line = note or target.source.splitlines()[-1]
+            yield _describe(f"{target.path}::{target.qualname}", line)
 
 
-def _missing(failure: Failure, tree: Tree) -> str:
-    """A method that the test calls and no source names, now or before, nor one much like it."""
+def _find_call(failure: Failure) -> tuple[str, str] | None:
+    """The class and the method that a test itself asks it for, where it has none of that name."""
     found = _NO_METHOD.match(failure.message)
     if found is None or any(frame.origin is Origin.PROJECT for frame in failure.frames):
-        return ""
+        return None
+    return found[1] or found[2], found[3]
+
+
+def _list_words(tree: Tree) -> set[str]:
+    """The words of the sources, as they are and were before the commits; classes as `class X`."""
     sources = [path for path in tree.paths() if path.endswith(".py") and not paths.is_test(path)]
-    texts = [data.decode(errors="replace") for path in sources
-             for data in (tree.read(path), tree.former(path) or b"")]  # fmt: skip
-    words = {word for text in texts for word in _WORD.findall(text)}
-    owner = found[1] or found[2]
-    ours = any(re.search(rf"^\s*class {owner}\b", text, re.MULTILINE) for text in texts)
-    if not ours or "__getattr__" in words or difflib.get_close_matches(found[3], words, 1, 0.8):
-        return ""
-    return _say(f"{owner}.{found[3]}", found[0])
+    data = (one for path in sources for one in (tree.read(path), tree.former(path) or b""))
+    texts = [one.decode(errors="replace") for one in data]
+    return {word for text in texts for word in _WORD.findall(text)}
 
 
-def _say(name: str, line: str) -> str:
+def _is_unknown(call: tuple[str, str], words: set[str]) -> bool:
+    """Whether a class of the project is asked for what no source names, nor one much like it."""
+    owner, name = call
+    close = difflib.get_close_matches(name, words, 1, 0.8)
+    return f"class {owner}" in words and "__getattr__" not in words and not close
+
+
+def _describe(name: str, line: str) -> str:
     return f"{name} is not written yet ({one_line(line, 120)}): write it, or mark the test as xfail"
 
 

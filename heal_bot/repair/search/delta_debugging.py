@@ -56,7 +56,8 @@ def find_reversals(
         if tests.isdisjoint(regression.tests):
             continue
         change = survey_change(ledger.tree, regression.files)
-        search = _Search(run, cluster, session, ledger, regression, change)
+        brought = brought_tests(regression.files)
+        search = _Search(run, cluster, session, ledger, regression, change, brought)
         # An import that goes can be needed by what the commit brought and nobody takes back.
         code = [one for one in change.places if one[0].kind != line_targets.KIND]
         fewest = search.reduce(change.places)
@@ -97,13 +98,13 @@ def _statements(part: Part) -> Iterator[Part]:
         yield from _statements(inner)
 
 
-def _text(target: Target, part: Part) -> str:
+def _read_part(target: Target, part: Part) -> str:
     """What stands where a part is put back."""
     data = target.source.encode("utf-8", "surrogatepass")
     return data[part.start : part.end].decode("utf-8", "surrogatepass")
 
 
-def _words(source: str) -> set[str]:
+def _list_words(source: str) -> set[str]:
     return set(re.findall(r"\w+", source))
 
 
@@ -123,7 +124,10 @@ def _size(pieces: Pieces) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class _Search:
-    """The parts of one commit, judged in sets on the failing tests of a cluster."""
+    """The parts of one commit, judged in sets on the failing tests of a cluster.
+
+    `brought` are the tests that the commit added or changed.
+    """
 
     run: Run
     cluster: Cluster
@@ -131,6 +135,7 @@ class _Search:
     ledger: AttemptLog
     regression: Regression
     change: ReversedChange
+    brought: frozenset[str]
     tried: int = 0
     judged: dict[Pieces, Verdict] = field(default_factory=dict)
 
@@ -160,14 +165,14 @@ class _Search:
         """
         brought = {target.qualname.rpartition(".")[2] for target in self.change.brought}
         edits = self.change.put_back(pieces)
-        gone = {word for one in edits for word in _words(one.target.source)} & brought
-        gone -= {word for one in edits for word in _words(one.new_source)}
+        gone = {word for one in edits for word in _list_words(one.target.source)} & brought
+        gone -= {word for one in edits for word in _list_words(one.new_source)}
         others = [
             (target, part)
             for target, top in self.change.places
             for part in _statements(top)
             if part.atomic and target not in self.change.brought and (target, part) not in pieces
-            and gone & _words(_text(target, part))
+            and gone & _list_words(_read_part(target, part))
         ]  # fmt: skip
         wider = (*pieces, *others)
         return wider if others and self.passing([wider]) else pieces
@@ -192,10 +197,10 @@ class _Search:
 
     def is_tested(self, pieces: Pieces) -> bool:
         """Whether a test that the commit brought, and that passes, executes what is put back."""
-        spectrum, brought = self.ledger.spectrum, brought_tests(self.regression.files)
-        if spectrum is None or not brought:
+        spectrum = self.ledger.spectrum
+        if spectrum is None or not self.brought:
             return False
-        tests = [test for test in self.ledger.passed if test.partition("[")[0] in brought]
+        tests = [test for test in self.ledger.passed if test.partition("[")[0] in self.brought]
         ran = [spectrum.list_lines(test) for test in tests]
         return any(
             lines.get(target.path, set()) & set(_list_lines(target, cut))
@@ -251,9 +256,8 @@ class _Search:
     def contradicted(self) -> str:
         """A test of the commit, where one fails with each reversal that passes; else ''."""
         tests = {failure.test for failure in self.cluster.failures}
-        brought = brought_tests(self.regression.files)
         broken = [
-            next((f.test for f in v.newly_failing if f.test.partition("[")[0] in brought), "")
+            next((f.test for f in v.newly_failing if f.test.partition("[")[0] in self.brought), "")
             for v in self.judged.values()
             if tests <= set(v.fixed)
         ]

@@ -99,7 +99,8 @@ class Plugin:
         if self.order.get("doctests"):
             config.option.doctestmodules = config.option.doctest_ignore_import_errors = True
             texts = [name for name in self.order["doctests"] if not name.endswith(".py")]
-            config.option.doctestglob = [*(config.option.doctestglob or ["test*.txt"]), *texts]
+            known = getattr(config.option, "doctestglob", None) or ["test*.txt"]
+            config.option.doctestglob = [*known, *texts]
         yield
 
     @pytest.hookimpl(optionalhook=True)

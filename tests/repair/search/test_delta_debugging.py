@@ -423,6 +423,7 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Take 112 at most", (), False),
         ("math: split into two, no functional change", ("README.md", "", "12\n"), False),
         ("math: clean up", ("README.md", "", "12\n"), False),
+        ("feat: clean up what is 12", ("README.md", "", "12\n"), True),
         ("Round up", ("CHANGES.md", "", "12 at most\n"), True),
     ],
 )
@@ -442,9 +443,19 @@ def test_what_a_commit_tells_users_of_a_function_may_be_meant(
         ("f'{n}: {low}'", "f'{low}: {n}'", "AssertionError", False),
         ("f'{n:02d}'", "f'{n:<2d}'", "AssertionError", False),
         ("d['low']", "d['lwo']", "KeyError", False),
+        ("d.get('low')", "d.get('lwo')", "AssertionError", False),
+        ("'too low'", "'too small'", "AssertionError", True),
         ("f'{n}: {low}'", "f'{n} of {low}'", "DocTestFailure", True),
     ],
-    ids=["another text", "other values", "another format", "a key", "shown in an example"],
+    ids=[
+        "another text",
+        "other values",
+        "another format",
+        "a key",
+        "a key that may lack",
+        "prose",
+        "shown in an example",
+    ],
 )
 def test_another_text_may_be_meant(
     tmp_path: Path, old: str, new: str, kind: str, unsure: bool
