@@ -74,14 +74,14 @@ def _read_hunks(lines: Sequence[str], at: int) -> tuple[tuple[Hunk, ...], int]:
 def apply_diff(text: str, file: FileDiff) -> str:
     """The text with the change made; DiffError where it is not what the diff was made of.
 
-    Lines end as those of the text do.
+    Lines end as those of the text do. What other changes moved is found where it stands once.
     """
     lines = text.split("\n")
     newline = "\r" if lines[0].endswith("\r") else ""
     for hunk in reversed(file.hunks):
         old = list(hunk.side("-"))
-        first = hunk.old_start - 1 if old else hunk.old_start
-        if [line.removesuffix("\r") for line in lines[first : first + len(old)]] != old:
+        first = _find_place([line.removesuffix("\r") for line in lines], hunk, old)
+        if first is None:
             raise DiffError(f"{file.path}:{hunk.old_start} is not what the change was made for")
         new = [f"{line}{newline}" for line in hunk.side("+")]
         if new and first + len(old) == len(lines):
@@ -89,3 +89,12 @@ def apply_diff(text: str, file: FileDiff) -> str:
             new[-1] = new[-1].removesuffix("\r")
         lines[first : first + len(old)] = new
     return "\n".join(lines)
+
+
+def _find_place(lines: Sequence[str], hunk: Hunk, old: Sequence[str]) -> int | None:
+    """Where the old lines of a hunk begin: at its place, else at the only one; None for neither."""
+    told = hunk.old_start - 1 if old else hunk.old_start
+    if lines[told : told + len(old)] == old:
+        return told
+    places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+    return places[0] if len(places) == 1 else None

@@ -41,6 +41,14 @@ def test_a_last_line_without_an_end_stays_without() -> None:
         assert apply_diff(before, file) == after
 
 
+def test_what_another_change_moved_is_found_where_it_stands_once() -> None:
+    (file,) = parse_diff(edit.diff("x.py", OLD, NEW))
+    assert apply_diff(f"first\n{OLD}", file) == f"first\n{NEW}"
+    (file,) = parse_diff(edit.diff("x.py", "a\nb\n", "a\nc\n"))
+    with pytest.raises(DiffError):
+        apply_diff("first\na\nb\na\nb\n", file)
+
+
 def test_a_file_that_changed_since_is_refused_with_the_place() -> None:
     (file,) = parse_diff(edit.diff("x.py", OLD, NEW))
     with pytest.raises(DiffError, match=r"x\.py:1 is not what"):
