@@ -27,8 +27,10 @@ def main():
 
     import _heal_assertion_rewrite
     import _heal_forkserver_loops
+    import _heal_loopback
 
     _heal_assertion_rewrite.install(here)
+    _heal_loopback.install()
     for name in _pytest.config.default_plugins:
         if name not in ("pytester", "pytester_assertions"):
             __import__("_pytest." + name)
