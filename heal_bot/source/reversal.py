@@ -7,11 +7,12 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
+from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import (
     Part,
@@ -33,7 +34,8 @@ class ReversedChange:
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
     `added` what it brought to the top of modules, with the path, `brought` the functions in that,
-    `lost` single statements that went as it wrote others in their place.
+    `lost` single statements that went as it wrote others in their place. `constants` are those of
+    each file that are gone.
     """
 
     places: tuple[tuple[Target, Part], ...]
@@ -43,6 +45,7 @@ class ReversedChange:
     added: tuple[tuple[str, str], ...]
     brought: tuple[Target, ...] = ()
     lost: tuple[tuple[Target, Part], ...] = ()
+    constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -89,7 +92,10 @@ class ReversedChange:
         by_target: dict[Target, list[Part]] = {}
         for target, part in chosen:
             by_target.setdefault(target, []).extend(part.cuts())
-        sources = {target: _spliced(target, cuts) for target, cuts in by_target.items()}
+        sources = {
+            target: inline_constants(_spliced(target, cuts), self.constants.get(target.path, {}))
+            for target, cuts in by_target.items()
+        }
         return tuple(
             Edit(target, source, self._imports(target, sources))
             for target, source in sources.items()
@@ -198,6 +204,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     """
     places: list[tuple[Target, Part]] = []
     imports: dict[str, tuple[str, ...]] = {}
+    constants: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     added: list[tuple[str, str]] = []
     brought: list[Target] = []
@@ -213,6 +220,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
                 *functions.index_targets(file.path, now), *_index_imports(file.path, now)
             )  # fmt: skip
             imports[file.path] = _lost_imports(before, now)
+            constants[file.path] = find_lost(before, now)
         except (guard.SourceRejected, KeyError, RecursionError):
             broken = [*_list_broken(tree, file)]
             places.extend(broken)
@@ -236,7 +244,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         for part in list_lost(before, after, now):
             lost.extend(_placed(part, targets, starts))
     return ReversedChange(
-        tuple(places), leaves, imports, texts, tuple(added), tuple(brought), tuple(lost)
+        tuple(places), leaves, imports, texts, tuple(added), tuple(brought), tuple(lost), constants
     )
 
 
