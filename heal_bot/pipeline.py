@@ -34,6 +34,7 @@ from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.source.allowed_paths import explain_outside, permits
+from heal_bot.source.workflow_files import find_variables
 from heal_bot.verification import (
     matrix_results,
     non_code_causes,
@@ -174,8 +175,13 @@ def _reproduce(
     """What of the report fails here, in an environment that has what the tests need."""
     with conclusion.add_report_message(report):
         env = reproduction.provision(run, tree, report.hints, edges.workspace)
-    context = RunContext(run, edges.runner, edges.workspace, tree, env)
-    return reproduction.reproduce_completed(context, report, partial(_observe, request, report))
+    given = find_variables(tree, request.job)
+    context = RunContext(
+        run, edges.runner, edges.workspace, tree, replace(env, variables=given.fixed)
+    )
+    observe = partial(_observe, request, report)
+    seen = reproduction.reproduce_completed(context, report, observe)
+    return reproduction.reproduce_with(given.choices, seen, observe)
 
 
 def _observe(request: HealRequest, report: Report, context: RunContext) -> Reproduction | Outcome:

@@ -114,6 +114,50 @@ def test_a_plugin_that_is_missing_is_added_once_and_the_suite_runs_again(tmp_pat
     assert "the tests need pytest-mock: the environment has it now, and they run again" in said
 
 
+CI = """jobs:
+  test:
+    strategy: { matrix: { tz: [UTC0, EST5] } }
+    env: { MODE: fast }
+    steps: [{ run: pytest, env: { TZ: "${{ matrix.tz }}" } }]
+"""
+
+
+@dataclass
+class Zones(Workspace):
+    """A project whose workflow gives variables."""
+
+    def checkout(self, run: Any, sha: str) -> FolderTree:
+        files = {"tests/test_a.py": "def test_one(): pass\n", ".github/workflows/ci.yml": CI}
+        return FolderTree.of(self.folder, files)
+
+
+@dataclass
+class InZone(Runner):
+    """Tests that fail in one time zone alone."""
+
+    zone: str = ""
+    given: list[dict[str, str]] = field(default_factory=list)
+
+    def run(self, run: Any, tree: Any, env: Environment, *rest: Any, **options: Any) -> SuiteRun:
+        self.given.append(dict(env.variables))
+        return suite(failed(TEST)) if ("TZ", self.zone) in env.variables else GREEN
+
+
+@pytest.mark.parametrize(
+    ("zone", "status", "tried"),
+    [("EST5", "not_healed", ["UTC0", "EST5"]), ("CET", "not_reproduced", ["UTC0", "EST5"])],
+)
+def test_what_passes_here_is_tried_with_the_variables_of_each_job_of_a_matrix(
+    tmp_path: Path, zone: str, status: str, tried: list[str]
+) -> None:
+    runner = InZone([GREEN], zone=zone)
+    outcome, said = healed(tmp_path, Zones(tmp_path / "tree"), runner)  # type: ignore[arg-type]
+    assert outcome.status == status
+    assert {given["MODE"] for given in runner.given} == {"fast"}
+    assert list(dict.fromkeys(given["TZ"] for given in runner.given if "TZ" in given)) == tried
+    assert ("the tests fail with TZ=EST5, which the workflow sets" in said) == (zone == "EST5")
+
+
 def test_what_is_missing_after_that_as_well_is_named(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "tree")
     outcome, _ = healed(tmp_path, workspace, Runner([LACKS]))

@@ -50,6 +50,7 @@ def command(
     from heal_bot import wiring
     from heal_bot.cli.console_output import print_events
     from heal_bot.core import bundle, settings
+    from heal_bot.source.workflow_files import select_known
     from heal_bot.verification.bundle_replay import replay_bundle
 
     record = bundle.read(folder)
@@ -61,9 +62,13 @@ def command(
     chosen = settings.from_process(None, options)
     sink, sha = (lambda event: None) if quiet else print_events(), record.patch.base_sha
     with wiring.open_bench(repo, python, chosen, sink, sha, _hints(record)) as made:
-        told = record.certificate.environment.doctests if record.certificate else ()
-        doctests = tuple(path for path in told if path in made.tree.paths())
-        env = replace(made.env, doctests=doctests)
+        env = made.env
+        if record.certificate:
+            # A bundle may be forged: only what the checkout has itself is taken from it.
+            told, tree = record.certificate.environment, made.tree
+            doctests = tuple(path for path in told.doctests if path in tree.paths())
+            variables = select_known(tree, told.variables)
+            env = replace(env, doctests=doctests, variables=variables)
         made.runner.preflight(made.run, env)
         rows = replay_bundle(replace(made, env=env), record)
     for row in rows:

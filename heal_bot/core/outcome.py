@@ -199,6 +199,7 @@ class EnvironmentRecord(Record):
     added: Names = ()
     doctests: Names = ()
     network: Names = ()
+    variables: Names = ()
 
 
 class IsolationRecord(Record):

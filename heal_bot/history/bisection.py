@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from heal_bot.core.errors import HealBotError, ProvisionError
 from heal_bot.core.model import (
@@ -160,6 +160,7 @@ class _Search:
             made = self.context.workspace.provision(self.context.run, tree, self.hints)
         except ProvisionError:
             return None
+        made = replace(made, variables=self.context.env.variables)
         return None if made == self.context.env else made
 
     def states(self, places: Sequence[int], tests: Sequence[str]) -> list[dict[str, str]]:

@@ -16,6 +16,7 @@ from heal_bot.junit.matrix_jobs import parse
 from heal_bot.junit.report_files import Opened, find_matching, open_report
 from heal_bot.ports import Tree
 from heal_bot.source import doctest_output
+from heal_bot.source.workflow_files import list_jobs, list_rows, list_values
 
 # Tools whose findings plugins and formatters write as cases, and what cures these.
 _TOOLS = {
@@ -33,15 +34,12 @@ _EARLY = re.compile(
     r"(?i)(?<![\d.])3\.\d{1,2}(?:\.\d{1,2})?(?:(?:a|b|rc)\d+\b|[-. ]?(?:alpha|beta|rc|dev)\b)"
     r"|\b(?:pypy|python|cpython|py)[\w.-]*-nightly\b"
 )
-_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 # The only conditions that are taken for what they say.
 _CONDITION = re.compile(
     r"\$\{\{ {0,9}matrix\.([\w-]{1,60})(?: {0,9}== {0,9}(?:true|'([^']{1,60})'))? {0,9}\}\}"
 )
 _PYTHON = re.compile(r"(3\.\d{1,2})(?:\D|$)")
 _DOCTESTS = frozenset({"DocTestFailure", "MultipleDoctestFailures", "UnexpectedException"})
-_MAX = 200_000
-_WORKFLOWS = 50
 _SCAN = 20_000
 
 
@@ -155,16 +153,13 @@ class _Allowed:
         jobs: dict[str, bool] = {}
         rows: set[tuple[str, ...]] = set()
         always: set[str] = set()
-        found = [path for path in tree.paths() if _WORKFLOW.match(path)]
-        texts = [tree.read(path) for path in found] if len(found) <= _WORKFLOWS else []
-        for text in texts if sum(map(len, texts)) <= _MAX else ():
-            for name, job in _jobs(text):
-                granted = job.get("continue-on-error")
-                jobs[name] = granted == "true" and jobs.get(name, True)
-                if isinstance(granted, str) and (condition := _CONDITION.fullmatch(granted)):
-                    rows.update(_granted(condition, job))
-                    # With a value named, that value may fail wherever the matrix has it.
-                    always.update(() if condition[2] else _values(job))
+        for name, job in list_jobs(tree):
+            granted = job.get("continue-on-error")
+            jobs[name] = granted == "true" and jobs.get(name, True)
+            if isinstance(granted, str) and (condition := _CONDITION.fullmatch(granted)):
+                rows.update(_granted(condition, job))
+                # With a value named, that value may fail wherever the matrix has it.
+                always.update(() if condition[2] else (value for _, value in list_values(job)))
         python = _venv(root) or request.python
         free = frozenset(name for name, may in jobs.items() if may)
         early = _EARLY.search(python)
@@ -217,44 +212,12 @@ def _venv(root: Path) -> str:
     return ""
 
 
-def _jobs(data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The jobs of a workflow; none of one that cannot be read."""
-    import yaml
-
-    try:
-        text = data.decode()
-        # An alias may stand for millions of values.
-        tokens = yaml.scan(text, yaml.BaseLoader)
-        known = any(isinstance(token, yaml.AliasToken) for token in tokens)
-        loaded = None if known else yaml.BaseLoader(text).get_single_data()
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError):
-        return
-    jobs = loaded.get("jobs") if isinstance(loaded, dict) else None
-    for name, job in jobs.items() if isinstance(jobs, dict) else ():
-        if isinstance(job, dict):
-            yield str(name), job
-
-
 def _granted(condition: re.Match[str], job: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """The rows of the matrix with which a job may fail."""
     name, value = condition[1], condition[2]
     if value:
         yield (value,)
         return
-    rows = _matrix(job).get("include")
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and row.get(name) == "true":
+    for row in list_rows(job):
+        if row.get(name) == "true":
             yield tuple(str(v) for k, v in row.items() if k != name)
-
-
-def _values(job: Mapping[str, Any]) -> Iterator[str]:
-    """The values that the matrix combines."""
-    for key, values in _matrix(job).items():
-        if key not in {"include", "exclude"} and isinstance(values, list):
-            yield from map(str, values)
-
-
-def _matrix(job: Mapping[str, Any]) -> Mapping[str, Any]:
-    strategy = job.get("strategy")
-    matrix = strategy.get("matrix") if isinstance(strategy, dict) else None
-    return matrix if isinstance(matrix, dict) else {}

@@ -349,11 +349,7 @@ def _list_unrun(outcome: Outcome, certificate: Certificate) -> tuple[str, ...]:
 def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
     if (certificate := outcome.certificate) is None:
         return None
-    environment, isolation, suite = (
-        certificate.environment,
-        certificate.isolation,
-        certificate.full_suite,
-    )
+    environment, isolation = certificate.environment, certificate.isolation
     return {
         "base_sha": certificate.base_sha,
         "tree_sha": certificate.tree_sha,
@@ -365,6 +361,7 @@ def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
             "network": tuple(text(host, _NAME) for host in environment.network),
             "added": tuple(text(package, _NAME) for package in environment.added),
             "doctests": tuple(text(path, _NAME) for path in environment.doctests),
+            "variables": tuple(text("=".join(one), _NAME) for one in environment.variables),
         },
         "isolation": {
             "mode": isolation.mode,
@@ -377,7 +374,7 @@ def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
             {"test": text(test, _NAME), "before": before, "after": after}
             for test, before, after in certificate.before_after
         ),
-        "full_suite": _suite(suite),
+        "full_suite": _suite(certificate.full_suite),
         "tests_unchanged": certificate.tests_unchanged,
         "methods": dict(certificate.methods),
         "gates": tuple(

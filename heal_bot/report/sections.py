@@ -183,6 +183,8 @@ def show_certificate(record: OutcomeRecord) -> str:
     ]
     added = ", ".join(certificate.environment.added[:_LAYERS])
     lines += [f"- added to the environment: {for_markdown(added, 400)}"] if added else []
+    variables = ", ".join(certificate.environment.variables[:_LAYERS])
+    lines += [f"- variables of the workflow: {for_markdown(variables, 400)}"] if variables else []
     hosts = ", ".join(certificate.environment.network[:_LAYERS])
     lines += [f"- packages were built with network to: {for_markdown(hosts, 400)}"] if hosts else []
     lines += [f"- {for_markdown(said, 400)}" for said in record.checks[:_LAYERS]]

@@ -81,7 +81,7 @@ def replace_file(slot: Slot, file: PatchedFile) -> None:
 
 def make_environment(slot: Slot, env: Environment, passes: Mapping[str, str]) -> dict[str, str]:
     """The allow-listed environment with the checkout's import paths and the interpreter's bin."""
-    extra = dict(passes)
+    extra = {**dict(env.variables), **passes}
     given = child_env(slot)
     extra["PATH"] = f"{Path(env.python).parent}:{given['PATH']}"
     if env.paths:

@@ -75,7 +75,7 @@ def _older(context: RunContext, hints: RunHints) -> Environment | None:
     older = context.workspace.provision(quiet, context.tree, asked)
     if int(older.version.split(".")[1]) >= minor:
         return None
-    return replace(older, doctests=env.doctests)
+    return replace(older, doctests=env.doctests, variables=env.variables)
 
 
 def _green(context: RunContext, there: Environment, failing: list[Failure]) -> frozenset[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Baseline, Environment, Outcome, Report, RunHints
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.ports import RunContext, Tree, Workspace
+from heal_bot.source.workflow_files import Variables
 from heal_bot.verification import missing_plugins
 
 
@@ -56,6 +58,32 @@ def reproduce_completed(
     return _again(context, observe, lacking, before)
 
 
+def reproduce_with(
+    choices: Sequence[Variables], seen: Reproduction | Outcome, observe: Observe
+) -> Reproduction | Outcome:
+    """What `observe` sees with the first of the choices of variables under which tests fail.
+
+    As it was where tests fail already, or under none of them.
+    """
+    passed = (
+        choices
+        and isinstance(seen, Reproduction)
+        and any(item.status == FailureStatus.NOT_REPRODUCED for item in seen.baseline.reproduced)
+    )
+    if isinstance(seen, Outcome) or seen.baseline.confirmed or not passed:
+        return seen
+    for choice in choices:
+        context, shown = seen.context, ", ".join("=".join(one) for one in choice)
+        variables = tuple({**dict(context.env.variables), **dict(choice)}.items())
+        tried = observe(replace(context, env=replace(context.env, variables=variables)))
+        if isinstance(tried, Reproduction) and tried.baseline.confirmed:
+            remark = f"the tests fail with {shown}, which the workflow sets in one job of a matrix"
+            context.run.emit(Noted(stage="reproduce", message=remark, level="info"))
+            return replace(tried, remark=remark)
+    seen.context.runner.preflight(seen.context.run, seen.context.env)
+    return seen
+
+
 def provision(run: Run, tree: Tree, hints: RunHints, workspace: Workspace) -> Environment:
     """The environment, in which pytest collects the examples that the failing run collected."""
     return replace(workspace.provision(run, tree, hints), doctests=hints.doctests)
@@ -67,6 +95,7 @@ def _completed(context: RunContext, report: Report, lacking: tuple[str, ...]) ->
     hints = replace(report.hints, plugins=(*report.hints.plugins, *lacking))
     try:
         fuller = provision(context.run, context.tree, hints, context.workspace)
+        fuller = replace(fuller, variables=context.env.variables)
     except ProvisionError as error:
         raise ProvisionError(
             f"the tests need {names}, which is not installed and cannot be added ({error}): "

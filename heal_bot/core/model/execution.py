@@ -33,7 +33,8 @@ class Environment:
     manifest of installed files; `seal` names these as they lie there, and changes when one does.
     `added` are packages, with versions, that nothing declares and the failing run or its report
     showed to be needed; `network` are the hosts that builds of packages could reach. With
-    `doctests`, files of the checkout, examples are collected, from these as well.
+    `doctests`, files of the checkout, examples are collected, from these as well. `variables` are
+    those that the job of the failing run sets.
     """
 
     python: str
@@ -49,6 +50,7 @@ class Environment:
     added: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     doctests: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
