@@ -20,8 +20,10 @@ _WORDS = (r"\b(?:todo|fixme|wip|work in progress|not (?:yet )?(?:implemented|wri
 _LATER, _NOTE = (re.compile(rf"(?i){where}{_WORDS}") for where in ("", "#.*"))
 _FAILS = re.compile(r"raise\s+AssertionError|assert\s+(?:False|0)\b|pytest\.fail|self\.fail")
 _NO_METHOD = re.compile(r"(?:'(\w+)' object|type object '(\w+)') has no attribute '(\w+)'")
-# A class counts as one word with its keyword: only those of the project are meant.
-_WORD = re.compile(r"\bclass \w+|\w+")
+_NO_PARAMETER = re.compile(r"(?:.*?(\w+)\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+# What a source defines counts with its keyword too: only classes and functions of it are meant.
+_WORD = re.compile(r"\w+")
+_DEFINED = re.compile(r"\b(?:class|def) \w+")
 # What a test says by itself, as against what an assertion compares.
 _SAYS = frozenset({"NotImplementedError", "Failed", "AssertionError"})
 
@@ -58,7 +60,8 @@ def mark_unfinished(
     reasons = {}
     for failure in new:
         if (call := calls.get(failure.test)) and _is_unknown(call, words):
-            reasons[failure.test] = _describe(".".join(call), failure.message)
+            name = ".".join((call[0].partition(" ")[2], call[1]))
+            reasons[failure.test] = _describe(name, failure.message)
         elif said := next(_find_executed(failure, open_, suite), ""):
             reasons[failure.test] = said
     return tuple(item.marked(FailureStatus.EXPLAINED, reasons) for item in reproduced)
@@ -92,26 +95,30 @@ def _find_executed(
 
 
 def _find_call(failure: Failure) -> tuple[str, str] | None:
-    """The class and the method that a test itself asks it for, where it has none of that name."""
-    found = _NO_METHOD.match(failure.message)
-    if found is None or any(frame.origin is Origin.PROJECT for frame in failure.frames):
+    """What a test itself asks for a method or parameter that it does not have, and which."""
+    if any(frame.origin is Origin.PROJECT for frame in failure.frames):
         return None
-    return found[1] or found[2], found[3]
+    if found := _NO_METHOD.match(failure.message):
+        return f"class {found[1] or found[2]}", found[3]
+    if found := _NO_PARAMETER.match(failure.message):
+        made = found[2] == "__init__"
+        return f"class {found[1]}" if made else f"def {found[2]}", found[3]
+    return None
 
 
 def _list_words(tree: Tree) -> set[str]:
-    """The words of the sources, as they are and were before the commits; classes as `class X`."""
+    """The words of the sources, as they are and were before the commits; `class X` and `def f`."""
     sources = [path for path in tree.paths() if path.endswith(".py") and not paths.is_test(path)]
     data = (one for path in sources for one in (tree.read(path), tree.former(path) or b""))
     texts = [one.decode(errors="replace") for one in data]
-    return {word for text in texts for word in _WORD.findall(text)}
+    return {word for text in texts for kind in (_WORD, _DEFINED) for word in kind.findall(text)}
 
 
 def _is_unknown(call: tuple[str, str], words: set[str]) -> bool:
-    """Whether a class of the project is asked for what no source names, nor one much like it."""
+    """Whether code of the project is asked for what no source names, nor one much like it."""
     owner, name = call
     close = difflib.get_close_matches(name, words, 1, 0.8)
-    return f"class {owner}" in words and "__getattr__" not in words and not close
+    return owner in words and "__getattr__" not in words and not close
 
 
 def _describe(name: str, line: str) -> str:

@@ -355,10 +355,16 @@ def test_a_function_that_does_nothing_yet_is_not_written_yet(
         ("'Bed' object has no attribute 'water'", "class Bed:\n    def watr(self): ...\n", False),
         ("'Bed' object has no attribute 'water'", "class Bed:\n    __getattr__ = get\n", False),
         ("'NoneType' object has no attribute 'water'", "class Bed: ...\n", False),
+        ("a.Bed.dig() got an unexpected keyword argument 'water'", "def dig(): ...\n", True),
+        ("dig() got an unexpected keyword argument 'water'", "def dig(): ...\n", True),
+        ("Bed.__init__() got an unexpected keyword argument 'water'", "class Bed: ...\n", True),
+        ("Popen.__init__() got an unexpected keyword argument 'water'", "class Bed: ...\n", False),
+        ("dig() got an unexpected keyword argument 'water'", "def dig(watr): ...\n", False),
     ],
-    ids=["a method", "of the class", "misspelt", "made when asked for", "another object"],
-)
-def test_a_method_that_nobody_has_written_is_not_written_yet(
+    ids=["a method", "of the class", "misspelt", "made when asked for", "another object",
+         "a parameter", "of an older Python", "of a class", "of another class", "misspelt too"],
+)  # fmt: skip
+def test_a_method_or_parameter_that_nobody_has_written_is_not_written_yet(
     tmp_path: Path, message: str, code: str, is_known: bool
 ) -> None:
     texts = {"shop.py": code, "tests/test_a.py": "def test_one():\n    Bed().water()\n"}
