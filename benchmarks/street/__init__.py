@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.street import acted, case, figures, own, real, recipes, situation
+from benchmarks.street import acted, case, figures, real, recipes, situation
 from benchmarks.street.figures import Row
 from benchmarks.street.recipes import PARTS, Part
 from benchmarks.street.results import Results
@@ -107,7 +107,7 @@ def _cases(part: Part, data: Path, engine: Engine) -> Iterator[Case]:
         for recipe in recipes.load(part):
             yield recipe.id, partial(case.run, recipe, data, engine)
         return
-    for one in (*own.situations(), *situation.written()):
+    for one in (*situation.load("own"), *situation.load("written")):
         yield f"situations/{one.name}", partial(acted.run_own, one, data, engine)
     for found in real.load():
         yield found.id, partial(acted.run_real, found, data, engine)

@@ -75,9 +75,9 @@ class Situation:
         return found
 
 
-def written() -> tuple[Situation, ...]:
-    """Situations by writers who had not seen the rules, as they were measured at first."""
-    lines = (FOLDER / "written.jsonl").read_text(encoding="utf-8").splitlines()
+def load(name: Literal["own", "written"]) -> tuple[Situation, ...]:
+    """Small projects: our own, by what makes them red, or those of writers without the rules."""
+    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(map(TypeAdapter(Situation).validate_json, lines))
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from benchmarks.street.own import situations
-from benchmarks.street.situation import Situation, grow, written
+from benchmarks.street.situation import Situation, grow, load
 from tests.github_server.repository import GitRepository
 
-CASES = situations()
+CASES = load("own")
 KINDS = {
     "dependency", "golden", "doctest", "allowed", "matrix", "windows", "warnings", "missing",
     "network", "permissions", "intended", "unfinished", "coverage", "lint",
@@ -29,7 +28,7 @@ def test_there_are_enough_of_each_kind() -> None:
 
 
 def test_those_that_others_wrote_belong_to_the_half_that_is_looked_at() -> None:
-    cases = written()
+    cases = load("written")
     assert len({case.name for case in cases}) == len(cases) >= 90
     assert {case.split for case in cases} == {"tune"}
     for case in cases:
