@@ -248,6 +248,7 @@ def test_what_the_agent_leaves_is_judged_as_a_patch_is(
     assert {name: row.get(name, "") for name in expected} == expected
 
 
+@pytest.mark.long
 def test_a_run_that_the_endpoint_failed_has_no_row(tmp_path: Path) -> None:
     told = _trajectory("APIConnectionError", USED, exception_str="Connection refused")
     program = _program(tmp_path, REPAIR, told)

@@ -77,6 +77,7 @@ def ask(bench, clouds):
     return asked
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_an_answer_comes_with_usage_and_price_and_the_key_in_one_place(ask, bench, cloud) -> None:
     reply = ask(cloud, _answer(cloud, claude_says("h\u00e9 fine")))

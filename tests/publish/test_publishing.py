@@ -323,6 +323,7 @@ def test_a_draft_that_a_person_made_stays_one(scene: Scene) -> None:
     assert pull.draft
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_fault_around_the_draft_leaves_a_draft(scene: Scene, when: str) -> None:
     scene.publish()
@@ -331,6 +332,7 @@ def test_a_fault_around_the_draft_leaves_a_draft(scene: Scene, when: str) -> Non
     assert scene.github.world.pulls[1].draft
 
 
+@pytest.mark.long
 def test_a_token_that_may_not_draft_is_told_the_setting_and_the_rest_is_done(scene: Scene) -> None:
     scene.publish()
     scene.github.world.denied.add("graphql/convertPullRequestToDraft")

@@ -102,6 +102,7 @@ def test_a_red_session_is_healed_shown_and_applied(project: Path) -> None:
     assert _pytest(project).returncode == 0
 
 
+@pytest.mark.long
 def test_what_heal_bot_shows_is_seen_while_it_works(project: Path, tmp_path: Path) -> None:
     bin = tmp_path / "bin"
     bin.mkdir()
