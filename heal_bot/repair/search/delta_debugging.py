@@ -189,7 +189,9 @@ class _Search:
     def explain_meant(self, pieces: Pieces) -> str:
         """Why what is put back looks meant; '' for a slip."""
         kinds = {failure.kind for failure in self.cluster.failures}
-        edits, unused = self.change.put_back(pieces), self.change.leaves_unused(pieces)
+        held = {edit for attempt in self.ledger.held for edit in attempt.candidate.edits}
+        edits = [one for one in self.change.put_back(pieces) if one not in held]
+        unused = self.change.leaves_unused(pieces)
         tested, whole = self.is_tested(pieces), self.change.is_whole(pieces)
         return change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole

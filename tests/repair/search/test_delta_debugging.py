@@ -40,7 +40,7 @@ def label(n):
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
-    title: str = "Raise it", ran: int = 0,
+    title: str = "Raise it", ran: int = 0, held: tuple[Attempt, ...] = (),
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     """Reversals of a commit that made `after`; a test that it brought executes the line `ran`."""
     tree = FolderTree.of(tmp_path, {"m.py": now or after})
@@ -49,6 +49,7 @@ def _reversals(
     spectrum = Spectrum((("m.py", ran),), {NEW: 1})
     passed = frozenset({NEW})
     ledger = AttemptLog(tree, regressions=(regression,), spectrum=spectrum, passed=passed)
+    ledger.held = held
     guards = {NEW: guard} if guard else {}
     session = ExecSession(tree, "m.py", {TEST: check}, guards)
     cluster = Cluster("c1", (Failure(TEST, kind, "assert"),), ())
@@ -481,6 +482,23 @@ def test_what_a_test_of_the_commit_passes_with_and_without_was_not_meant(
     tests = ChangedFile("tests/test_m.py", b"", f"def {new}():\n    pass\n".encode())
     _, _, ledger, _ = _reversals(tmp_path, after, _clamps, tests=(tests,), ran=ran)
     assert ("c1" in ledger.unsure) == unsure
+
+
+def test_what_was_put_back_for_another_cause_counts_for_that_one_alone(tmp_path: Path) -> None:
+    after = BEFORE.replace("min(n, high)", "min(n, low)").replace("r ** 2", "r * 2")
+
+    def area(m: dict[str, Any]) -> bool:
+        return bool(m["area"](3) > 28)
+
+    def both(m: dict[str, Any]) -> bool:
+        return area(m) and _clamps(m)
+
+    found, _, ledger, _ = _reversals(tmp_path / "alone", after, both)
+    assert "c1" in ledger.unsure
+    first, _, _, _ = _reversals(tmp_path / "first", after, area)
+    found, texts, ledger, _ = _reversals(tmp_path / "then", after, both, held=tuple(first))
+    assert texts == [BEFORE]
+    assert (found[0].lacks, ledger.unsure) == (None, {})
 
 
 def test_another_exception_may_be_meant(tmp_path: Path) -> None:
