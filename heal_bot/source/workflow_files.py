@@ -17,7 +17,9 @@ _NAME = re.compile(r"[A-Za-z_]\w{0,99}")
 # What steers the interpreter, the loader, git or the run itself is ours to set.
 _OURS = re.compile(
     r"(?:PATH|HOME|USER|LOGNAME|SHELL|CI|TMPDIR|(?:LD|GIT|GITHUB|RUNNER|HEAL_BOT|COV|COVERAGE"
-    r"|PYTEST|PIP|UV|VIRTUAL)_.*|PYTHON(?!WARNINGS|UTF8|OPTIMIZE|DEVMODE).*)\Z"
+    r"|PYTEST|PIP|UV|VIRTUAL)_.*|PYTHON(?!WARNINGS|UTF8|OPTIMIZE|DEVMODE).*"
+    # Colours would stand in the messages of failures.
+    r"|FORCE_COLOR|PY_COLORS|CLICOLOR_FORCE)\Z"
 )
 _CHOICES = 6
 

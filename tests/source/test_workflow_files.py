@@ -11,7 +11,8 @@ from tests.fakes import FolderTree
 
 CI = """\
 on: push
-env: { SHARED: "1", PATH: /evil, LD_PRELOAD: x.so, PYTHONPATH: lib, PYTHONWARNINGS: error }
+env: { SHARED: "1", PATH: /evil, LD_PRELOAD: x.so, PYTHONPATH: lib, PYTHONWARNINGS: error,
+       FORCE_COLOR: "1" }
 jobs:
   test:
     strategy:
