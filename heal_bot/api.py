@@ -45,6 +45,7 @@ def heal(
     already. Raises HealBotError where the job itself is wrong: no such report, repository or key.
     """
     with wiring.connect(job, settings, sink, stopped, own, launch) as made:
+        began = made.run.clock()
         edges = pipeline.Edges(
             made.workspace, made.runner, made.proposers, made.store, made.critics
         )
@@ -64,7 +65,7 @@ def heal(
             outcome = replace(_failed(made.request, error), memory=made.remembered)
         if stopped():
             outcome = _interrupted(outcome)
-        made.store.save(outcome)
+        made.store.save(replace(outcome, seconds=made.run.clock() - began))
         if job.memory is not None:
             attempt_history.save(job.memory, outcome.memory)
         assert made.store.record is not None

@@ -42,3 +42,5 @@ def test_a_run_that_is_stopped_early_is_called_interrupted(tmp_path: Path, ready
 
     record = api.heal(job, chosen, seen.append, stopped)
     assert (record.status, record.stopped, record.patch) == ("not_healed", "interrupted", None)
+    # What ends before the search took its time as well.
+    assert record.cost.seconds > 0

@@ -106,7 +106,10 @@ def _explain_nothing(record: OutcomeRecord, folder: Path) -> None:
         look = next_step(record, str(folder), look)
     elif closest := causes.closest_attempt(record):
         take = f"heal-bot apply --bundle {folder} --attempt {closest.number}"
-        click.echo(for_log(f"closest: {take}   takes attempt {closest.number}, which is no repair"))
+        what = f"attempt {closest.number}, which nothing vouches for"
+        if record.suggestion is not None:
+            what = "the suggested change: it passes the tests, and you decide whether it is right"
+        click.echo(for_log(f"closest: {take}   takes {what}"))
     click.echo(for_log(f"next: {look}"))
 
 

@@ -20,7 +20,7 @@ _LAYERS = {
     "uid": "gives each slot its own user, so that all its processes can be killed at once",
     "no_new_privs": "set-uid programs gain no privileges",
     "landlock": "allows only the scratch folders and the system's own files",
-    "seccomp": "allows no sockets, tracing, namespaces or kernel extras",
+    "seccomp": "allows no sockets beyond the process, tracing, namespaces or kernel extras",
     "supervisor": "watches memory, disk, output and time; kills what exceeds its limits",
 }
 
@@ -110,7 +110,9 @@ def _print(isolation: Isolation, python: str, loopback: str) -> None:
     for gap in isolation.missing:
         name, _, reason = gap.partition(": ")
         table.add_row(name, "no", reason)
-    local = loopback or "tests get a loopback of their own"
+    local = (
+        loopback or "servers of other processes can be reached; those of the test's own always can"
+    )
     table.add_row("--loopback", "no" if loopback else "yes", local)
     console.print(table)
     user = "root" if os.geteuid() == 0 else f"uid {os.geteuid()}"
