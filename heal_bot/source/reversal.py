@@ -76,16 +76,15 @@ class ReversedChange:
         except (edit.EditError, guard.SourceRejected):
             return set()
 
-    def leaves_unused(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
-        """Whether something that the code uses now is used no more with these parts put back."""
-        idle = any(
-            self._list_idle(path, text, chosen) - self._list_idle(path, text, ())
-            for path, text in self.added
-        )
-        edits = (one for one in self.put_back(chosen) if one.target.kind != line_targets.KIND)
-        return idle or any(
-            _list_unused(one.new_source) - _list_unused(one.target.source) for one in edits
-        )
+    def list_unused(self, chosen: Sequence[tuple[Target, Part]]) -> tuple[str, ...]:
+        """The names that the code uses now and uses no more with these parts put back."""
+        found: set[str] = set()
+        for path, text in self.added:
+            found |= self._list_idle(path, text, chosen) - self._list_idle(path, text, ())
+        for one in self.put_back(chosen):
+            if one.target.kind != line_targets.KIND:
+                found |= _list_unused(one.new_source) - _list_unused(one.target.source)
+        return tuple(sorted(found))
 
     def put_back(self, chosen: Sequence[tuple[Target, Part]]) -> tuple[Edit, ...]:
         """The edits that put parts back, with the imports they need."""

@@ -191,7 +191,7 @@ class _Search:
         kinds = {failure.kind for failure in self.cluster.failures}
         held = {edit for attempt in self.ledger.held for edit in attempt.candidate.edits}
         edits = [one for one in self.change.put_back(pieces) if one not in held]
-        unused = self.change.leaves_unused(pieces)
+        unused = bool(self.change.list_unused(pieces))
         tested, whole = self.is_tested(pieces), self.change.is_whole(pieces)
         return change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole
@@ -285,6 +285,8 @@ class _Search:
         # Nobody can say that what is put back was not meant: a person decides.
         what = "takes back the code of" if candidate.undoes else "takes back a part of"
         said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
-        attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said),))
+        left = ", ".join(f"`{name}`" for name in self.change.list_unused(pieces))
+        unused = (f"nothing in its file uses {left} any more with it",) if left else ()
+        attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said), *unused))
         self.ledger.weigh([attempt])
         return attempt

@@ -484,6 +484,13 @@ def test_what_a_test_of_the_commit_passes_with_and_without_was_not_meant(
     assert ("c1" in ledger.unsure) == unsure
 
 
+def test_a_helper_that_is_left_unused_is_named(tmp_path: Path) -> None:
+    helper = "def _more(n):\n    return n + 1\n\n\ndef clamp("
+    after = BEFORE.replace("def clamp(", helper).replace("min(n, high)", "_more(min(n, high))")
+    (attempt,), _, _, _ = _reversals(tmp_path, after, _clamps, title="refactor: clamp")
+    assert attempt.doubts[1:] == ("nothing in its file uses `_more` any more with it",)
+
+
 def test_what_was_put_back_for_another_cause_counts_for_that_one_alone(tmp_path: Path) -> None:
     after = BEFORE.replace("min(n, high)", "min(n, low)").replace("r ** 2", "r * 2")
 
