@@ -37,7 +37,7 @@ def find_lost(before: str, now: str) -> dict[str, str]:
         name: shown
         for name, (value, *others) in bound.items()
         if value is not None and not others and name not in still and _is_constant(value, before)
-        and len(shown := ast.unparse(value)) <= _LONGEST
+        and len(shown := _write(value, before)) <= _LONGEST
     }  # fmt: skip
 
 
@@ -57,6 +57,12 @@ def inline_constants(source: str, constants: Mapping[str, str]) -> str:
             new = line[: node.col_offset] + shown.encode() + line[node.end_col_offset :]
             lines[node.lineno - 1 - shift] = new.decode("utf-8", "surrogatepass")
     return "".join(lines)
+
+
+def _write(value: ast.expr, text: str) -> str:
+    """An expression as it stands in its file, where that is one line."""
+    stands = ast.get_source_segment(text, value) or "\n"
+    return ast.unparse(value) if "\n" in stands else stands
 
 
 def _is_constant(value: ast.expr, text: str) -> bool:

@@ -37,6 +37,8 @@ _Pair = tuple[Target | None, Target]
 _LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
 _QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
 
+_DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
 
 def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
     """The baseline, with the tests that contradict what a commit says it means `stale_test`.
@@ -54,13 +56,14 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
         left = [f for f in broken if _is_left_behind(f, regression, tree)]
         pairs = [pair for file in regression.files for pair in _changed(file)]
         tested = {f.test: _find_tested(f, pairs, tree) for f in left}
-        told = {f.test for f in left if _tells(f, regression, tree)}
+        told = {f.test: path for f in left if (path := _find_telling(f, regression, tree))}
         meant = frozenset().union(*(tested[test] for test in told))
         for failure in left:
             names = tested[failure.test]
             if failure.test in told or names & meant or _is_warned(failure, pairs, tree):
                 about = [p for p in pairs if _name(p) in (names & meant or names)]
-                reasons[failure.test] = _claims(failure, regression, about)
+                where = told.get(failure.test, next(iter(told.values()), ""))
+                reasons[failure.test] = _claims(failure, regression, about, where)
         reasons |= dict(_of_interfaces(broken, regression, tree))
     found = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
     return replace(baseline, reproduced=found, outdated=tuple(reasons))
@@ -97,27 +100,27 @@ def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> boo
     return failure.kind in CLAIMS or _is_written(failure, regression, tree)
 
 
-def _tells(failure: Failure, regression: Regression, tree: Tree) -> bool:
-    """Whether the commit was the first to show, in words, what the test got."""
+def _find_telling(failure: Failure, regression: Regression, tree: Tree) -> str:
+    """The file in which the commit was the first to show, in words, what the test got; or ''."""
     got = _results(failure, tree)
-    return any(
-        (text in line and text not in before)
-        or any(part in text and part not in before for part in _QUOTED.findall(line))
-        for before, line in _said(regression.files)
+    return next((
+        path for path, before, line in _said(regression.files)
         for text in got
-    )
+        if (text in line and text not in before)
+        or any(part in text and part not in before for part in _QUOTED.findall(line))
+    ), "")  # fmt: skip
 
 
-def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str]]:
-    """Each line that a commit brought to docs and docstrings, after what stood there before."""
+def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str, str]]:
+    """Each line that a commit brought to docs and docstrings, after path and text before it."""
     for file in files:
         if paths.tells_users(file.path):
             before = file.before.decode(errors="replace")
-            yield from ((before, line) for line in list_added_lines(file))
+            yield from ((file.path, before, line) for line in list_added_lines(file))
         for old, new in _changed(file):
             was = functions.read_docstring(old.source) if old is not None else ""
             lines = functions.read_docstring(new.source).splitlines() if old is not None else ()
-            yield from ((was, line) for line in lines if line not in was)
+            yield from ((file.path, was, line) for line in lines if line not in was)
 
 
 def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
@@ -188,13 +191,14 @@ def _name(pair: _Pair) -> str:
     return f"{pair[1].path}::{pair[1].qualname}"
 
 
-def _claims(failure: Failure, regression: Regression, pairs: Sequence[_Pair]) -> str:
-    """What the test and the code each say, side by side."""
+def _claims(failure: Failure, regression: Regression, pairs: Sequence[_Pair], where: str) -> str:
+    """What the test and the code each say, side by side, and where the commit tells of it."""
     told = f"{regression.said}. The commit left this test alone and tells of the change"
+    told += f" in {where}" if where else ""
     if not pairs:
         return told
     before, now = pairs[-1]
-    old, new = _statements(before.source if before else ""), _statements(now.source)
+    old, new = (_statements(one.source, said=False) if one else [] for one in (before, now))
     was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
     is_ = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
     said = one_line(failure.message, 200).rstrip(".")
@@ -309,16 +313,19 @@ def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
         return ()
 
 
-def _statements(source: str) -> list[str]:
+def _statements(source: str, *, said: bool = True) -> list[str]:
     """The source line by line in one layout, without comments, indentation and empty lines."""
-    return [text for line in _lines(source) if (text := line.strip())]
+    return [text for line in _lines(source, said=said) if (text := line.strip())]
 
 
-def _lines(source: str) -> list[str]:
-    """The source line by line in one layout, without comments."""
+def _lines(source: str, *, said: bool = True) -> list[str]:
+    """The source line by line in one layout, without comments; docstrings only where `said`."""
     indented = bool(functions.find_indentation(source))
     try:
         tree = guard.parse_part(source)
     except guard.SourceRejected:
         return [line for line in source.splitlines() if line.strip()]
+    for node in () if said else ast.walk(tree):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
     return ast.unparse(tree).splitlines()[indented:]

@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from heal_bot.core.model import CaseResult, Failure, Origin, Reproduced, SuiteRun, Target
 from heal_bot.core.statuses import FailureStatus
@@ -21,6 +22,9 @@ _LATER, _NOTE = (re.compile(rf"(?i){where}{_WORDS}") for where in ("", "#.*"))
 _FAILS = re.compile(r"raise\s+AssertionError|assert\s+(?:False|0)\b|pytest\.fail|self\.fail")
 _NO_METHOD = re.compile(r"(?:'(\w+)' object|type object '(\w+)') has no attribute '(\w+)'")
 _NO_PARAMETER = re.compile(r"(?:.*?(\w+)\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+# A new file that imports what is not there cannot be collected, as an outdated one.
+_RED = {FailureStatus.CONFIRMED, FailureStatus.STALE_TEST}
+_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 # What a source defines counts with its keyword too: only classes and functions of it are meant.
 _WORD = re.compile(r"\w+")
 _DEFINED = re.compile(r"\b(?:class|def) \w+")
@@ -53,7 +57,8 @@ def mark_unfinished(
     reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree
 ) -> tuple[Reproduced, ...]:
     """The same, with tests `explained` that came with code whose author noted what it lacks yet."""
-    new = [r.failure for r in reproduced if r.confirmed and is_touched(r.failure.test, tree)]
+    red = [r.failure for r in reproduced if r.status in _RED]
+    new = [failure for failure in red if is_touched(failure.test, tree)]
     open_ = tuple(_list_open(tree)) if new else ()
     calls = {f.test: found for f in new if (found := _find_call(f))}
     words = _list_words(tree) if calls else set()
@@ -64,7 +69,16 @@ def mark_unfinished(
             reasons[failure.test] = _describe(name, failure.message)
         elif said := next(_find_executed(failure, open_, suite), ""):
             reasons[failure.test] = said
-    return tuple(item.marked(FailureStatus.EXPLAINED, reasons) for item in reproduced)
+    return tuple(
+        replace(
+            item,
+            status=FailureStatus.EXPLAINED,
+            failure=replace(item.failure, reason=reasons[item.failure.test]),
+        )
+        if item.failure.test in reasons and item.status in _RED
+        else item
+        for item in reproduced
+    )
 
 
 def _list_open(tree: Tree) -> Iterator[tuple[Target, str]]:
@@ -98,6 +112,8 @@ def _find_call(failure: Failure) -> tuple[str, str] | None:
     """What a test itself asks for a method or parameter that it does not have, and which."""
     if any(frame.origin is Origin.PROJECT for frame in failure.frames):
         return None
+    if found := _NO_NAME.match(failure.message):
+        return f"module {found[2].rpartition('.')[2]}", found[1]
     if found := _NO_METHOD.match(failure.message):
         return f"class {found[1] or found[2]}", found[3]
     if found := _NO_PARAMETER.match(failure.message):
@@ -107,11 +123,16 @@ def _find_call(failure: Failure) -> tuple[str, str] | None:
 
 
 def _list_words(tree: Tree) -> set[str]:
-    """The words of the sources, as they are and were before the commits; `class X` and `def f`."""
+    """The words of the sources, as they are and were before the commits.
+
+    What they are or define stands with its kind as well: `module m`, `class X`, `def f`.
+    """
     sources = [path for path in tree.paths() if path.endswith(".py") and not paths.is_test(path)]
     data = (one for path in sources for one in (tree.read(path), tree.former(path) or b""))
     texts = [one.decode(errors="replace") for one in data]
-    return {word for text in texts for kind in (_WORD, _DEFINED) for word in kind.findall(text)}
+    parts = (path.removesuffix(".py").removesuffix("/__init__").split("/") for path in sources)
+    modules = {f"module {names[-1]}" for names in parts}
+    return modules.union(*(kind.findall(text) for text in texts for kind in (_WORD, _DEFINED)))
 
 
 def _is_unknown(call: tuple[str, str], words: set[str]) -> bool:

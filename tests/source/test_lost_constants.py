@@ -30,7 +30,7 @@ def test_only_values_that_never_change_and_are_bound_nowhere_now_are_lost() -> N
         "UTC": "datetime.timezone.utc",
         "ZERO": "datetime.datetime(1970, 1, 1, tzinfo=tz.utc)",
         "LIMIT": "2 + 1",
-        "WORD": "re.compile('x')",
+        "WORD": 're.compile("x")',
     }
 
 
