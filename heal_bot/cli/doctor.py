@@ -124,6 +124,6 @@ def _print(isolation: Isolation, python: str, loopback: str) -> None:
         "run heal-bot's container for the layers that are missing, or trust the code and heal"
         " with --sandbox reduced"
         if isolation.missing
-        else "heal-bot heal --junit 'junit*.xml' in the repository whose tests are red"
+        else "heal-bot heal junit.xml   in the repository whose tests are red"
     )
     console.print(f"next: {step}", highlight=False, soft_wrap=True)
