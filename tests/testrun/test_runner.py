@@ -318,19 +318,25 @@ def test_the_preflight_refuses_another_interpreter(
 
 
 SERVER = """\
-import http.server, threading, urllib.request
+import subprocess, sys, urllib.request
+
+CODE = '''
+import http.server
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+print(server.server_address[1], flush=True)
+server.handle_request()
+'''
 
 def test_served():
-    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = "http://127.0.0.1:%d/" % server.server_address[1]
+    child = subprocess.Popen([sys.executable, "-c", CODE], stdout=subprocess.PIPE, text=True)
+    url = "http://127.0.0.1:%d/" % int(child.stdout.readline())
     assert urllib.request.urlopen(url, timeout=5).status == 200
-    server.shutdown()
+    child.wait()
 """
 
 
 @pytest.mark.parametrize("loopback", [False, True])
-def test_a_local_server_needs_the_loopback_and_is_named_reduced(
+def test_a_server_in_another_process_needs_the_loopback_and_is_named_reduced(
     loopback: bool, sandbox: Sandbox, run: Run, env: Environment, project: Callable
 ) -> None:
     runner = SuiteRunner(sandbox, loopback=loopback)
