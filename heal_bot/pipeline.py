@@ -174,11 +174,10 @@ def _reproduce(
 ) -> Reproduction | Outcome:
     """What of the report fails here, in an environment that has what the tests need."""
     with conclusion.add_report_message(report):
-        env = reproduction.provision(run, tree, report.hints, edges.workspace)
+        env = edges.workspace.provision(run, tree, report.hints)
     given = find_variables(tree, request.job)
-    context = RunContext(
-        run, edges.runner, edges.workspace, tree, replace(env, variables=given.fixed)
-    )
+    env = replace(env, doctests=report.hints.doctests, variables=given.fixed)
+    context = RunContext(run, edges.runner, edges.workspace, tree, env)
     observe = partial(_observe, request, report)
     seen = reproduction.reproduce_completed(context, report, observe)
     return reproduction.reproduce_with(given.choices, seen, observe)

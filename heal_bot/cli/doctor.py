@@ -111,7 +111,8 @@ def _print(isolation: Isolation, python: str, loopback: str) -> None:
         name, _, reason = gap.partition(": ")
         table.add_row(name, "no", reason)
     local = (
-        loopback or "servers of other processes can be reached; those of the test's own always can"
+        loopback
+        or "servers in other processes can be reached; those in the test's own process always can"
     )
     table.add_row("--loopback", "no" if loopback else "yes", local)
     console.print(table)

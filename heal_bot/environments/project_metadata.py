@@ -20,6 +20,7 @@ from heal_bot.environments import (
 )
 from heal_bot.environments.requirements import Lines, parse
 from heal_bot.ports import Tree
+from heal_bot.source.workflow_files import TESTING, WORKFLOW
 
 _WANTED = ("test", "tests", "testing", "dev", "develop", "development", "ci")
 _FILES = re.compile(
@@ -36,7 +37,6 @@ _PRODUCTION = re.compile(r"requirements/prod(?:uction)?\.(?:txt|in)\Z")
 # What uv writes for a package that is not asked of an index.
 _ELSEWHERE = frozenset({"workspace", "path", "git", "url"})
 _VERSION_LINE = re.compile(r"(?:cpython[-@]?|python-?)?(3\.\d{1,2}(?:\.\d{1,3})?)\b")
-_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 # A value, a list in brackets or one item a line: a job's version, or the axis of a matrix.
 _MATRIX = re.compile(
     r"\b(?:python[-_]versions?|python):[ \t]*"
@@ -45,7 +45,6 @@ _MATRIX = re.compile(
 )
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _RELEASED = re.compile(r"(?<![\w.-])(?:cpython[-@]?)?(3\.\d{1,2}(?:\.\d{1,3})?)(?![\w.-])")
-_TESTING = re.compile(r"\b(?:pytest|tox|nox|unittest|coverage run|(?:make|hatch) test)\b")
 
 
 @dataclass(slots=True)
@@ -152,9 +151,9 @@ def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
                 if match := _VERSION_LINE.search(line.strip()):
                     yield match[1], path
                     break
-    workflows = [(path, _open(tree, path, found)) for path in filter(_WORKFLOW.match, paths)]
+    workflows = [(path, _open(tree, path, found)) for path in filter(WORKFLOW.match, paths)]
     # A workflow that publishes or builds pages says little about what the tests run on.
-    for path, text in sorted(workflows, key=lambda each: _TESTING.search(each[1]) is None):
+    for path, text in sorted(workflows, key=lambda each: TESTING.search(each[1]) is None):
         for given in _MATRIX.finditer(_COMMENT.sub("", text)):
             for version in _RELEASED.findall("".join(filter(None, given.groups()))):
                 yield version, path

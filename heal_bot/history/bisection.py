@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from heal_bot.core.errors import HealBotError, ProvisionError
 from heal_bot.core.model import (
@@ -157,10 +157,9 @@ class _Search:
         if suite.finished and not suite.errors:
             return None
         try:
-            made = self.context.workspace.provision(self.context.run, tree, self.hints)
+            made = self.context.provision(tree, self.hints)
         except ProvisionError:
             return None
-        made = replace(made, variables=self.context.env.variables)
         return None if made == self.context.env else made
 
     def states(self, places: Sequence[int], tests: Sequence[str]) -> list[dict[str, str]]:

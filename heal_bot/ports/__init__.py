@@ -214,6 +214,11 @@ class RunContext:
         deadline = min(self.run.deadline, self.run.clock() + share * self.run.left())
         return replace(self, run=replace(self.run, deadline=deadline))
 
+    def provision(self, tree: Tree, hints: RunHints) -> Environment:
+        """Another environment, in which tests are collected and get variables as in this one."""
+        made = self.workspace.provision(self.run, tree, hints)
+        return replace(made, doctests=self.env.doctests, variables=self.env.variables)
+
     def run_many(self, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side in the environment."""
         return self.runner.run_many(self.run, self.env, asks)

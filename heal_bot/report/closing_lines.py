@@ -203,7 +203,7 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         "sandbox_error": "heal-bot doctor   shows which layer of isolation is missing",
         "environment_error": "fix what the first line names, or give another environment with"
         " --python, --freeze or --setup",
-        "explained": "do what the reason names; nothing in the code was found to repair",
+        "explained": "follow the reason above; no change to the code is proposed",
         "nothing_to_do": "nothing; if a run failed elsewhere, give its report with --junit",
         "stale_test": "check the test: the code does what its callers expect",
         "flaky": "fix the test or what it waits for; no change to the code is proposed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from heal_bot.source import guard
+from heal_bot.source import functions, guard
 from heal_bot.source.bound_names import all_bound, imports_of
 
 _VALUES = (
@@ -46,17 +46,23 @@ def inline_constants(source: str, constants: Mapping[str, str]) -> str:
     used = constants.keys() - all_bound(source)
     if not any(name in source for name in used):
         return source
+    try:
+        reads = [node for node in _reads(guard.parse_part(source)) if node.id in used]
+    except guard.SourceRejected:
+        # A part that is put back alone need not leave code; the judge says so.
+        return source
     shift = 1 if source[:1] in {" ", "\t"} else 0
-    lines = source.splitlines(keepends=True)
+    lines = [line.encode("utf-8", "surrogatepass") for line in functions.split_lines(source)]
     # The last first, so that places before it stay.
-    for node in sorted(_reads(guard.parse_part(source)), key=_place, reverse=True):
-        if node.id in used and node.end_col_offset is not None:
-            line = lines[node.lineno - 1 - shift].encode("utf-8", "surrogatepass")
-            value = constants[node.id]
-            shown = value if _stands_alone(value) else f"({value})"
-            new = line[: node.col_offset] + shown.encode() + line[node.end_col_offset :]
-            lines[node.lineno - 1 - shift] = new.decode("utf-8", "surrogatepass")
-    return "".join(lines)
+    for node in sorted(reads, key=_place, reverse=True):
+        line, value = lines[node.lineno - 1 - shift], constants[node.id]
+        before, name, after = line[: node.col_offset], node.id.encode(), line[node.col_offset :]
+        # Syntax newer than the running Python is read from another text.
+        if not after.startswith(name):
+            return source
+        shown = value if _stands_alone(value) else f"({value})"
+        lines[node.lineno - 1 - shift] = before + shown.encode() + after[len(name) :]
+    return b"".join(lines).decode("utf-8", "surrogatepass")
 
 
 def _write(value: ast.expr, text: str) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 from heal_bot.ports import Tree
 
-_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
+WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 _MOST, _MOST_BYTES = 50, 200_000
-_TESTS = re.compile(r"\b(?:pytest|tox|nox|unittest|coverage run|(?:make|hatch|just) \w*test)\b")
+TESTING = re.compile(r"\b(?:pytest|tox|nox|unittest|coverage run|(?:make|hatch) test)\b")
 _OF_MATRIX = re.compile(r"\$\{\{ {0,9}matrix\.([\w-]{1,60}) {0,9}\}\}")
 _NAME = re.compile(r"[A-Za-z_]\w{0,99}")
 # What steers the interpreter, the loader, git or the run itself is ours to set.
@@ -27,7 +27,7 @@ Variables = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TestVariables:
+class JobVariables:
     """What the jobs that test all set, and what each value of a matrix sets besides."""
 
     fixed: Variables = ()
@@ -36,7 +36,7 @@ class TestVariables:
 
 def list_jobs(tree: Tree) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """The jobs of all workflows by id, each with the variables of its workflow in its own."""
-    found = [path for path in tree.paths() if _WORKFLOW.match(path)]
+    found = [path for path in tree.paths() if WORKFLOW.match(path)]
     texts = [tree.read(path) for path in found] if len(found) <= _MOST else []
     if sum(map(len, texts)) > _MOST_BYTES:
         return ()
@@ -61,7 +61,7 @@ def list_rows(job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from (row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
 
 
-def find_variables(tree: Tree, job: str) -> TestVariables:
+def find_variables(tree: Tree, job: str) -> JobVariables:
     """What the job of that id sets for its tests, else what all jobs set that run tests.
 
     Only what is written out counts: an expression may be a secret, but for a value of the matrix.
@@ -70,11 +70,11 @@ def find_variables(tree: Tree, job: str) -> TestVariables:
     named = [(one, given or {}) for name, one, given in jobs if name == job]
     testing = named or [(one, given) for _, one, given in jobs if given is not None]
     if not testing:
-        return TestVariables()
+        return JobVariables()
     common = set.intersection(*(set(given.items()) for _, given in testing))
     fixed = sorted((name, value) for name, value in common if "${{" not in value)
     choices = dict.fromkeys(row for one, given in testing for row in _choose(one, given))
-    return TestVariables(tuple(fixed), tuple(choices)[:_CHOICES])
+    return JobVariables(tuple(fixed), tuple(choices)[:_CHOICES])
 
 
 def select_known(tree: Tree, told: Collection[str]) -> Variables:
@@ -101,7 +101,7 @@ def _read_variables(job: Mapping[str, Any]) -> dict[str, str] | None:
     """What a job and its steps that run tests set; None where none of them does."""
     steps = job.get("steps")
     known = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    testing = [step for step in known if _TESTS.search(str(step.get("run", "")))]
+    testing = [step for step in known if TESTING.search(str(step.get("run", "")))]
     found = dict(_map(job.get("env")))
     for step in testing:
         found.update(_map(step.get("env")))

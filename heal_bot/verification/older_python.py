@@ -72,10 +72,8 @@ def _older(context: RunContext, hints: RunHints) -> Environment | None:
     asked = replace(hints, python=f"{major}.{minor - 1}", plugins=(*hints.plugins, *added))
     # That another Python is taken is no news for whoever reads along.
     quiet = Run(lambda event: None, run.clock, deadline=run.deadline, stopped=run.stopped)
-    older = context.workspace.provision(quiet, context.tree, asked)
-    if int(older.version.split(".")[1]) >= minor:
-        return None
-    return replace(older, doctests=env.doctests, variables=env.variables)
+    older = replace(context, run=quiet).provision(context.tree, asked)
+    return None if int(older.version.split(".")[1]) >= minor else older
 
 
 def _green(context: RunContext, there: Environment, failing: list[Failure]) -> frozenset[str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
-from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Baseline, Environment, Outcome, Report, RunHints
+from heal_bot.core.events import Noted
+from heal_bot.core.model import Baseline, Outcome, Report
 from heal_bot.core.statuses import FailureStatus
-from heal_bot.ports import RunContext, Tree, Workspace
+from heal_bot.ports import RunContext
 from heal_bot.source.workflow_files import Variables
 from heal_bot.verification import missing_plugins
 
@@ -27,6 +27,8 @@ class Reproduction:
     remark: str = ""
 
 
+# Where tests fail they run again, alone and in other orders.
+_SUITES = 2
 Observe = Callable[[RunContext], Reproduction | Outcome]
 
 
@@ -65,28 +67,28 @@ def reproduce_with(
 
     As it was where tests fail already, or under none of them.
     """
-    passed = (
-        choices
-        and isinstance(seen, Reproduction)
-        and any(item.status == FailureStatus.NOT_REPRODUCED for item in seen.baseline.reproduced)
-    )
-    if isinstance(seen, Outcome) or seen.baseline.confirmed or not passed:
+    if isinstance(seen, Outcome) or seen.baseline.confirmed or not choices:
         return seen
+    if FailureStatus.NOT_REPRODUCED not in {item.status for item in seen.baseline.reproduced}:
+        return seen
+    context = seen.context
     for choice in choices:
-        context, shown = seen.context, ", ".join("=".join(one) for one in choice)
+        if context.run.left() < _SUITES * seen.baseline.suite.seconds:
+            break
+        shown = ", ".join("=".join(one) for one in choice)
         variables = tuple({**dict(context.env.variables), **dict(choice)}.items())
-        tried = observe(replace(context, env=replace(context.env, variables=variables)))
+        try:
+            tried = observe(replace(context, env=replace(context.env, variables=variables)))
+        except (BudgetError, ProvisionError, SandboxError) as error:
+            message = f"with {shown} the tests do not run ({error})"
+            context.run.emit(Noted(stage="workspace", message=message, level="warning"))
+            continue
         if isinstance(tried, Reproduction) and tried.baseline.confirmed:
             remark = f"the tests fail with {shown}, which the workflow sets in one job of a matrix"
-            context.run.emit(Noted(stage="reproduce", message=remark, level="info"))
-            return replace(tried, remark=remark)
-    seen.context.runner.preflight(seen.context.run, seen.context.env)
+            context.run.emit(Noted(stage="workspace", message=remark, level="info"))
+            return replace(tried, remark="; ".join(filter(None, (seen.remark, remark))))
+    context.runner.preflight(context.run, context.env)
     return seen
-
-
-def provision(run: Run, tree: Tree, hints: RunHints, workspace: Workspace) -> Environment:
-    """The environment, in which pytest collects the examples that the failing run collected."""
-    return replace(workspace.provision(run, tree, hints), doctests=hints.doctests)
 
 
 def _completed(context: RunContext, report: Report, lacking: tuple[str, ...]) -> RunContext:
@@ -94,8 +96,7 @@ def _completed(context: RunContext, report: Report, lacking: tuple[str, ...]) ->
     names = ", ".join(lacking)
     hints = replace(report.hints, plugins=(*report.hints.plugins, *lacking))
     try:
-        fuller = provision(context.run, context.tree, hints, context.workspace)
-        fuller = replace(fuller, variables=context.env.variables)
+        fuller = context.provision(context.tree, hints)
     except ProvisionError as error:
         raise ProvisionError(
             f"the tests need {names}, which is not installed and cannot be added ({error}): "

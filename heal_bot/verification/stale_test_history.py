@@ -26,6 +26,7 @@ from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
 from heal_bot.source.change_intent import list_added_lines
 from heal_bot.source.reversal import brought_tests
+from heal_bot.source.tree_diff import parse_code
 from heal_bot.verification import interface_changes
 from heal_bot.verification.dependency_causes import says_deprecated
 
@@ -36,8 +37,6 @@ _Pair = tuple[Target | None, Target]
 # Shorter texts stand in any prose by accident.
 _LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
 _QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
-
-_DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
@@ -62,7 +61,8 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
             names = tested[failure.test]
             if failure.test in told or names & meant or _is_warned(failure, pairs, tree):
                 about = [p for p in pairs if _name(p) in (names & meant or names)]
-                where = told.get(failure.test, next(iter(told.values()), ""))
+                alike = (told[test] for test in told if tested[test] & names)
+                where = told.get(failure.test) or next(alike, "")
                 reasons[failure.test] = _claims(failure, regression, about, where)
         reasons |= dict(_of_interfaces(broken, regression, tree))
     found = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
@@ -198,7 +198,7 @@ def _claims(failure: Failure, regression: Regression, pairs: Sequence[_Pair], wh
     if not pairs:
         return told
     before, now = pairs[-1]
-    old, new = (_statements(one.source, said=False) if one else [] for one in (before, now))
+    old, new = (_list_code(one.source) if one else [] for one in (before, now))
     was = "; ".join(list((Counter(old) - Counter(new)).elements())[:_SHOWN])
     is_ = "; ".join(list((Counter(new) - Counter(old)).elements())[:_SHOWN])
     said = one_line(failure.message, 200).rstrip(".")
@@ -313,19 +313,26 @@ def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
         return ()
 
 
-def _statements(source: str, *, said: bool = True) -> list[str]:
+def _list_code(source: str) -> list[str]:
+    """The statements of a source without its docstrings."""
+    text = f"if 1:\n{source}" if functions.find_indentation(source) else source
+    try:
+        lines = ast.unparse(parse_code(text)).splitlines()
+    except (guard.SourceRejected, SyntaxError):
+        return _statements(source)
+    return [line.strip() for line in lines if line.strip(" '\"") not in {"", "if 1:"}]
+
+
+def _statements(source: str) -> list[str]:
     """The source line by line in one layout, without comments, indentation and empty lines."""
-    return [text for line in _lines(source, said=said) if (text := line.strip())]
+    return [text for line in _lines(source) if (text := line.strip())]
 
 
-def _lines(source: str, *, said: bool = True) -> list[str]:
-    """The source line by line in one layout, without comments; docstrings only where `said`."""
+def _lines(source: str) -> list[str]:
+    """The source line by line in one layout, without comments."""
     indented = bool(functions.find_indentation(source))
     try:
         tree = guard.parse_part(source)
     except guard.SourceRejected:
         return [line for line in source.splitlines() if line.strip()]
-    for node in () if said else ast.walk(tree):
-        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:]
     return ast.unparse(tree).splitlines()[indented:]

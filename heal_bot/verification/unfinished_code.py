@@ -13,6 +13,7 @@ from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
+from heal_bot.source.module_names import file_of, find_missing
 from heal_bot.verification import raise_location
 from heal_bot.verification.stale_test_history import is_touched
 
@@ -22,9 +23,6 @@ _LATER, _NOTE = (re.compile(rf"(?i){where}{_WORDS}") for where in ("", "#.*"))
 _FAILS = re.compile(r"raise\s+AssertionError|assert\s+(?:False|0)\b|pytest\.fail|self\.fail")
 _NO_METHOD = re.compile(r"(?:'(\w+)' object|type object '(\w+)') has no attribute '(\w+)'")
 _NO_PARAMETER = re.compile(r"(?:.*?(\w+)\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'")
-# A new file that imports what is not there cannot be collected, as an outdated one.
-_RED = {FailureStatus.CONFIRMED, FailureStatus.STALE_TEST}
-_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 # What a source defines counts with its keyword too: only classes and functions of it are meant.
 _WORD = re.compile(r"\w+")
 _DEFINED = re.compile(r"\b(?:class|def) \w+")
@@ -57,27 +55,26 @@ def mark_unfinished(
     reproduced: Sequence[Reproduced], suite: SuiteRun, tree: Tree
 ) -> tuple[Reproduced, ...]:
     """The same, with tests `explained` that came with code whose author noted what it lacks yet."""
-    red = [r.failure for r in reproduced if r.status in _RED]
-    new = [failure for failure in red if is_touched(failure.test, tree)]
+    # A new file that imports what is not there cannot be collected, as an outdated one.
+    seen = [
+        item if item.status != FailureStatus.STALE_TEST or not find_missing(item.failure.message)[1]
+        else replace(item, status=FailureStatus.CONFIRMED)
+        for item in reproduced
+    ]  # fmt: skip
+    new = [item.failure for item in seen if item.confirmed and is_touched(item.failure.test, tree)]
     open_ = tuple(_list_open(tree)) if new else ()
-    calls = {f.test: found for f in new if (found := _find_call(f))}
+    calls = {f.test: found for f in new if (found := _find_call(f, tree))}
     words = _list_words(tree) if calls else set()
     reasons = {}
     for failure in new:
         if (call := calls.get(failure.test)) and _is_unknown(call, words):
-            name = ".".join((call[0].partition(" ")[2], call[1]))
+            name = f"{call[0].partition(' ')[2]}.{call[1]}"
             reasons[failure.test] = _describe(name, failure.message)
         elif said := next(_find_executed(failure, open_, suite), ""):
             reasons[failure.test] = said
     return tuple(
-        replace(
-            item,
-            status=FailureStatus.EXPLAINED,
-            failure=replace(item.failure, reason=reasons[item.failure.test]),
-        )
-        if item.failure.test in reasons and item.status in _RED
-        else item
-        for item in reproduced
+        one.marked(FailureStatus.EXPLAINED, reasons) if item.failure.test in reasons else item
+        for item, one in zip(reproduced, seen, strict=True)
     )
 
 
@@ -108,12 +105,13 @@ def _find_executed(
             yield _describe(f"{target.path}::{target.qualname}", line)
 
 
-def _find_call(failure: Failure) -> tuple[str, str] | None:
-    """What a test itself asks for a method or parameter that it does not have, and which."""
+def _find_call(failure: Failure, tree: Tree) -> tuple[str, str] | None:
+    """What a test itself asks for a name that it does not have, with its kind, and the name."""
     if any(frame.origin is Origin.PROJECT for frame in failure.frames):
         return None
-    if found := _NO_NAME.match(failure.message):
-        return f"module {found[2].rpartition('.')[2]}", found[1]
+    module, name = find_missing(failure.message)
+    if name and file_of(module, tree.paths()):
+        return f"module {module}", name
     if found := _NO_METHOD.match(failure.message):
         return f"class {found[1] or found[2]}", found[3]
     if found := _NO_PARAMETER.match(failure.message):
@@ -123,23 +121,19 @@ def _find_call(failure: Failure) -> tuple[str, str] | None:
 
 
 def _list_words(tree: Tree) -> set[str]:
-    """The words of the sources, as they are and were before the commits.
-
-    What they are or define stands with its kind as well: `module m`, `class X`, `def f`.
-    """
+    """The words of the sources, as they are and were before the commits; `class X` and `def f`."""
     sources = [path for path in tree.paths() if path.endswith(".py") and not paths.is_test(path)]
     data = (one for path in sources for one in (tree.read(path), tree.former(path) or b""))
     texts = [one.decode(errors="replace") for one in data]
-    parts = (path.removesuffix(".py").removesuffix("/__init__").split("/") for path in sources)
-    modules = {f"module {names[-1]}" for names in parts}
-    return modules.union(*(kind.findall(text) for text in texts for kind in (_WORD, _DEFINED)))
+    return {word for text in texts for kind in (_WORD, _DEFINED) for word in kind.findall(text)}
 
 
 def _is_unknown(call: tuple[str, str], words: set[str]) -> bool:
     """Whether code of the project is asked for what no source names, nor one much like it."""
     owner, name = call
     close = difflib.get_close_matches(name, words, 1, 0.8)
-    return owner in words and "__getattr__" not in words and not close
+    known = owner in words or owner.startswith("module ")
+    return known and "__getattr__" not in words and not close
 
 
 def _describe(name: str, line: str) -> str:

@@ -361,8 +361,8 @@ def test_a_function_that_does_nothing_yet_is_not_written_yet(
         ("Bed.__init__() got an unexpected keyword argument 'water'", "class Bed: ...\n", True),
         ("Popen.__init__() got an unexpected keyword argument 'water'", "class Bed: ...\n", False),
         ("dig() got an unexpected keyword argument 'water'", "def dig(watr): ...\n", False),
-        ("cannot import name 'water' from 'a.shop' (/a/shop.py)", "def dig(): ...\n", True),
-        ("cannot import name 'water' from 'lib' (/b/lib.py)", "def dig(): ...\n", False),
+        ("cannot import name 'water' from 'shop' (/a/shop.py)", "def dig(): ...\n", True),
+        ("cannot import name 'water' from 'lib.shop' (/b/lib/shop.py)", "def dig(): ...\n", False),
     ],
     ids=["a method", "of the class", "misspelt", "made when asked for", "another object",
          "a parameter", "of an older Python", "of a class", "of another class", "misspelt too",
@@ -375,9 +375,12 @@ def test_a_method_or_parameter_that_nobody_has_written_is_not_written_yet(
     made = FolderTree.of(tmp_path, texts)
     item = Reproduced(Failure(T, "AttributeError", message, (TEST,)), "confirmed")
     tree = History(made.root, lines=(("tests/test_a.py", frozenset({2})),))
-    for seen in (item, replace(item, status=FailureStatus.STALE_TEST)):
-        (found,) = unfinished_code.mark_unfinished([seen], suite(), tree)
-        assert (found.status == "explained") is is_known
+    (found,) = unfinished_code.mark_unfinished([item], suite(), tree)
+    assert (found.status == "explained") is is_known
+    # A file of tests that cannot import is called outdated before anybody looks at the name.
+    stale = replace(item, status=FailureStatus.STALE_TEST)
+    (found,) = unfinished_code.mark_unfinished([stale], suite(), tree)
+    assert (found.status == "explained") is (is_known and "import" in message)
     before = replace(tree, before=(("shop.py", "class Bed:\n    def water(self): ...\n"),))
     (found,) = unfinished_code.mark_unfinished([item], suite(), before)
     assert found.status == "confirmed"

@@ -286,7 +286,7 @@ class _Search:
         what = "takes back the code of" if candidate.undoes else "takes back a part of"
         said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
         left = ", ".join(f"`{name}`" for name in self.change.list_unused(pieces))
-        unused = (f"nothing in its file uses {left} any more with it",) if left else ()
+        unused = (f"leaves {left} unused in its file",) if left else ()
         attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said), *unused))
         self.ledger.weigh([attempt])
         return attempt

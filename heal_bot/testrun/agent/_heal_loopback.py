@@ -49,7 +49,8 @@ class _State:
 # By inode, which stays when a descriptor is duplicated, or handed to the class of TLS sockets.
 _states = {}
 _ports = {}
-_next = itertools.count(20000 + os.getpid() % 20000)
+# As Linux has them for sockets that name none.
+_next = itertools.cycle(range(32768, 61000))
 _lock = threading.RLock()
 
 

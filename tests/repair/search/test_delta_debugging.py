@@ -488,7 +488,7 @@ def test_a_helper_that_is_left_unused_is_named(tmp_path: Path) -> None:
     helper = "def _more(n):\n    return n + 1\n\n\ndef clamp("
     after = BEFORE.replace("def clamp(", helper).replace("min(n, high)", "_more(min(n, high))")
     (attempt,), _, _, _ = _reversals(tmp_path, after, _clamps, title="refactor: clamp")
-    assert attempt.doubts[1:] == ("nothing in its file uses `_more` any more with it",)
+    assert attempt.doubts[1:] == ("leaves `_more` unused in its file",)
 
 
 def test_what_was_put_back_for_another_cause_counts_for_that_one_alone(tmp_path: Path) -> None:
@@ -500,7 +500,7 @@ def test_what_was_put_back_for_another_cause_counts_for_that_one_alone(tmp_path:
     def both(m: dict[str, Any]) -> bool:
         return area(m) and _clamps(m)
 
-    found, _, ledger, _ = _reversals(tmp_path / "alone", after, both)
+    _, _, ledger, _ = _reversals(tmp_path / "alone", after, both)
     assert "c1" in ledger.unsure
     first, _, _, _ = _reversals(tmp_path / "first", after, area)
     found, texts, ledger, _ = _reversals(tmp_path / "then", after, both, held=tuple(first))
