@@ -118,7 +118,7 @@ CI = """jobs:
   test:
     strategy: { matrix: { tz: [UTC0, EST5] } }
     env: { MODE: fast }
-    steps: [{ run: pytest, env: { TZ: "${{ matrix.tz }}" } }]
+    steps: [{ run: pytest, env: { TZ: "${{ matrix.tz }}", LINES: "a\\nb" } }]
 """
 
 

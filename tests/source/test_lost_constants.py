@@ -42,8 +42,11 @@ def test_only_values_that_never_change_and_are_bound_nowhere_now_are_lost() -> N
         ("def f(LIMIT):\n    return LIMIT\n", "def f(LIMIT):\n    return LIMIT\n"),
         ("def f(x):\n    return x.LIMIT, 'LIMIT'\n", "def f(x):\n    return x.LIMIT, 'LIMIT'\n"),
         ("def f(x):\n    return f'{LIMIT}'\n", "def f(x):\n    return f'{LIMIT}'\n"),
+        ("def f(x):\n    return (LIMIT\n", "def f(x):\n    return (LIMIT\n"),
+        ("def f(x):\n    '\f'\n    return LIMIT\n", "def f(x):\n    '\f'\n    return (2 + 1)\n"),
     ],
-    ids=["arithmetic", "method, two on a line", "bound there", "attribute and text", "f-string"],
-)
+    ids=["arithmetic", "method, two on a line", "bound there", "attribute and text", "f-string",
+         "no code", "a form feed"],
+)  # fmt: skip
 def test_a_constant_is_written_out_where_the_source_reads_it(source: str, inlined: str) -> None:
     assert inline_constants(source, {"LIMIT": "2 + 1", "UTC": "utc"}) == inlined
