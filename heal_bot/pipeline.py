@@ -86,7 +86,7 @@ def heal(
             request, OutcomeStatus.REFUSED, "done", f"{request.actor} may not ask here", Report(())
         )
     tree = edges.workspace.checkout(run, request.base_sha)
-    report = _read(run, request, root, tree, edges.workspace.committed(run, tree.sha))
+    report = _read(run, request, root, tree, edges.workspace.date_content(run, tree))
     left = _set_aside(run, request, report, tree, root)
     seen = left if isinstance(left, Outcome) else _reproduce(run, request, left, tree, edges)
     if isinstance(seen, Outcome):
@@ -286,7 +286,7 @@ def _locate_clusters(
 def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -> Report:
     """The reports of the request as one; an empty one when there are none.
 
-    A path that a person typed may lie outside of the repository. `made` is when the commit was.
+    A path that a person typed may lie outside of the repository. `made` is when its files were last changed.
     """
     if not request.reports:
         return Report(())

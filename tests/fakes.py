@@ -110,7 +110,7 @@ class FolderWorkspace:
     def checkout(self, run: Run, sha: str) -> FolderTree:
         raise AssertionError("tests hand over their tree")
 
-    def committed(self, run: Run, sha: str) -> float:
+    def date_content(self, run: Run, tree: object) -> float:
         return 0.0
 
     def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:

@@ -59,7 +59,7 @@ class Workspace(FolderWorkspace):
     def checkout(self, run: Any, sha: str) -> FolderTree:
         return FolderTree.of(self.folder, FILES)
 
-    def committed(self, run: Any, sha: str) -> float:
+    def date_content(self, run: Any, tree: Any) -> float:
         return MADE
 
 

@@ -47,7 +47,7 @@ class Planned(Envelope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteFinished(Envelope):
-    """One sandboxed pytest run ended."""
+    """One sandboxed pytest run ended; `known` of those that failed are red without a patch too."""
 
     stage: str
     purpose: str
@@ -55,6 +55,7 @@ class SuiteFinished(Envelope):
     failed: int
     seconds: float
     ended: str
+    known: int = 0
     kind: str = field(default="suite", init=False)
 
 
@@ -193,11 +194,18 @@ class Run:
             seq = self._sequence.value
             self.sink(Underway(stage=stage, what=what, number=number, of=of, seq=seq, at=now))
 
-    def tell_suite(self, stage: str, purpose: str, suite: SuiteRun) -> None:
-        """Say what came of a run of the suite, in the numbers that a certificate has."""
+    def tell_suite(
+        self, stage: str, purpose: str, suite: SuiteRun, before: SuiteRun | None = None
+    ) -> None:
+        """Say what came of a run of the suite, in the numbers that a certificate has.
+
+        `before` is the suite without the patch.
+        """
+        known = {result.test for result in before.red} if before else set()
         self.emit(SuiteFinished(
             stage=stage, purpose=purpose, passed=suite.count(GREEN), failed=suite.count(RED),
             seconds=suite.seconds, ended=suite.ended,
+            known=sum(result.test in known for result in suite.red),
         ))  # fmt: skip
 
     def left(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,11 +50,19 @@ class LocalWorkspace:
             run.emit(Noted(stage="workspace", message=note, level="warning"))
         return tree
 
-    def committed(self, run: Run, sha: str) -> float:
-        """When a commit that was checked out was made, in epoch seconds."""
+    def date_content(self, run: Run, tree: Tree) -> float:
+        """Since when the files of a checkout are as they are, in epoch seconds.
+
+        When the commit was made, or earlier where the user's folder has it and its files are older:
+        the tests may have run before the commit, or before it got another title.
+        """
         ours = self.repository
-        show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
-        return float(ours.git.run(run, ours.folder, *show))
+        made = self._date_commit(run, tree.sha)
+        if tree.sha != ours.head:
+            return made
+        files = (ours.source / self.folder / path for path in tree.paths())
+        changed = (file.lstat().st_mtime if os.path.lexists(file) else made for file in files)
+        return min(made, max(changed, default=made))
 
     def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:
         """The first-parent line from where `good` branches off (or what is at hand) to `bad`."""
@@ -124,7 +133,7 @@ class LocalWorkspace:
         from heal_bot.environments.environment_builder import Supplies, former_versions
 
         then = narrow_tree(list_committed(run, ours, sha, self.scratch), self.folder)
-        moment = green or self.committed(run, sha)
+        moment = green or self._date_commit(run, sha)
         folders = ours.source, self.cache, self.scratch
         supplies = Supplies(self.wanted, hints, self.builder, *folders)
         return former_versions(run, then, supplies, env, moment)
@@ -141,6 +150,12 @@ class LocalWorkspace:
             return env.seal != seal_of(Path(env.prefix))
         except ProvisionError:
             return True
+
+    def _date_commit(self, run: Run, sha: str) -> float:
+        """When a commit that was checked out was made, in epoch seconds."""
+        ours = self.repository
+        show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
+        return float(ours.git.run(run, ours.folder, *show))
 
 
 def _minor(version: str) -> str:

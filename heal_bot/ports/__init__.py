@@ -87,8 +87,8 @@ class Workspace(Protocol):
     def checkout(self, run: Run, sha: str) -> Tree:
         """A fresh checkout of a commit."""
 
-    def committed(self, run: Run, sha: str) -> float:
-        """When a commit that was checked out was made, in epoch seconds."""
+    def date_content(self, run: Run, tree: Tree) -> float:
+        """Since when the files of a checkout are as they are, in epoch seconds."""
 
     def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:
         """The first-parent line from where `good` branches off (or what is at hand) to `bad`."""

@@ -123,8 +123,9 @@ def render_cause(event: ClusterStarted) -> str:
 
 def _suite(event: SuiteFinished) -> str:
     end = f" ({_ENDS[SuiteEnd(event.ended)]})" if event.ended in _ENDS else ""
+    known = " as before" if event.failed and event.failed == event.known else ""
     return (
-        f"{event.purpose}: {event.passed} passed, {event.failed} failed"
+        f"{event.purpose}: {event.passed} passed, {event.failed} failed{known}"
         f" in {event.seconds:.1f} s{end}"
     )
 

@@ -104,7 +104,7 @@ def _ran(proof: Proof, baseline: Baseline, outside: SuiteRun | None) -> _Runs:
     begin, end = len(asks), len(asks) + len(again)
     for number, suite in enumerate(done[:end], 1):
         purpose = "final check" if number <= begin else "failing tests, other hash seed"
-        run.tell_suite("verify", f"{purpose} {number} of {end}", suite)
+        run.tell_suite("verify", f"{purpose} {number} of {end}", suite, baseline.suite)
     wanted = [*asks, *again]
     listed = {failure.test for failure in baseline.confirmed}
     judged, unsure = settle_load(context, wanted, done[:end], listed)

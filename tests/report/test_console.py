@@ -21,10 +21,12 @@ from heal_bot.report import console
 from heal_bot.report.console import EventLog
 
 
-def suite(seconds: float = 2.0, ended: str = "finished", failed: int = 1) -> SuiteFinished:
+def suite(
+    seconds: float = 2.0, ended: str = "finished", failed: int = 1, known: int = 0
+) -> SuiteFinished:
     return SuiteFinished(
         stage="verify", purpose="failing tests again", passed=0, failed=failed, seconds=seconds,
-        ended=ended,
+        ended=ended, known=known,
     )  # fmt: skip
 
 
@@ -46,6 +48,14 @@ def test_six_equal_reruns_are_one_line_however_long_each_took() -> None:
     assert lines(*runs) == ["failing tests again: 0 passed, 1 failed in 1.0 s"]
     assert len(lines(*runs, verbose=True)) == 3
     assert len(lines(*runs, suite(failed=0))) == 2
+
+
+@pytest.mark.parametrize(
+    ("failed", "known", "said"),
+    [(0, 0, "0 failed in"), (2, 2, "2 failed as before in"), (2, 1, "2 failed in")],
+)
+def test_a_run_whose_failures_are_all_known_says_so(failed: int, known: int, said: str) -> None:
+    assert said in console.render_line(suite(failed=failed, known=known))
 
 
 @pytest.mark.parametrize(
