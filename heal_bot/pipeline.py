@@ -286,7 +286,8 @@ def _locate_clusters(
 def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -> Report:
     """The reports of the request as one; an empty one when there are none.
 
-    A path that a person typed may lie outside of the repository. `made` is when its files were last changed.
+    A path that a person typed may lie outside of the repository. `made` is since when its
+    files are as they are.
     """
     if not request.reports:
         return Report(())

@@ -24,6 +24,8 @@ from heal_bot.core.text import count, for_log, one_line
 # Steps of a model call that only programs need, and those that change nothing for a reader.
 _SILENT = frozenset({"delta", "candidate"})
 _SMALL = frozenset({"usage", "look", "kept"})
+# Seconds after which a log says what is under way.
+_SILENCE = 60.0
 _ENDS = {
     SuiteEnd.TIMEOUT: "stopped at its time limit",
     SuiteEnd.CRASHED: "the interpreter crashed",
@@ -34,19 +36,31 @@ _ENDS = {
 
 @dataclass(slots=True)
 class EventLog:
-    """The log of a run: each thing once, and what changes nothing only when `verbose`."""
+    """The log of a run: each thing once, and what changes nothing only when `verbose`.
+
+    What is under way is told after a minute without a line.
+    """
 
     verbose: bool = False
+    _spoke: float = 0.0
     _said: set[Event] = field(default_factory=set)
     _solved: set[str] = field(default_factory=set)
     _tried: dict[str, int] = field(default_factory=dict)
 
     def line(self, event: Event) -> str:
         """The event as one line; '' for one that is not shown."""
+        if not self._spoke:
+            self._spoke = event.at
+        if line := self._choose(event):
+            self._spoke = event.at
+        return line
+
+    def _choose(self, event: Event) -> str:
+        if isinstance(event, Underway):
+            silent = event.at - self._spoke
+            return render_underway(event) if self.verbose or silent >= _SILENCE else ""
         if self.verbose:
-            return render_line(event) or (
-                render_underway(event) if isinstance(event, Underway) else ""
-            )
+            return render_line(event)
         if self._is_detail(event):
             return ""
         same = replace(event, seq=0, at=0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,17 @@ def test_six_equal_reruns_are_one_line_however_long_each_took() -> None:
     assert lines(*runs) == ["failing tests again: 0 passed, 1 failed in 1.0 s"]
     assert len(lines(*runs, verbose=True)) == 3
     assert len(lines(*runs, suite(failed=0))) == 2
+
+
+def test_a_log_says_what_is_under_way_after_a_minute_without_a_line() -> None:
+    def running(at: float) -> Underway:
+        return Underway(stage="sandbox", what="tests/test_a.py::test_a", number=3, of=82, at=at)
+
+    shown = "  test 3 of 82: tests/test_a.py::test_a"
+    begun = replace(suite(), at=100.0)
+    assert lines(begun, running(130.0), running(159.0))[1:] == []
+    assert lines(begun, *map(running, (161.0, 162.0, 222.0)))[1:] == [shown, shown]
+    assert lines(begun, running(101.0), verbose=True)[1:] == [shown]
 
 
 @pytest.mark.parametrize(
