@@ -531,7 +531,17 @@ def test_what_a_commit_says_in_a_docstring_may_be_meant(tmp_path: Path) -> None:
     assert ledger.unsure == {}
     after = after.replace("Clamp.", "Clamp, and round up.")
     _, _, ledger, _ = _reversals(tmp_path, after, _clamps, before=before)
-    assert "c1" in ledger.unsure
+    assert "describes `clamp` anew" in ledger.unsure["c1"]
+    more = after.replace("low, high)", "low, high, up=True)")
+    _, _, ledger, _ = _reversals(tmp_path, more, _clamps, before=before)
+    assert "describes" not in ledger.unsure.get("c1", "")
+
+
+def test_a_docstring_tells_of_the_value_that_its_function_names(tmp_path: Path) -> None:
+    before = 'STEP = 2\n\n\ndef grow(n):\n    """Grow by two."""\n    return n + STEP\n'
+    after = before.replace("STEP = 2", "STEP = 3").replace("by two", "by a bit more")
+    _, _, ledger, _ = _reversals(tmp_path, after, lambda m: bool(m["grow"](1) == 3), before=before)
+    assert "describes `grow` anew" in ledger.unsure["c1"]
 
 
 @pytest.mark.parametrize(
