@@ -24,9 +24,9 @@ from heal_bot.core.model import (
     Trust,
     Verdict,
 )
-from heal_bot.core.statuses import OutcomeStatus, VerdictStatus
+from heal_bot.core.statuses import FailureStatus, OutcomeStatus, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
-from heal_bot.history import package_bisection
+from heal_bot.history import bisection, package_bisection
 from heal_bot.history.changes import find_changes
 from heal_bot.junit import excluded_failures, reader, reported_tests, selected_tests
 from heal_bot.ports import Critic, Lab, Proposer, RunContext, Runner, Store, Tree, Workspace
@@ -205,7 +205,8 @@ def _observe(request: HealRequest, report: Report, context: RunContext) -> Repro
 
 def _find_changes(request: HealRequest, seen: Reproduction) -> tuple[Baseline, History]:
     """What changed since the tests passed, commits, packages, or the Python, and what it tells."""
-    context, hints, baseline = seen.context, seen.report.hints, seen.baseline
+    context, hints = seen.context, seen.report.hints
+    baseline = _doubt_services(context, request.good, seen.baseline)
     added = tuple(name.partition(" ")[0] for name in context.env.added)
     known = replace(hints, plugins=(*hints.plugins, *added))
     versions = non_code_causes.select_versions(baseline, context.tree, context.env)
@@ -216,6 +217,17 @@ def _find_changes(request: HealRequest, seen: Reproduction) -> tuple[Baseline, H
     if not history.regressions:
         baseline = older_python.compare_pythons(context, baseline, hints)
     return baseline, history
+
+
+def _doubt_services(context: RunContext, good: str, baseline: Baseline) -> Baseline:
+    """The baseline, with tests `confirmed` which lack a service that they did without before."""
+    services = non_code_causes.select_services(baseline)
+    passing = bisection.list_passing_before(context, good, services)
+    reproduced = tuple(
+        replace(one, status=FailureStatus.CONFIRMED) if one.failure.test in passing else one
+        for one in baseline.reproduced
+    )
+    return replace(baseline, reproduced=reproduced)
 
 
 def _count_changes_since(context: RunContext, history: History) -> RunContext:

@@ -19,6 +19,7 @@ from heal_bot.core.model import (
 from heal_bot.core.statuses import EXPECTED, RunResult
 from heal_bot.core.text import count
 from heal_bot.ports import Ask, RunContext, Tree
+from heal_bot.source import paths
 from heal_bot.source.reversal import brought_tests
 
 # What bisection may take of the time left, and a single run beyond what the suite took.
@@ -62,6 +63,30 @@ def find_regressions(
         return History(reason=f"the history was not searched: {error}", runs=search.runs)
     reason = search.reason(found)
     return History(found, reason, search.runs, len(search.commits), bool(search.open()))
+
+
+def list_passing_before(context: RunContext, good: str, failures: Sequence[Failure]) -> set[str]:
+    """The failing tests, changed by nobody since, that pass on the last commit before the source.
+
+    That commit is `good`, where there is one. They run in the same environment; where no source
+    changed, nothing is asked.
+    """
+    limited, run, workspace = context.limited(_SHARE), context.run, context.workspace
+    commits = workspace.commits(run, good, context.tree.sha) if failures else ()
+    sha = commits[0 if good else -1].parent if commits else ""
+    if not sha:
+        return set()
+    files = workspace.changes(run, sha, context.tree.sha)
+    changed = brought_tests(files)
+    tests = tuple(f.test for f in failures if _function(f.test) not in changed)
+    sources = [f for f in files if f.path.endswith(".py") and not paths.is_test(f.path)]
+    if not tests or not sources:
+        return set()
+    try:
+        (suite,) = limited.run_many([Ask(workspace.checkout(run, sha), tests)])
+    except HealBotError:
+        return set()
+    return {test for test in tests if state_of(test, suite) == RunResult.PASSED}
 
 
 @dataclass(slots=True)

@@ -80,6 +80,7 @@ _SERVICE = re.compile(
     r"|ServerSelectionTimeoutError|SocketBlockedError|SocketConnectBlockedError)\b",
     re.DOTALL,
 )
+_ELSEWHERE = frozenset({FailureStatus.ENVIRONMENT, FailureStatus.EXPLAINED})
 # What tests ask of a machine that the sandbox or the image does not have, by name.
 _LACKING = (
     ("a locale that is not installed here", "system-packages: locales-all",
@@ -149,6 +150,12 @@ def select_versions(baseline: Baseline, tree: Tree, env: Environment) -> tuple[F
         for failure in told
         if dependency_causes.explain_dependency(make_failure(failure), tree, env)
     )
+
+
+def select_services(baseline: Baseline) -> tuple[Failure, ...]:
+    """The failures that are put down to a service or the network which tests do not have here."""
+    told = (r.failure for r in baseline.reproduced if r.status in _ELSEWHERE)
+    return tuple(f for f in told if _SERVICE.search(_said(f)) or _WITHHELD.search(_said(f)))
 
 
 def make_failure(failure: Failure) -> CaseResult:

@@ -26,7 +26,7 @@ from heal_bot.core.model import (
     SuiteRun,
 )
 from heal_bot.environments.local_workspace import LocalWorkspace
-from heal_bot.history.bisection import find_regressions
+from heal_bot.history.bisection import find_regressions, list_passing_before
 from heal_bot.history.changes import find_changes
 from heal_bot.ports import Ask, RunContext, Tree
 from tests.fakes import ENVIRONMENT, ISOLATION, context_of, failed, quiet_run, suite
@@ -100,9 +100,14 @@ def _search(
     return find_regressions(context, good, commits, failures, RunHints(), 1.0)
 
 
-def _begin(tmp_path: Path, runner: Any, kind: type[LocalWorkspace] = LocalWorkspace) -> RunContext:
+def _begin(
+    tmp_path: Path,
+    runner: Any,
+    kind: type[LocalWorkspace] = LocalWorkspace,
+    source: Path | None = None,
+) -> RunContext:
     run, _ = quiet_run()
-    repository = Repository.of(run, tmp_path / "source", tmp_path / "scratch")
+    repository = Repository.of(run, source or tmp_path / "source", tmp_path / "scratch")
     workspace = kind(repository, tmp_path / "trees", tmp_path / "cache")
     return context_of(run, runner, workspace.checkout(run, repository.head), workspace)
 
@@ -301,6 +306,23 @@ def test_a_test_that_a_commit_changes_itself_is_not_broken_by_it(git: Git, tmp_p
     assert one.tests == (B,)
     found = _search(tmp_path, shas[0])
     assert (found.regressions, "changed in the very commit" in found.reason) == ((), True)
+
+
+def test_what_passes_before_a_change_of_the_source_lacks_nothing(git: Git, tmp_path: Path) -> None:
+    tests = tmp_path / "source/tests"
+    tests.mkdir()
+    (tests / "test_m.py").write_text("def test_b():\n    assert 1\n")
+    good = _commit(git, tmp_path, "a=passed\nb=passed\nc=failed", "Passes")
+    (tests / "test_m.py").write_text("def test_b():\n    assert 2\n")
+    _commit(git, tmp_path, "a=failed\nb=failed\nc=failed", "Expect more")
+    failures = [Failure(f"tests/test_m.py::test_{n}", "URLError", "") for n in "abc"]
+    for base in (good, ""):
+        context = _begin(tmp_path / base, ReadingRunner(), source=tmp_path / "source")
+        assert list_passing_before(context, base, failures) == {A}
+    (tmp_path / "source/setup.cfg").write_text("[tool:pytest]\naddopts = --disable-socket\n")
+    _commit(git, tmp_path, "a=failed\nb=failed\nc=failed", "No sockets")
+    context = _begin(tmp_path / "then", ReadingRunner(), source=tmp_path / "source")
+    assert list_passing_before(context, "", failures) == set()
 
 
 def test_a_merge_is_blamed_as_a_whole(git: Git, tmp_path: Path) -> None:
