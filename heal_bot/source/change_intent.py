@@ -33,11 +33,12 @@ _LOST_NAMES = frozenset({
 
 def explain_meant(
     edits: Sequence[Edit], regression: Regression, kinds: Set[str], *, unused: bool, tested: bool,
-    whole: bool,
+    whole: bool, single: bool,
 ) -> str:  # fmt: skip
     """Why a part of a commit that edits take back looks meant; '' for what looks like a slip.
 
-    A slip is a lost name, by the `kinds` of the failures, or one statement. Nobody writes another
+    A slip is a lost name, by the `kinds` of the failures, or one statement, of which `single` says
+    that it is one though it has an `if` around it. Nobody writes another
     text, raises another exception, or adds a statement and nothing else (`whole`) by a slip; what
     the commit brought for that statement alone would be `unused` without it; or the commit tells
     somebody of the change. Two things count more: a title which says that nothing changes, and,
@@ -57,7 +58,7 @@ def explain_meant(
         return said
     if same:
         return ""
-    if not _is_one_statement(code):
+    if not single and not _is_one_statement(code):
         return "it takes back more than one statement"
     if unused:
         return "something that the commit brought for it would be left unused"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
+from heal_bot.source.lost_code import find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import (
@@ -20,7 +21,6 @@ from heal_bot.source.tree_diff import (
     compare_versions,
     encode_lines,
     line_starts,
-    list_lost,
     parse_code,
 )
 
@@ -34,7 +34,7 @@ class ReversedChange:
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
     `added` what it brought to the top of modules, with the path, `brought` the functions in that,
-    `lost` single statements that went as it wrote others in their place. `constants` are those of
+    `versions` the paths and texts before and now. `constants` are those of
     each file that are gone.
     """
 
@@ -44,7 +44,7 @@ class ReversedChange:
     texts: Mapping[str, str]
     added: tuple[tuple[str, str], ...]
     brought: tuple[Target, ...] = ()
-    lost: tuple[tuple[Target, Part], ...] = ()
+    versions: tuple[tuple[str, str, str], ...] = ()
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
@@ -207,7 +207,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     texts: dict[str, str] = {}
     added: list[tuple[str, str]] = []
     brought: list[Target] = []
-    lost: list[tuple[Target, Part]] = []
+    versions: list[tuple[str, str, str]] = []
     leaves = 0
     for file in files:
         if paths.is_test(file.path) or not file.path.endswith(".py"):
@@ -240,11 +240,25 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-        for part in list_lost(before, after, now):
-            lost.extend(_placed(part, targets, starts))
+        versions.append((file.path, before, now))
     return ReversedChange(
-        tuple(places), leaves, imports, texts, tuple(added), tuple(brought), tuple(lost), constants
+        tuple(places),
+        leaves,
+        imports,
+        texts,
+        tuple(added),
+        tuple(brought),
+        tuple(versions),
+        constants,
     )
+
+
+def place_lost(change: ReversedChange) -> Iterator[tuple[Target, Part]]:
+    """What a change lost as it moved code or wrote it anew, by the targets to have it again."""
+    texts = {path: now for path, _, now in change.versions}
+    for path, part in find_lost_code(change.versions):
+        targets = functions.index_targets(path, texts[path])
+        yield from _placed(part, targets, line_starts(encode_lines(texts[path])))
 
 
 def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]:

@@ -11,7 +11,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
@@ -59,38 +59,21 @@ class Part:
                 yield from part.cuts()
 
 
+@lru_cache(maxsize=64)
 def compare_versions(before: str, after: str, now: str) -> tuple[Part, ...]:
     """What the change from `before` to `after` consists of, where `now` still has it.
 
     Each part that is put back alone gives the tree it says, or is left out. Nothing for a text that
     does not parse here. Comments, docstrings and layout are no change.
     """
-    return _compare(before, after, now)[0]
-
-
-def list_lost(before: str, after: str, now: str) -> tuple[Part, ...]:
-    """The calls and settings of attributes that went where statements were written anew.
-
-    Each is put back beside the new ones, before them and after.
-    """
-    return _compare(before, after, now)[1]
-
-
-@lru_cache(maxsize=64)
-def _compare(before: str, after: str, now: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """The parts of a change, and the statements that it lost, where they stand now."""
     try:
-        change = _TreeChange(_Side.of(before), _Side.of(after))
-        found = tuple(change.compare_top())
+        found = tuple(_TreeChange(Version.of(before), Version.of(after)).compare_top())
     except (guard.SourceRejected, SyntaxError, ValueError, RecursionError):
-        return (), ()
+        return ()
     if after == now:
-        return found, tuple(change.lost)
+        return found
     moved = _Moved.between(after, now)
-    parts, lost = (
-        tuple(part for one in some if (part := moved.carried(one))) for some in (found, change.lost)
-    )
-    return parts, lost
+    return tuple(part for one in found if (part := moved.carried(one)))
 
 
 def encode_lines(text: str) -> list[bytes]:
@@ -134,7 +117,7 @@ def parse_code(text: str) -> ast.Module:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Version:
     """One version of a file: its bytes, where its lines begin, its tree."""
 
     data: bytes
@@ -142,7 +125,7 @@ class _Side:
     tree: ast.Module
 
     @classmethod
-    def of(cls, text: str) -> _Side:
+    def of(cls, text: str) -> Version:
         text = text.removeprefix("\ufeff")
         lines = encode_lines(text)
         return cls(b"".join(lines), line_starts(lines), parse_code(text))
@@ -177,11 +160,10 @@ def _end(node: _Node) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _TreeChange:
-    """A file before and after a commit; `lost` is filled as it is compared."""
+    """A file before and after a commit."""
 
-    old: _Side
-    new: _Side
-    lost: list[Part] = field(default_factory=list)
+    old: Version
+    new: Version
 
     def compare_top(self) -> Iterator[Part]:
         """The hunks of the module."""
@@ -198,7 +180,9 @@ class _TreeChange:
     ) -> list[Part]:
         """Statements in the place of others: as one, and pair by pair where they correspond."""
         inner: list[Part] = []
-        for tag, i, j, k, m in align([*map(_name, old[a:b])], [*map(_name, new[c:d])]):
+        for tag, i, j, k, m in align(
+            [*map(name_statement, old[a:b])], [*map(name_statement, new[c:d])]
+        ):
             if tag != "equal":
                 inner += self._rewritten(old, new, a + i, a + j, c + k, c + m)
                 continue
@@ -206,11 +190,6 @@ class _TreeChange:
                 inner += self._statement(old, new, one, at)
         if b - a == d - c == 1 and inner:
             return inner
-        kept = {_effect(node) for node in new[c:d]}
-        for one in range(a, b) if c < d and b - a > 1 else ():
-            if _effect(old[one]) not in {"", *kept}:
-                for at in (c, d):
-                    self.lost.extend(self._rewritten(old, new, one, one + 1, at, at))
         whole = self._rewritten(old, new, a, b, c, d)
         if len(inner) > 1:
             return [replace(p, parts=tuple(inner), atomic=False) for p in whole] or inner
@@ -340,23 +319,12 @@ def _dump(value: _Node) -> _Node:
     return ast.dump(value) if isinstance(value, ast.AST) else value
 
 
-def _name(node: ast.AST) -> str:
+def name_statement(node: ast.AST) -> str:
     """What two versions of a statement have in common: its kind, and the name it defines."""
     name = getattr(node, "name", "")
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
         name = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
     return f"{type(node).__name__} {name}"
-
-
-def _effect(node: _Node) -> str:
-    """What a statement sets, an attribute or item, or calls for its effect; '' for any other."""
-    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        shared = all(isinstance(one, ast.Attribute | ast.Subscript) for one in targets)
-        return ast.unparse(targets[0]) if shared else ""
-    value = node.value if isinstance(node, ast.Expr) else None
-    value = value.value if isinstance(value, ast.Await) else value
-    return ast.unparse(value.func) if isinstance(value, ast.Call) else ""
 
 
 @dataclass(frozen=True, slots=True)

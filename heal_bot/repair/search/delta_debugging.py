@@ -25,7 +25,7 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import change_intent, line_targets, patch_policy
-from heal_bot.source.reversal import ReversedChange, brought_tests, survey_change
+from heal_bot.source.reversal import ReversedChange, brought_tests, place_lost, survey_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -64,8 +64,8 @@ def find_reversals(
         if not fewest and len(code) < len(change.places):
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
-        if len(found) != 1 or search.explain_meant(found[0]):
-            found = search.passing([(one,) for one in change.lost])[:1] or found
+        if not found or (len(found) == 1 and search.explain_meant(found[0])):
+            found = search.restored() or [search.unmix(pieces) for pieces in found]
         found = [search.widen(pieces) for pieces in found]
         run.emit(
             SearchProgressed(
@@ -136,6 +136,7 @@ class _Search:
     regression: Regression
     change: ReversedChange
     brought: frozenset[str]
+    lost: Pieces = ()
     tried: int = 0
     judged: dict[Pieces, Verdict] = field(default_factory=dict)
 
@@ -158,12 +159,42 @@ class _Search:
         smaller = self.reduce(below) if below != pieces else set()
         return smaller or ({pieces} if together else set())
 
+    def restored(self) -> list[Pieces]:
+        """What the commit lost where it moved code or wrote it anew, if that alone passes."""
+        known = {self.change.put_back(pieces) for pieces in self.judged}
+        lost = tuple(place_lost(self.change))
+        self.lost = tuple(one for one in lost if self.change.put_back((one,)) not in known)
+        return self.passing([(one,) for one in self.lost])[:1]
+
+    def unmix(self, pieces: Pieces) -> Pieces:
+        """The parts, or the whole of a function where its former code would stand beside a call.
+
+        What the commit brought for the former code, and calls in its place, would do it twice.
+        """
+        brought = self.list_brought()
+        mixed = {
+            one.target
+            for one in self.change.put_back(pieces)
+            if brought & _list_words(one.target.source) & _list_words(one.new_source)
+            and one.new_source.count("\n") > one.target.source.count("\n") + 1
+        }
+        wider = (
+            *(one for one in pieces if one[0] not in mixed),
+            *(one for one in self.change.places if one[0] in mixed),
+        )
+        refused = patch_policy.check_candidate(self.candidate(wider), self.ledger.tree)
+        return wider if mixed and not refused and self.passing([wider]) else pieces
+
+    def list_brought(self) -> set[str]:
+        """The names of the functions that the commit brought."""
+        return {target.qualname.rpartition(".")[2] for target in self.change.brought}
+
     def widen(self, pieces: Pieces) -> Pieces:
         """The parts, and the others that use a function which the commit brought and they use.
 
         What is wrong with it is wrong at each place, also where no test fails.
         """
-        brought = {target.qualname.rpartition(".")[2] for target in self.change.brought}
+        brought = self.list_brought()
         edits = self.change.put_back(pieces)
         gone = {word for one in edits for word in _list_words(one.target.source)} & brought
         gone -= {word for one in edits for word in _list_words(one.new_source)}
@@ -182,7 +213,7 @@ class _Search:
 
         A test of the commit that passes with it vouches for the mixture.
         """
-        tops = (*self.change.places, *self.change.lost)
+        tops = (*self.change.places, *self.lost)
         whole = {part for _, top in tops for part in _statements(top)}
         return not self.is_tested(pieces) and any(part not in whole for _, part in pieces)
 
@@ -193,8 +224,9 @@ class _Search:
         edits = [one for one in self.change.put_back(pieces) if one not in held]
         unused = bool(self.change.list_unused(pieces))
         tested, whole = self.is_tested(pieces), self.change.is_whole(pieces)
+        single = len(pieces) == 1 and pieces[0] in self.lost
         return change_intent.explain_meant(
-            edits, self.regression, kinds, unused=unused, tested=tested, whole=whole
+            edits, self.regression, kinds, unused=unused, tested=tested, whole=whole, single=single
         )
 
     def is_tested(self, pieces: Pieces) -> bool:

@@ -566,6 +566,52 @@ def test_a_line_that_was_lost_in_a_rewrite_comes_back_without_the_rest(
     assert ("c1" in ledger.unsure) is not found
 
 
+JOIN = """def name(parts):
+    if isinstance(parts, tuple):
+        parts = "_".join(parts)
+    text = parts.strip()
+    text = text.lower()
+    return text or "x"
+"""
+
+
+def test_a_branch_that_a_commit_lost_as_it_moved_code_comes_back_alone(tmp_path: Path) -> None:
+    after = """def name(parts):
+    return _clean(parts)
+
+
+def _clean(parts):
+    return parts.strip().lower() or "x"
+"""
+
+    def names(m: dict[str, Any]) -> bool:
+        return bool(m["name"](("A", "b")) == "a_b")
+
+    (attempt,), texts, ledger, _ = _reversals(
+        tmp_path, after, names, before=JOIN, title="Move the cleaning"
+    )
+    lost = '    if isinstance(parts, tuple):\n        parts = "_".join(parts)\n    return'
+    assert texts == [after.replace("    return", lost, 1)]
+    assert (attempt.lacks, ledger.unsure) == (None, {})
+
+
+def test_former_code_never_stands_beside_the_call_that_was_made_of_it(tmp_path: Path) -> None:
+    before = """def fill(rows):
+    for n, row in enumerate(rows):
+        if row < 0:
+            rows[n] = 0
+        else:
+            rows[n] = row + 1
+    return rows
+"""
+    call, helper = "    return _fill(rows)\n", "\n\ndef _fill(rows):\n    return list(rows)\n"
+    _, texts, *_ = _reversals(
+        tmp_path, f"def fill(rows):\n{call}{helper}", lambda m: bool(m["fill"]([1, -1]) == [2, 0]),
+        before=before, title="Share it",
+    )  # fmt: skip
+    assert texts == [before + helper]
+
+
 def test_what_uses_a_function_that_a_commit_brought_goes_back_at_each_place(tmp_path: Path) -> None:
     use = "def {}(n):\n    return {}(n)\n\n\n"
     before = "def key(n):\n    return n\n\n\n" + use.format("a", "key") + use.format("b", "key")

@@ -1,0 +1,111 @@
+"""What a commit lost where it moved code or wrote it anew, on sources as people change them."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.source.lost_code import find_lost_code
+
+POP = """
+def pop(box, key, *args):
+    if args:
+        return args[0]
+    item = box[key]
+    del box[key]
+    return item
+"""
+NAMES = """
+def name(attr):
+    if isinstance(attr, tuple):
+        attr = "_".join(attr)
+    out = "".join(c for c in attr if c in LETTERS)
+    return out or "x"
+
+
+LETTERS = "abc"
+"""
+TREE = """
+def show(error, path, form):
+    lines = []
+    for one in error.inner:
+        lines.append(form(one))
+        lines += show(one.error, path + one.path, form)
+    return lines
+"""
+
+
+def _restore(files: dict[str, tuple[str, str]]) -> list[str]:
+    """The texts with each part put back, the likeliest first."""
+    found = find_lost_code((path, *texts) for path, texts in files.items())
+    texts = []
+    for path, part in found:
+        data = files[path][1].encode()
+        texts.append((data[: part.start] + part.before + data[part.end :]).decode())
+    return texts
+
+
+def test_a_lost_statement_comes_back_between_its_neighbours() -> None:
+    now = """
+def pop(box, key, *args):
+    if key in box:
+        item = box[key]
+        return item
+    return args[0]
+"""
+    first = _restore({"m.py": (POP, now)})[0]
+    assert first == now.replace("        return item", "        del box[key]\n        return item")
+
+
+def test_a_branch_that_is_lost_as_code_moves_comes_back_where_its_names_are_known() -> None:
+    moved = NAMES.replace('    if isinstance(attr, tuple):\n        attr = "_".join(attr)\n', "")
+    now = "from names import name as to_name\n\n\ndef name(attr):\n    return to_name(attr)\n"
+    texts = _restore({"m.py": (NAMES, now), "names.py": ("", moved)})
+    lost = '    if isinstance(attr, tuple):\n        attr = "_".join(attr)\n'
+    assert now.replace("    return", f"{lost}    return") in texts[:4]
+    assert moved.replace("    out", f"{lost}    out") in texts[:4]
+
+
+@pytest.mark.parametrize(
+    ("call", "whole"),
+    [
+        ("show(sub.error, path + sub.path)", "show(sub.error, path + sub.path, form)"),
+        ("show(sub.error)", "show(sub.error, path + one.path, form)"),
+    ],
+    ids=["an argument", "one whose names are unknown"],
+)
+def test_a_call_gets_the_arguments_it_lost(call: str, whole: str) -> None:
+    now = f"""
+def show(error, path, form):
+    lines = []
+    for sub in error.inner:
+        lines += [form(sub), *{call}]
+    return lines
+"""
+    texts = _restore({"m.py": (TREE, now)})
+    assert (now.replace(call, whole) in texts) is ("one.path" not in whole)
+
+
+def test_a_condition_that_was_written_otherwise_as_it_moved_comes_back() -> None:
+    before = "def a(x, y):\n    if x is not None and y:\n        return x.run(y)\n    return y\n"
+    now = (
+        "def a(x, y):\n    return _run(x, y)\n\n\n"
+        "def _run(x, y):\n    if x is not None:\n        return x.run(y)\n    return y\n"
+    )
+    texts = _restore({"m.py": (before, now)})
+    assert now.replace("x is not None", "x is not None and y") in texts
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("def a(x):\n    if x < 0:\n        raise KeyError(x)\n    return x\n",
+         "def a(x):\n    if x < 0:\n        raise OSError(x)\n    return x\n"),
+        ("def a(box):\n    box.append(0)\n    return box\n",
+         "def a(box):\n    box.append(1)\n    return box\n"),
+        ("def a(n):\n    twice = 2 * n\n    return twice\n", "def a(n):\n    return n + n\n"),
+        ("def a(n):\n    return n\n", "def a(n):\n    return n\n"),
+    ],
+    ids=["the branch is there", "the call is there", "a variable", "nothing changed"],
+)  # fmt: skip
+def test_what_was_only_written_otherwise_is_not_added(before: str, now: str) -> None:
+    assert not [text for text in _restore({"m.py": (before, now)}) if len(text) > len(now) + 5]
