@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heal_bot.core.statuses import MENDING
@@ -29,7 +29,7 @@ class RepairedCause:
 
 
 def list_causes(record: OutcomeRecord) -> tuple[RepairedCause, ...]:
-    """One for each change that the patch holds."""
+    """One for each change that the patch holds; what no attempt was made for goes to the first."""
     if record.patch is None:
         return ()
     failures = {failure.test: failure for failure in record.failures}
@@ -42,6 +42,9 @@ def list_causes(record: OutcomeRecord) -> tuple[RepairedCause, ...]:
             mine = [failures[test] for test in tests if test in failures]
             said = min((describe_message(f.kind, f.message) for f in mine), key=len, default="")
             found.append(RepairedCause(attempt, tests, said))
+    if found:
+        others = tuple(test for test in record.patch.fixed if test not in told)
+        found[0] = replace(found[0], tests=(*found[0].tests, *others))
     return tuple(found)
 
 

@@ -25,7 +25,8 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Proposals to confirm, each holding every winner so far; the caller settles each in `ledger`.
 
-    A winner that does not hold is dropped and the search of its cluster resumes. Where the dropped
+    A cluster that the confirmed patch fixes as well needs no search. A winner that does not hold is
+    dropped and the search of its cluster resumes. Where the dropped
     ones fix more than those that hold, they are offered in their place. Clusters whose best attempt
     fixed only a part are searched once more on top of what was confirmed.
     """
@@ -37,6 +38,8 @@ def proposals(
     dropped: dict[str, Attempt] = {}
     for position, cluster in enumerate(clusters):
         clusters_left = len(clusters) - position - 1
+        if _is_fixed(cluster, ledger):
+            continue
         _announce(run, cluster, position + 1, len(clusters))
         found = search_cluster(
             _part(hunting, clusters_left), cluster, (), proposers, judge, ledger, limits
@@ -55,6 +58,12 @@ def proposals(
         found = search_cluster(hunting, cluster, base, proposers, judge, ledger, limits)
         waiting[cluster.id] = found
         yield from _settled(run, [w for w in [next(found, None)] if w], waiting, ledger, {})
+
+
+def _is_fixed(cluster: Cluster, ledger: AttemptLog) -> bool:
+    """Whether the confirmed patch fixes all tests of a cluster."""
+    fixed = set(ledger.confirmed.patch.fixed) if ledger.confirmed else set()
+    return all(failure.test in fixed for failure in cluster.failures)
 
 
 def _announce(run: Run, cluster: Cluster, number: int, of: int) -> None:
