@@ -194,8 +194,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         return "   or   ".join([*picks, "change the code, where neither is right"])
     if record.suggestion is not None and record.status == "stale_test":
         return (
-            "change the tests if the commit means what it changed, take the change if not, or mend"
-            " the commit's own lines where both are right"
+            "take the change if the commit broke this by accident, change the tests if it was"
+            " meant, or mend the commit's own lines where both are right"
         )
     if record.suggestion is not None:
         return "take the change if it is what you mean, or change the code and heal again"

@@ -58,9 +58,10 @@ def _proved(outcome: Outcome) -> Iterator[str]:
 
 def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
     passes = "passes" if len(fixed) == 1 else "pass"
+    ran = "the suite" if certificate.full_suite.complete else "the tests that ran"
     return (
         f"{count(len(fixed), 'failing test')} {passes} with {change} in"
-        f" {count(certificate.verify_runs, 'cold run')} of the suite, in which no other test"
+        f" {count(certificate.verify_runs, 'cold run')} of {ran}, in which no other test"
         f" breaks, after {count(certificate.baseline_runs, 'failed run')} without it"
     )
 

@@ -6,6 +6,8 @@ import re
 
 from heal_bot.core.text import code_span, for_markdown, one_line
 
+# A word that names something in code, a path or a test.
+_IN_CODE = re.compile(r"::|_|/|\w\.\w")
 _CODE = re.compile(r"`([^\s`](?:[^`]*[^\s`])?)`")
 
 
@@ -27,9 +29,10 @@ def ended(text: str, limit: int = 300) -> str:
 
 
 def sentence(text: str, limit: int = 300) -> str:
-    """Foreign prose that begins with a capital, or with the id of a test, and ends."""
+    """Foreign prose that begins with a capital, or with a name of the code, and ends."""
     told = ended(text, limit)
-    return told if "::" in told.partition(" ")[0] else f"{told[:1].upper()}{told[1:]}"
+    named = _IN_CODE.search(told.partition(" ")[0].rstrip(".:"))
+    return told if named else f"{told[:1].upper()}{told[1:]}"
 
 
 def _plain(part: str, limit: int) -> str:

@@ -218,7 +218,8 @@ class Proof:
             before = edit.text_of(self.context.tree, file.path)
             if lines := gates.find_uncovered(before, file.content, file.path, fixed, seen):
                 shown = ", ".join(map(str, lines[:5]))
-                found.append(f"no fixed test executes line {shown} of {file.path}")
+                named = "line" if len(lines) == 1 else "lines"
+                found.append(f"no fixed test executes {named} {shown} of {file.path}")
         return "not all" if found else "all, by fixed tests", found
 
 

@@ -222,7 +222,7 @@ def test_where_code_or_test_is_asked_the_reason_stands_in_the_first_line() -> No
     lines = told(data)
     assert lines[0] == "Unsure: code or test: `b` broke it"
     assert "  but it may be meant" in lines
-    assert lines[-1].startswith("next: change the tests if the commit means what it changed")
+    assert lines[-1].startswith("next: take the change if the commit broke this by accident")
 
 
 def test_the_headline_counts_once_and_says_what_is_taken_back() -> None:

@@ -85,8 +85,8 @@ def find_reversals(
             if len(found) == 1 and (why := search.explain_meant(pieces)):
                 lacks = (*lacks, f"{_MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
-                    f"{regression.said}. If it means what it changed ({why}), the tests are out of"
-                    " date; if not, it is to be taken back"
+                    f"{regression.said}. If that was meant ({why}), the tests are out of date; if"
+                    " it was an accident, the suggested change mends it"
                 )
             yield search.attempt(pieces, lacks or None)
 
