@@ -14,6 +14,9 @@ from heal_bot.report.markdown import ended, prose, sentence
         ("it broke...", "It broke."),
         ("did it break?", "Did it break?"),
         ("tests/m.py::a: it broke", "tests/m.py::a: it broke."),
+        ("box/m.py gains it", "box/m.py gains it."),
+        ("a_b takes it", "a\\_b takes it."),
+        ("os.path.join takes it", "os.path.join takes it."),
         ("", ""),
     ],
 )

@@ -160,11 +160,17 @@ class _Search:
         return smaller or ({pieces} if together else set())
 
     def restored(self) -> list[Pieces]:
-        """What the commit lost where it moved code or wrote it anew, if that alone passes."""
+        """What the commit lost where it moved code or wrote it anew, if that alone passes.
+
+        Of one lost text the likeliest place.
+        """
         known = {self.change.put_back(pieces) for pieces in self.judged}
         lost = tuple(place_lost(self.change))
         self.lost = tuple(one for one in lost if self.change.put_back((one,)) not in known)
-        return self.passing([(one,) for one in self.lost])[:1]
+        found: dict[bytes, Pieces] = {}
+        for pieces in self.passing([(one,) for one in self.lost]):
+            found.setdefault(pieces[0][1].before.strip(), pieces)
+        return list(found.values())
 
     def unmix(self, pieces: Pieces) -> Pieces:
         """The parts, or the whole of a function where its former code would stand beside a call.
