@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import explain_uncollected
 from heal_bot.core.events import Noted, Planned, Run
 from heal_bot.core.model import Baseline, Collection, Edit, Failure, Report
-from heal_bot.ports import RunContext
+from heal_bot.ports import RunContext, Tree
+from heal_bot.source import paths
 from heal_bot.verification import warm_trial
 from heal_bot.verification.baseline import BaselineRuns, observe_suite
 
@@ -17,11 +19,13 @@ _CONFIRMATIONS = 2
 _RUNS = 3.0
 _START = 20.0
 _SHORT = 60.0
+# A report of so much fewer tests than are written is one of a selection.
+_PARTIAL = 2
+_TEST = re.compile(rb"^\s*(?:async )?def test", re.MULTILINE)
 
 
-def plan(run: Run, report: Report) -> bool:
+def plan(run: Run, seconds: float) -> bool:
     """Say before the first test what the report's own times predict; whether all of it fits."""
-    seconds = report.hints.seconds
     if not seconds:
         return True
     run.emit(
@@ -54,7 +58,12 @@ def plan_suite(context: RunContext, report: Report, failing: tuple[str, ...] = (
     short suite. ProvisionError when pytest cannot collect at all, BudgetError when not in time.
     """
     run, tree, env = context.run, context.tree, context.env
-    fits = plan(run, report)
+    if _count_written(tree) > _PARTIAL * _count_reported(report):
+        collection = context.runner.collect(run, tree, env)
+        message = f"the report has {_count_reported(report)} of {len(collection.tests)} tests"
+        run.emit(Noted(stage="verify", message=message))
+        return SuitePlan(collection, None, plan(run, _average(report) * len(collection.tests)))
+    fits = plan(run, report.hints.seconds)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
         return SuitePlan(context.runner.collect(run, tree, env), None, fits)
     seen = observe_suite(context, None, failing)
@@ -75,10 +84,24 @@ def choose_tests(
     files = {test.partition("::")[0] for test in red}
     near = [t for t in collection.tests if t not in red and t.partition("::")[0] in files]
     far = [t for t in collection.tests if t.partition("::")[0] not in files]
-    each = report.hints.seconds / max(1, len(collection.tests))
-    room = int(max(0.0, run.left() - _START) / _RUNS / max(each, 1e-6))
+    room = int(max(0.0, run.left() - _START) / _RUNS / max(_average(report), 1e-6))
     ordered = [*red, *near, *far]
     return tuple(ordered[: max(room, len(red))])
+
+
+def _average(report: Report) -> float:
+    """The seconds of a test, by the report."""
+    return report.hints.seconds / max(1, _count_reported(report))
+
+
+def _count_reported(report: Report) -> int:
+    return report.passed + len(report.cases)
+
+
+def _count_written(tree: Tree) -> int:
+    """How many test functions a checkout has, whatever their parameters."""
+    files = (path for path in tree.paths() if path.endswith(".py") and paths.is_test(path))
+    return sum(len(_TEST.findall(tree.read(path))) for path in files)
 
 
 def narrow_baseline(run: Run, baseline: Baseline, edits: Sequence[Edit]) -> Baseline:

@@ -33,8 +33,8 @@ RED, NEAR, FAR = "a.py::t1", "a.py::t2", "b.py::t3"
 ALL = Collection((RED, NEAR, FAR))
 
 
-def _report(seconds: float) -> Report:
-    return Report((), hints=RunHints(seconds=seconds))
+def _report(seconds: float, passed: int = len(ALL.tests)) -> Report:
+    return Report((), passed, hints=RunHints(seconds=seconds))
 
 
 @pytest.mark.parametrize(("seconds", "fits"), [(0.0, True), (10.0, True), (600.0, False)])
@@ -42,7 +42,7 @@ def test_the_plan_is_told_before_any_test_runs_where_the_report_has_times(
     seconds: float, fits: bool
 ) -> None:
     run, events = quiet_run(clock=lambda: 0.0, deadline=600.0)
-    assert suite_time_budget.plan(run, _report(seconds)) is fits
+    assert suite_time_budget.plan(run, seconds) is fits
     planned = [e for e in events if isinstance(e, Planned)]
     assert [e.suite_seconds for e in planned] == ([seconds] if seconds else [])
     assert any(isinstance(e, Noted) for e in events) is not fits
@@ -60,6 +60,24 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
         look = suite_time_budget.plan_suite(context_of(run, runner, tree), _report(seconds))
         assert set(look.collection.tests) == set(ALL.tests)
         assert (len(runner.asked), look.seen is not None) == (runs, bool(runs))
+
+
+def test_a_report_of_a_few_tests_does_not_tell_how_long_the_suite_takes(tmp_path: Path) -> None:
+    ids = tuple(f"test_a.py::test_{n}" for n in range(20))
+
+    class Runner(ScriptedRunner):
+        def collect(self, *args: object) -> Collection:
+            return Collection(ids)
+
+    tree = FolderTree.of(tmp_path, {"test_a.py": "def test_a(): pass\n\n\n" * 20})
+    for seconds, fits in ((4.0, True), (40.0, False)):
+        run, events = quiet_run(clock=lambda: 0.0, deadline=600.0)
+        context = context_of(run, Runner([]), tree)
+        look = suite_time_budget.plan_suite(context, _report(seconds, passed=2))
+        assert (look.seen, look.fits) == (None, fits)
+        assert [e.suite_seconds for e in events if isinstance(e, Planned)] == [10 * seconds]
+        said = next(e.message for e in events if isinstance(e, Noted))
+        assert said == "the report has 2 of 20 tests"
 
 
 def test_the_tests_a_report_names_run_again_beside_a_short_suite(tmp_path: Path) -> None:
