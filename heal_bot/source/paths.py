@@ -37,6 +37,7 @@ _TELLS = re.compile(
     r"|^docs?/.*\.(?:md|rst|txt)\Z|(?:^|/)(?:newsfragments|news|change(?:s|log)(?:\.d)?)/[^/]+\Z"
 )
 _CI = (".github/", ".gitlab-ci", ".circleci/", ".buildkite/", "azure-pipelines", ".travis")
+_PROSE = (".md", ".rst", ".txt")
 _RUNNERS = frozenset(["Makefile", "justfile", "noxfile.py", "tox.ini", "Jenkinsfile"])
 _SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?[\w-]+(?:/[\w.-]+)*\.py\b")
 _HOOKS = frozenset(["path", "script", "setup-script", "custom-hook"])
@@ -120,7 +121,8 @@ def _run_by_ci(tree: Tree) -> frozenset[str]:
     texts = [
         _content(tree, path).decode("utf-8", "replace")[: guard.MAX_BYTES]
         for path in tree.paths()
-        if path.startswith(_CI) or PurePosixPath(path).name in _RUNNERS
+        if (path.startswith(_CI) and not path.endswith(_PROSE))
+        or PurePosixPath(path).name in _RUNNERS
     ]
     if not texts:
         return frozenset()

@@ -77,7 +77,9 @@ def test_what_tests_plugins_and_ci_name_is_machinery_unless_tests_import_it(tree
     names = {"fix__b": "", "ci__run": "", "ci__tool": "", "load": "", "tests__test_a": test}
     made = tree(fix__a="pytest_plugins = ['fix.b']", **names)
     runs = b"run: |\n  python ci/run.py\n  python ./ci/tool.py\n  pytest -p load\n"
-    files = {**made.files, ".github/workflows/ci.yml": runs}
+    told = b"The counter lives in load.py, and ci/tool.py or tests.py use fix/c.py.\n"
+    files = {**made.files, ".github/workflows/ci.yml": runs, ".github/hints.md": told,
+             "fix/c.py": b""}  # fmt: skip
     assert paths.find_machinery(type(made)(files)) == {
         "fix/a.py",
         "fix/b.py",
