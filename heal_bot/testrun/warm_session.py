@@ -257,6 +257,7 @@ class WarmSession:
         elif found.status == VerdictStatus.FIXED and work.regression is None:
             self._pace = self._pace.knowing(answer.results)
         work.verdict = found if work.files is None else replace(found, afresh=True)
+        self._restarts = 0
 
     def _open(self, count: int) -> None:
         while len(self._lanes) < count:
