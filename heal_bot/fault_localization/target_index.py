@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -9,6 +10,10 @@ from heal_bot.core.model import Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, paths
 from heal_bot.source.references import References
+
+# How test cases name their own assertions, and what these call.
+_ASSERTION = re.compile(r"assert[A-Z_]")
+_ASSERTS = re.compile(r"\bself\.(?:assert[A-Z]\w*|fail|subTest)\(")
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class Places:
             except (edit.EditError, guard.SourceRejected) as error:
                 self.unread[path] = str(error)
                 found = ()
-            self._entries[path] = found
+            self._entries[path] = tuple(one for one in found if not _is_assertion(one.target))
         return self._entries[path]
 
     def running(self, path: str, line: int) -> Target | None:
@@ -89,3 +94,9 @@ class Places:
             and entry.target.first_line <= line <= entry.target.last_line
         ]
         return min(inside, key=lambda t: t.last_line - t.first_line, default=None)
+
+
+def _is_assertion(target: Target) -> bool:
+    """Whether a function is an assertion of unittest's kind: what fails in it is told, not done."""
+    name = target.qualname.rpartition(".")[2]
+    return bool(_ASSERTION.match(name) and _ASSERTS.search(target.source))

@@ -52,6 +52,19 @@ def test_import_time_lines_belong_to_their_statement() -> None:
     assert [one and one.qualname for one in found] == ["LIMIT", None, "K.size", "K.one.n"]
 
 
+def test_an_assertion_of_a_test_case_is_no_target_wherever_it_lies() -> None:
+    source = (
+        "class Asserts:\n"
+        "    def assertParses(self, text):\n"
+        "        self.assertEqual(parse(text), text)\n"
+        "    def assert_valid(self, text):\n"
+        "        if not text:\n"
+        "            raise ValueError(text)\n"
+    )
+    places = Places(_tree({"testing.py": source}))
+    assert [e.target.qualname for e in places.entries("testing.py")] == ["Asserts.assert_valid"]
+
+
 def test_files_are_told_apart_and_unreadable_ones_are_named() -> None:
     files = {"m.py": "def (", "checks.py": "", "tests/h.py": "", "setup.py": "", "a.txt": ""}
     places = Places(_tree(files), ("checks.py::test_a",))
