@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from heal_bot.core.errors import HealBotError, ProvisionError
 from heal_bot.core.model import (
+    ChangedFile,
     Commit,
     Environment,
     Failure,
@@ -79,8 +80,7 @@ def list_passing_before(context: RunContext, good: str, failures: Sequence[Failu
     files = workspace.changes(run, sha, context.tree.sha)
     changed = brought_tests(files)
     tests = tuple(f.test for f in failures if _function(f.test) not in changed)
-    sources = [f for f in files if f.path.endswith(".py") and not paths.is_test(f.path)]
-    if not tests or not sources:
+    if not tests or not _list_sources(files):
         return set()
     try:
         (suite,) = limited.run_many([Ask(workspace.checkout(run, sha), tests)])
@@ -236,7 +236,9 @@ class _Search:
         files = context.workspace.changes(context.run, good, bad.sha)
         # A test that the commit itself changed is another one: that it failed before is not known.
         own = brought_tests(files)
-        self.rewritten.update(test for test in tests if _function(test) in own)
+        # Where it changed nothing but tests, those below a shared class are others too.
+        alone = bool(own) and not _list_sources(files)
+        self.rewritten.update(test for test in tests if alone or _function(test) in own)
         held = tuple(
             t for t in tests if t not in self.rewritten
             and before.get(t) == RunResult.PASSED
@@ -251,14 +253,24 @@ class _Search:
             return ""
         oldest = self.seen.get(min(self.seen, default=-1), {})
         absent = [t for t in left if oldest.get(t) == ""]
-        they = f"{count(len(left), 'test')}, first {left[0]},"
+        one = len(left) == 1
+        they = left[0] if one else f"{count(len(left), 'test')}, first {left[0]},"
+        them, fail = ("it", "fails") if one else ("them", "fail")
         if len(absent) == len(left):
-            return f"{they} cannot be run on older commits: no commit is known to have broken them"
+            return f"{they} cannot be run on older commits, so none is known to have broken {them}"
         if self.rewritten.issuperset(left):
-            return f"{they} changed in the very commit: no commit is known to have broken them"
+            return (
+                f"{they} came or changed with the tests of the commit: the code may never have"
+                f" passed {them}"
+            )
         if any(t in self.passes for t in left):
             return f"{they} passed before, and no single commit was shown to break them"
-        return f"{they} fail on every older commit that was tried"
+        return f"{they} {fail} on every older commit that was tried"
+
+
+def _list_sources(files: Iterable[ChangedFile]) -> list[str]:
+    """The source files among those that a commit changed."""
+    return [f.path for f in files if f.path.endswith(".py") and not paths.is_test(f.path)]
 
 
 def _function(test: str) -> str:

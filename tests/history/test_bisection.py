@@ -167,7 +167,7 @@ def test_a_commit_that_is_proved_stays_so_where_another_cannot_be(git: Git, tmp_
     ("texts", "reason"),
     [
         (["b=passed", "b=passed\na=failed"], "cannot be run on older commits"),
-        (["a=failed", "a=failed\n# x"], "fail on every older commit that was tried"),
+        (["a=failed", "a=failed\n# x"], "fails on every older commit that was tried"),
         (["a=failed"], "no earlier commit is here"),
         (["a=passed", "", "# x", "a=failed"], "no single commit was shown to break them"),
     ],
@@ -305,7 +305,22 @@ def test_a_test_that_a_commit_changes_itself_is_not_broken_by_it(git: Git, tmp_p
     (one,) = _search(tmp_path, shas[0], (A, B)).regressions
     assert one.tests == (B,)
     found = _search(tmp_path, shas[0])
-    assert (found.regressions, "changed in the very commit" in found.reason) == ((), True)
+    assert (found.regressions, "came or changed with the tests" in found.reason) == ((), True)
+
+
+def test_a_commit_of_tests_alone_breaks_none_of_them(git: Git, tmp_path: Path) -> None:
+    tests = tmp_path / "source/tests"
+    tests.mkdir()
+    base = "class Shared:\n    def test_b(self):\n        assert {}\n"
+    (tests / "__init__.py").write_text(base.format(1))
+    (tmp_path / "source/m.py").write_text("a=passed")
+    git("add", "-A")
+    git("commit", "-qm", "Begin")
+    good = git("rev-parse", "HEAD")
+    (tests / "__init__.py").write_text(base.format(2))
+    git("commit", "-qam", "Expect more")
+    found = _search(tmp_path, good)
+    assert found.regressions == ()
 
 
 def test_what_passes_before_a_change_of_the_source_lacks_nothing(git: Git, tmp_path: Path) -> None:
