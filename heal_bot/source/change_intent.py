@@ -71,6 +71,17 @@ def explain_meant(
     return _find_value(code, files, title)
 
 
+def find_told(edits: Sequence[Edit], regression: Regression) -> str:
+    """What a commit tells of what edits take back: to users, in its title, a docstring; or ''."""
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
+    files = regression.files
+    return (
+        _find_named(code, files)
+        or _find_value(code, files, regression.title)
+        or _find_described(code, files)
+    )
+
+
 def may_be_slip(regression: Regression) -> bool:
     """Whether a commit says that it changes nothing, or shows by its tests what it means."""
     title = regression.title

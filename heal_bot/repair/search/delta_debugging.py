@@ -64,8 +64,10 @@ def find_reversals(
         if not fewest and len(code) < len(change.places):
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
-        if not found or (len(found) == 1 and search.explain_meant(found[0])):
-            found = search.restored() or [search.unmix(pieces) for pieces in found]
+        if not found or (len(found) == 1 and search.is_rewrite(found[0])):
+            lost = search.restored()
+            alone = len(lost) == 1 or not found
+            found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
         found = [search.widen(pieces) for pieces in found]
         run.emit(
             SearchProgressed(
@@ -233,6 +235,13 @@ class _Search:
         single = len(pieces) == 1 and pieces[0] in self.lost
         return change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole, single=single
+        )
+
+    def is_rewrite(self, pieces: Pieces) -> bool:
+        """Whether what is put back looks meant for no word of the commit, but for its size."""
+        code = self.change.put_back(pieces)
+        return bool(self.explain_meant(pieces)) and not change_intent.find_told(
+            code, self.regression
         )
 
     def is_tested(self, pieces: Pieces) -> bool:

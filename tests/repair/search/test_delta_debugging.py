@@ -587,6 +587,11 @@ def _clean(parts):
     def names(m: dict[str, Any]) -> bool:
         return bool(m["name"](("A", "b")) == "a_b")
 
+    told = ChangedFile("CHANGELOG.md", b"", b"- `name` takes a text alone\n")
+    _, _, ledger, _ = _reversals(
+        tmp_path / "told", after, names, before=JOIN, title="Move the cleaning", tests=(told,)
+    )
+    assert "tells of `name`" in ledger.unsure["c1"]
     (attempt,), texts, ledger, _ = _reversals(
         tmp_path, after, names, before=JOIN, title="Move the cleaning"
     )
