@@ -144,7 +144,7 @@ def _insert_lost(source: _Code, code: _Code, kept: set[str]) -> Iterator[tuple[i
         (name, _dump_neighbours(block, at, at + 1), node)
         for name, block in source.blocks
         for at, node in enumerate(block)
-        if _name_effect(node) not in {"", *kept}
+        if _is_small(node) and _name_effect(node) not in {"", *kept}
     ]
     for name, beside, node in lost[:_COMPARED]:
         names = set(_list_names([*ast.walk(node)]))
@@ -253,23 +253,28 @@ def _find_owner(code: _Code, node: ast.AST) -> str:
     return next(n for n, function in code.functions.items() if node in ast.walk(function))
 
 
-def _name_effect(node: ast.stmt) -> str:
-    """What a small statement does for others, by what it names; '' for any other.
+def _is_small(node: ast.stmt) -> bool:
+    """Whether a statement is simple, or a short `if` or `for` around a simple one."""
+    if not isinstance(node, ast.If | ast.For):
+        return isinstance(node, _SIMPLE)
+    short = (node.end_lineno or 0) - node.lineno < _LINES and len(node.body) == 1
+    return short and not node.orelse and isinstance(node.body[0], _SIMPLE | _ENDS)
 
-    It sets or deletes an attribute or an item, calls, or does something simple in an `if` or `for`.
-    What sets a variable belongs to the way of writing it.
+
+def _name_effect(node: ast.stmt) -> str:
+    """What a statement does for others, by what it names; '' for what only sets a variable or ends.
+
+    It sets or deletes an attribute or an item, calls, or asks or repeats something.
     """
     if isinstance(node, ast.If | ast.For):
-        small = (node.end_lineno or 0) - node.lineno < _LINES and len(node.body) == 1
         head = node.test if isinstance(node, ast.If) else node.iter
-        simple = small and not node.orelse and isinstance(node.body[0], _SIMPLE | _ENDS)
-        return f"{type(node).__name__} {ast.unparse(head)}" if simple else ""
+        return f"{type(node).__name__} {ast.unparse(head)}"
     if isinstance(node, ast.Expr):
         value = node.value.value if isinstance(node.value, ast.Await) else node.value
         return ast.unparse(value.func) if isinstance(value, ast.Call) else ""
     targets = getattr(node, "targets", [getattr(node, "target", None)])
     shared = all(isinstance(one, ast.Attribute | ast.Subscript) for one in targets)
-    return ast.unparse(targets[0]) if shared and isinstance(node, _SIMPLE) else ""
+    return ast.unparse(targets[0]) if shared else ""
 
 
 def _list_names(nodes: Iterable[ast.AST]) -> Iterator[str]:

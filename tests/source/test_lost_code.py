@@ -100,12 +100,14 @@ def test_a_condition_that_was_written_otherwise_as_it_moved_comes_back() -> None
     [
         ("def a(x):\n    if x < 0:\n        raise KeyError(x)\n    return x\n",
          "def a(x):\n    if x < 0:\n        raise OSError(x)\n    return x\n"),
+        ("def a(x):\n    if x < 0:\n        raise KeyError(x)\n    return x\n",
+         "def a(x):\n    if x < 0:\n        x = -x\n        raise OSError(x)\n    return x\n"),
         ("def a(box):\n    box.append(0)\n    return box\n",
          "def a(box):\n    box.append(1)\n    return box\n"),
         ("def a(n):\n    twice = 2 * n\n    return twice\n", "def a(n):\n    return n + n\n"),
         ("def a(n):\n    return n\n", "def a(n):\n    return n\n"),
     ],
-    ids=["the branch is there", "the call is there", "a variable", "nothing changed"],
+    ids=["the branch is there", "the branch grew", "the call is there", "a variable", "nothing changed"],
 )  # fmt: skip
 def test_what_was_only_written_otherwise_is_not_added(before: str, now: str) -> None:
     assert not [text for text in _restore({"m.py": (before, now)}) if len(text) > len(now) + 5]
