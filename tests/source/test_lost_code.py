@@ -107,7 +107,7 @@ def test_a_condition_that_was_written_otherwise_as_it_moved_comes_back() -> None
         ("def a(n):\n    twice = 2 * n\n    return twice\n", "def a(n):\n    return n + n\n"),
         ("def a(n):\n    return n\n", "def a(n):\n    return n\n"),
     ],
-    ids=["the branch is there", "the branch grew", "the call is there", "a variable", "nothing changed"],
+    ids=["the branch is there", "it grew", "the call is there", "a variable", "nothing changed"],
 )  # fmt: skip
 def test_what_was_only_written_otherwise_is_not_added(before: str, now: str) -> None:
     assert not [text for text in _restore({"m.py": (before, now)}) if len(text) > len(now) + 5]
