@@ -72,17 +72,17 @@ def list_passing_before(context: RunContext, good: str, failures: Sequence[Failu
     That commit is `good`, where there is one. They run in the same environment; where no source
     changed, nothing is asked.
     """
+    if not failures:
+        return set()
     limited, run, workspace = context.limited(_SHARE), context.run, context.workspace
-    commits = workspace.commits(run, good, context.tree.sha) if failures else ()
-    sha = commits[0 if good else -1].parent if commits else ""
-    if not sha:
-        return set()
-    files = workspace.changes(run, sha, context.tree.sha)
-    changed = brought_tests(files)
-    tests = tuple(f.test for f in failures if _function(f.test) not in changed)
-    if not tests or not _list_sources(files):
-        return set()
     try:
+        commits = workspace.commits(run, good, context.tree.sha)
+        sha = commits[0 if good else -1].parent if commits else ""
+        files = workspace.changes(run, sha, context.tree.sha) if sha else ()
+        changed = brought_tests(files)
+        tests = tuple(f.test for f in failures if _function(f.test) not in changed)
+        if not tests or not _list_sources(files):
+            return set()
         (suite,) = limited.run_many([Ask(workspace.checkout(run, sha), tests)])
     except HealBotError:
         return set()

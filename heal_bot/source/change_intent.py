@@ -203,7 +203,9 @@ def _find_described(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
         for now in functions.read(file.path, file.after):
             was = functions.find_target(known, now.qualname, now.kind, now.nth)
             if was is not None and _is_described_anew(was, now) and any(
-                one.target.qualname in {now.qualname, *_WORD.findall(now.source)}
+                one.target.qualname == now.qualname
+                or (one.target.kind != now.kind
+                    and one.target.qualname.rpartition(".")[2] in _WORD.findall(now.source))
                 for one in code if one.target.path == file.path
             ):  # fmt: skip
                 return now.qualname

@@ -9,248 +9,284 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cached_property
+from typing import Any
 
+from heal_bot.source import guard
 from heal_bot.source.tree_diff import Part, Version, name_statement
 
-# How many places are told, and how many parts of a kind are compared.
+# How many places are told; of a commit of more functions nothing is looked for.
 _MOST = 300
-_COMPARED = 150
+_FUNCTIONS = 60
+_COMPARED = 100
+_GAPS = 600
 # How much of two texts has to agree for one to stand for the other.
 _ALIKE = 0.6
 _LINES = 3
 _ENDS = ast.Return | ast.Raise | ast.Break | ast.Continue
 _SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Delete
+_TEXTS = ast.Constant | ast.JoinedStr
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_UNREADABLE = (guard.SourceRejected, SyntaxError, ValueError, RecursionError)
 
 
-@dataclass(frozen=True)
-class _Code:
-    """The functions of a version that the other one does not have as they are."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before a commit, after it, and now."""
+
+    path: str
+    before: str
+    after: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A node of a function, with its text and dump, and the names that mean something there."""
 
     path: str
     version: Version
-    functions: dict[str, _Function]
+    function: str
+    node: Any
+    text: str
+    dump: str
+    known: frozenset[str]
 
-    @cached_property
-    def blocks(self) -> list[tuple[str, list[ast.stmt]]]:
-        """The blocks of statements in the functions, with the name of each."""
-        return [
-            (name, block)
-            for name, function in self.functions.items()
-            for node in ast.walk(function)
-            for field in ("body", "orelse", "finalbody")
-            if isinstance(block := getattr(node, field, None), list) and block
-        ]
-
-    @cached_property
-    def tests(self) -> list[ast.expr]:
-        """The conditions of the functions."""
-        return [node.test for node in self._walk() if isinstance(node, ast.If | ast.While)]
-
-    @cached_property
-    def calls(self) -> list[ast.Call]:
-        """The calls in the functions."""
-        return [node for node in self._walk() if isinstance(node, ast.Call)]
-
-    @cached_property
-    def dumps(self) -> frozenset[str]:
-        """All that stands in the functions, as dumps."""
-        return frozenset(
-            ast.dump(node) for node in self._walk() if isinstance(node, ast.stmt | ast.expr)
-        )
-
-    @cached_property
-    def named(self) -> dict[str, set[str]]:
-        """The names that mean something in each function: its own, the module's, builtins."""
-        body = self.version.tree.body
-        top = [n for one in body if not isinstance(one, _Function) for n in ast.walk(one)]
-        defined = {getattr(node, "name", "") for node in body}.union(dir(builtins))
-        defined.update(_list_names(top))
-        return {
-            name: defined.union(_list_names(ast.walk(function)))
-            for name, function in self.functions.items()
-        }
-
-    def text(self, node: ast.AST) -> str:
-        """What a node says."""
-        return self.version.data[slice(*self.version.span(node))].decode()
-
-    def knows(self, function: str, names: set[str]) -> bool:
-        """Whether all of the names mean something in a function."""
-        return names <= self.named[function]
-
-    def _walk(self) -> Iterator[ast.AST]:
-        for function in self.functions.values():
-            yield from ast.walk(function)
+    def stands_for(self, other: _Found) -> bool:
+        """Whether this is much like another one, and its names are known there."""
+        alike = SequenceMatcher(None, self.text, other.text, autojunk=False)
+        names = set(_list_names(ast.walk(self.node)))
+        return (
+            names <= other.known and alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE
+        )  # fmt: skip
 
 
-def find_lost_code(files: Iterable[tuple[str, str, str]]) -> tuple[tuple[str, Part], ...]:
-    """The parts by their paths, the likeliest first; `files` are paths, former and present texts.
+@dataclass(slots=True)
+class _Side:
+    """What stands in the functions of one side of a change."""
 
-    SourceRejected or SyntaxError for a text that does not parse.
-    """
-    old, new = [], []
-    for path, before, now in files:
-        was, is_ = Version.of(before), Version.of(now)
-        former, present = _list_functions(was.tree), _list_functions(is_.tree)
-        old.append(_Code(path, was, _select_changed(former, present)))
-        new.append(_Code(path, is_, _select_changed(present, former)))
-    kept = frozenset().union(*(code.dumps for code in new))
-    known = frozenset().union(*(code.dumps for code in old))
-    asked = frozenset(ast.dump(node) for code in old for node in code.tests)
-    effects = {_name_effect(node) for code in new for _, block in code.blocks for node in block}
-    found: list[tuple[int, str, Part]] = []
-    for code in new:
-        for source in old:
-            found += ((3, code.path, part) for part in _complete_calls(source, code, kept))
-            found += ((3, code.path, part) for part in _replace_tests(source, code, kept, asked))
-            found += ((3, code.path, part) for part in _replace_alike(source, code, kept, known))
-            found += ((n, code.path, part) for n, part in _insert_lost(source, code, effects))
-    ranked = sorted(found, key=lambda one: -one[0])
-    return tuple(dict.fromkeys((path, part) for _, path, part in ranked))[:_MOST]
+    statements: list[_Found] = field(default_factory=list)
+    tests: list[_Found] = field(default_factory=list)
+    calls: list[_Found] = field(default_factory=list)
+    gaps: list[_Gap] = field(default_factory=list)
+    functions: int = 0
+
+    def read(self, path: str, version: Version, functions: dict[str, _Function]) -> None:
+        """Take in the functions of a version."""
+        self.functions += len(functions)
+        top = _list_known(version.tree)
+        for name, function in functions.items() if self.functions <= _FUNCTIONS else ():
+            known = top.union(_list_names(ast.walk(function)))
+            for node in ast.walk(function):
+                text = ast.unparse(node) if isinstance(node, ast.stmt | ast.expr) else ""
+                one = _Found(path, version, name, node, text, ast.dump(node), known)
+                if isinstance(node, ast.stmt) and node is not function:
+                    self.statements.append(one)
+                if isinstance(node, ast.Call):
+                    self.calls.append(one)
+                if isinstance(node, ast.If | ast.While):
+                    test = node.test
+                    texts = ast.unparse(test), ast.dump(test)
+                    self.tests.append(_Found(path, version, name, test, *texts, known))
+            for block in _list_blocks(function):
+                dumps = ["", *map(ast.dump, block), ""]
+                self.gaps += (
+                    _Gap(path, version, name, block, at, (dumps[at], dumps[at + 1]), known)
+                    for at in range(len(block) + 1)
+                )
 
 
-def _list_functions(tree: ast.AST, prefix: str = "") -> dict[str, _Function]:
-    """The functions of a module and of its classes, by their names."""
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A place before or after a statement of a block, with the dumps of what is beside it."""
+
+    path: str
+    version: Version
+    function: str
+    block: list[ast.stmt]
+    at: int
+    beside: tuple[str, str]
+    known: frozenset[str]
+
+
+def find_lost_code(changes: Iterable[Change]) -> tuple[tuple[str, Part], ...]:
+    """The parts by their paths, the likeliest first; files that do not parse have none."""
+    old, new = _Side(), _Side()
+    for one in changes:
+        with contextlib.suppress(*_UNREADABLE):
+            was, then, now = map(Version.of, (one.before, one.after, one.now))
+            former, left, present = (_list_functions(v.tree) for v in (was, then, now))
+            old.read(one.path, was, _select_changed(former, left))
+            brought = _select_changed(left, former)
+            still = {n: f for n, f in present.items() if n in brought and _same(f, brought[n])}
+            new.read(one.path, now, still)
+    if max(old.functions, new.functions) > _FUNCTIONS:
+        return ()
+    with contextlib.suppress(*_UNREADABLE):
+        ranked = [*_complete_calls(old, new), *_replace_alike(old, new)]
+        found = [(3, one) for one in ranked] + [*_insert_lost(old, new)]
+        found.sort(key=lambda one: -one[0])
+        return tuple(dict.fromkeys(one for _, one in found))[:_MOST]
+    return ()
+
+
+def _list_functions(tree: ast.AST) -> dict[str, _Function]:
+    """The functions of a module and of its classes, by their names and how often these came."""
     found: dict[str, _Function] = {}
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, _Function):
-            found[f"{prefix}{node.name}"] = node
-        elif isinstance(node, ast.stmt):
-            inner = f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix
-            found |= _list_functions(node, inner)
+    seen: Counter[str] = Counter()
+
+    def visit(tree: ast.AST, prefix: str) -> None:
+        for node in ast.iter_child_nodes(tree):
+            if isinstance(node, _Function):
+                name = f"{prefix}{node.name}"
+                found[f"{name} {seen[name]}"] = node
+                seen[name] += 1
+            elif isinstance(node, ast.stmt):
+                visit(node, f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix)
+
+    visit(tree, "")
     return found
+
+
+def _list_blocks(function: _Function) -> Iterator[list[ast.stmt]]:
+    """The blocks of statements in a function."""
+    for node in ast.walk(function):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block:
+                yield block
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    return ast.dump(one) == ast.dump(other)
 
 
 def _select_changed(
     some: dict[str, _Function], others: dict[str, _Function]
 ) -> dict[str, _Function]:
     """Those functions that are not the same in the other version."""
-    return {
-        name: node
-        for name, node in some.items()
-        if name not in others or ast.dump(others[name]) != ast.dump(node)
-    }
+    return {n: node for n, node in some.items() if n not in others or not _same(others[n], node)}
 
 
-def _insert_lost(source: _Code, code: _Code, kept: set[str]) -> Iterator[tuple[int, Part]]:
+def _list_known(tree: ast.Module) -> frozenset[str]:
+    """The names that mean something in each function of a module."""
+    top = [n for one in tree.body if not isinstance(one, _Function) for n in ast.walk(one)]
+    defined = (getattr(node, "name", "") for node in tree.body)
+    return frozenset((*defined, *dir(builtins), *_list_names(top)))
+
+
+def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]]]:
     """Lost statements in the gaps of blocks; those between their former neighbours come first."""
+    kept = {_name_effect(one.node) for one in new.statements}
     lost = [
-        (name, _dump_neighbours(block, at, at + 1), node)
-        for name, block in source.blocks
-        for at, node in enumerate(block)
-        if _is_small(node) and _name_effect(node) not in {"", *kept}
-    ]
-    for name, beside, node in lost[:_COMPARED]:
-        names = set(_list_names([*ast.walk(node)]))
-        for function in code.functions:
-            if not code.knows(function, names):
-                continue
-            for block in (block for owner, block in code.blocks if owner == function):
-                for at in range(len(block) + 1):
-                    near = zip(beside, _dump_neighbours(block, at, at), strict=True)
-                    rank = 2 * sum(bool(a) and a == b for a, b in near) + (name == function)
-                    if part := _make_insertion(source, node, code, block, at):
-                        yield rank, part
+        gap for gap in old.gaps
+        if gap.at < len(gap.block) and _is_small(node := gap.block[gap.at])
+        and _name_effect(node) not in {"", *kept} and not _has_long_text(node)
+    ][:_COMPARED]  # fmt: skip
+    ranked = []
+    for gap in lost:
+        node = gap.block[gap.at]
+        names = set(_list_names(ast.walk(node)))
+        after = ast.dump(gap.block[gap.at + 1]) if gap.at + 1 < len(gap.block) else ""
+        near = (gap.beside[0], after)
+        for place in new.gaps[:_GAPS]:
+            if names <= place.known:
+                sides = sum(bool(a) and a == b for a, b in zip(near, place.beside, strict=True))
+                ranked.append((2 * sides + (gap.function == place.function), gap, place))
+    ranked.sort(key=lambda one: -one[0])
+    for rank, gap, place in ranked[:_MOST]:
+        if part := _make_insertion(gap, place):
+            yield rank, (place.path, part)
 
 
-def _dump_neighbours(block: list[ast.stmt], start: int, end: int) -> tuple[str, str]:
-    """The statements before and after a place in a block, as dumps; '' where there is none."""
-    before, after = block[max(start - 1, 0) : start], block[end : end + 1]
-    return "".join(map(ast.dump, before)), "".join(map(ast.dump, after))
-
-
-def _make_insertion(
-    source: _Code, node: ast.stmt, code: _Code, block: list[ast.stmt], at: int
-) -> Part | None:
+def _make_insertion(lost: _Gap, gap: _Gap) -> Part | None:
     """A statement of the former code in a gap of a block; None where there is no place for one."""
-    last = at == len(block)
-    beside = block[-1] if last else block[at]
-    where, text = code.version.lines([beside]), source.version.lines([node])
-    first = at == 0 and isinstance(beside, ast.Expr) and isinstance(beside.value, ast.Constant)
-    if where is None or text is None or first or (last and isinstance(beside, _ENDS)):
+    last = gap.at == len(gap.block)
+    beside = gap.block[-1] if last else gap.block[gap.at]
+    where = gap.version.lines([beside])
+    text = _move(lost.version, lost.block[lost.at], gap.version, beside)
+    told = gap.at == 0 and isinstance(beside, ast.Expr) and isinstance(beside.value, ast.Constant)
+    if where is None or text is None or told or (last and isinstance(beside, _ENDS)):
         return None
     place = where[1] if last else where[0]
-    return Part(place, place, _move(source, node, beside.col_offset), (), atomic=True)
+    if place == len(gap.version.data) and not gap.version.data.endswith(b"\n"):
+        text = b"\n" + text
+    return Part(place, place, text, (), atomic=True)
 
 
-def _move(source: _Code, node: ast.stmt, column: int) -> bytes:
-    """The lines of a statement, to begin in another column."""
-    start, end = source.version.lines([node]) or (0, 0)
-    text = textwrap.dedent(source.version.data[start:end].decode())
-    return textwrap.indent(text, " " * column).rstrip("\n").encode() + b"\n"
+def _move(version: Version, node: ast.stmt, now: Version, beside: ast.stmt) -> bytes | None:
+    """The lines of a statement, to stand where another one begins; None for an `elif`."""
+    there, here = version.lines([node]), now.lines([beside])
+    if there is None or here is None:
+        return None
+    text = textwrap.dedent(version.data[slice(*there)].decode())
+    start = now.data[here[0] : now.span(beside)[0]]
+    if text.startswith("elif") or start.strip() or now.data[now.span(beside)[0] :][:4] == b"elif":
+        return None
+    return textwrap.indent(text, start.decode()).rstrip("\n").encode() + b"\n"
 
 
-def _replace_alike(
-    source: _Code, code: _Code, kept: frozenset[str], known: frozenset[str]
-) -> Iterator[Part]:
-    """Lost statements in the place of new ones that are much like them."""
-    lost, new = (
-        [(n, name) for name, block in one.blocks for n in block
-         if isinstance(n, _SIMPLE) and ast.dump(n) not in others][:_COMPARED]
-        for one, others in ((source, kept), (code, known))
-    )  # fmt: skip
-    for node, function in new:
-        if (where := code.version.lines([node])) is None:
-            continue
-        for former, _ in lost:
-            if name_statement(former) == name_statement(node) and _stands_for(
-                source, former, code, node, function
-            ):
-                text = _move(source, former, node.col_offset)
-                yield Part(where[0], where[1], text, (), atomic=True)
+def _replace_alike(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
+    """Lost statements and conditions in the place of new ones that are much like them."""
+    for lost, here in ((old.statements, new.statements), (old.tests, new.tests)):
+        kept, known = {one.dump for one in here}, {one.dump for one in lost}
+        gone = [o for o in lost if o.dump not in kept and _is_replaceable(o.node)][:_COMPARED]
+        come = [o for o in here if o.dump not in known and _is_replaceable(o.node)][:_COMPARED]
+        for one in come:
+            for former in gone:
+                same = name_statement(former.node) == name_statement(one.node)
+                whole = isinstance(one.node, ast.stmt)
+                if (same or not whole) and former.stands_for(one):
+                    part = _replace_statement(former, one) if whole else _replace_test(former, one)
+                    if part:
+                        yield one.path, part
 
 
-def _replace_tests(
-    source: _Code, code: _Code, kept: frozenset[str], known: frozenset[str]
-) -> Iterator[Part]:
-    """Lost conditions in the place of new ones that are much like them."""
-    lost = [node for node in source.tests if ast.dump(node) not in kept][:_COMPARED]
-    for node in code.tests[:_COMPARED]:
-        for former in lost if ast.dump(node) not in known else ():
-            if _stands_for(source, former, code, node, _find_owner(code, node)):
-                first, end = code.version.span(node)
-                yield Part(first, end, source.text(former).encode(), (), atomic=True)
+def _is_replaceable(node: ast.AST) -> bool:
+    return isinstance(node, _SIMPLE | ast.expr) and not _has_long_text(node)
 
 
-def _complete_calls(source: _Code, code: _Code, kept: frozenset[str]) -> Iterator[Part]:
+def _replace_statement(former: _Found, one: _Found) -> Part | None:
+    where = one.version.lines([one.node])
+    text = _move(former.version, former.node, one.version, one.node)
+    return Part(where[0], where[1], text, (), atomic=True) if where and text else None
+
+
+def _replace_test(former: _Found, one: _Found) -> Part:
+    first, end = one.version.span(one.node)
+    return Part(first, end, former.text.encode(), (), atomic=True)
+
+
+def _complete_calls(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
     """Calls with the arguments that a lost call of the same name had beyond theirs."""
-    lost = [node for node in source.calls if ast.dump(node) not in kept][:_COMPARED]
-    for node in code.calls[:_COMPARED]:
+    kept = {one.dump for one in new.calls}
+    lost = [one for one in old.calls if one.dump not in kept][:_COMPARED]
+    for one in new.calls[:_COMPARED]:
         for former in lost:
-            if _name_callee(former) != _name_callee(node) or not _name_callee(node):
-                continue
-            given = {one.arg for one in node.keywords}
-            more: list[ast.AST] = [k for k in former.keywords if k.arg and k.arg not in given]
-            more = [*former.args[len(node.args) :], *more] if not node.keywords else more
-            names = set(_list_names(n for one in more for n in ast.walk(one)))
-            end = code.version.span(node)[1] - 1
-            if more and code.knows(_find_owner(code, node), names):
-                text = ", ".join(source.text(one) for one in more)
-                comma = ", " if node.args or node.keywords else ""
-                yield Part(end, end, f"{comma}{text}".encode(), (), atomic=True)
+            if _name_callee(former.node) == _name_callee(one.node) and (
+                part := _complete_call(former, one)
+            ):
+                yield one.path, part
 
 
-def _stands_for(source: _Code, former: ast.AST, code: _Code, node: ast.AST, function: str) -> bool:
-    """Whether a former part is much like a new one, and its names are known there."""
-    texts = source.text(former), code.text(node)
-    alike = SequenceMatcher(None, *texts, autojunk=False)
-    names = set(_list_names(ast.walk(former)))
-    return (
-        alike.quick_ratio() >= _ALIKE
-        and alike.ratio() >= _ALIKE
-        and code.knows(function, names)
-    )  # fmt: skip
-
-
-def _find_owner(code: _Code, node: ast.AST) -> str:
-    """The function that holds a node."""
-    return next(n for n, function in code.functions.items() if node in ast.walk(function))
+def _complete_call(former: _Found, one: _Found) -> Part | None:
+    """A call with what the former one had besides; None where that is nothing, or unknown."""
+    node, given = one.node, {keyword.arg for keyword in one.node.keywords}
+    more: list[ast.AST] = [k for k in former.node.keywords if k.arg and k.arg not in given]
+    more = [*former.node.args[len(node.args) :], *more] if not node.keywords else more
+    names = set(_list_names(n for part in more for n in ast.walk(part)))
+    alone = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
+    if not more or alone or not names <= one.known or not _name_callee(node):
+        return None
+    end = one.version.span(node)[1] - 1
+    comma = "" if one.version.data[:end].rstrip().endswith((b",", b"(")) else ", "
+    text = ", ".join(map(ast.unparse, more))
+    return Part(end, end, f"{comma}{text}".encode(), (), atomic=True)
 
 
 def _is_small(node: ast.stmt) -> bool:
@@ -261,7 +297,13 @@ def _is_small(node: ast.stmt) -> bool:
     return short and not node.orelse and isinstance(node.body[0], _SIMPLE | _ENDS)
 
 
-def _name_effect(node: ast.stmt) -> str:
+def _has_long_text(node: ast.AST) -> bool:
+    """Whether it has a literal of several lines, which other columns would change."""
+    texts = (n for n in ast.walk(node) if isinstance(n, _TEXTS))
+    return any(text.end_lineno != text.lineno for text in texts)
+
+
+def _name_effect(node: ast.AST) -> str:
     """What a statement does for others, by what it names; '' for what only sets a variable or ends.
 
     It sets or deletes an attribute or an item, calls, or asks or repeats something.
@@ -274,7 +316,7 @@ def _name_effect(node: ast.stmt) -> str:
         return ast.unparse(value.func) if isinstance(value, ast.Call) else ""
     targets = getattr(node, "targets", [getattr(node, "target", None)])
     shared = all(isinstance(one, ast.Attribute | ast.Subscript) for one in targets)
-    return ast.unparse(targets[0]) if shared else ""
+    return ast.unparse(targets[0]) if shared and targets else ""
 
 
 def _list_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -288,6 +330,7 @@ def _list_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield (node.asname or node.name).partition(".")[0]
 
 
-def _name_callee(node: ast.Call) -> str:
+def _name_callee(node: ast.AST) -> str:
     """The last name of what is called."""
-    return getattr(node.func, "attr", getattr(node.func, "id", ""))
+    called = node.func if isinstance(node, ast.Call) else None
+    return str(getattr(called, "attr", getattr(called, "id", "")))

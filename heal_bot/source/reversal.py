@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
-from heal_bot.source.lost_code import find_lost_code
+from heal_bot.source.lost_code import Change, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import (
@@ -34,7 +34,7 @@ class ReversedChange:
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
     `added` what it brought to the top of modules, with the path, `brought` the functions in that,
-    `versions` the paths and texts before and now. `constants` are those of
+    `versions` the files before, after and now. `constants` are those of
     each file that are gone.
     """
 
@@ -44,7 +44,7 @@ class ReversedChange:
     texts: Mapping[str, str]
     added: tuple[tuple[str, str], ...]
     brought: tuple[Target, ...] = ()
-    versions: tuple[tuple[str, str, str], ...] = ()
+    versions: tuple[Change, ...] = ()
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
@@ -207,7 +207,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     texts: dict[str, str] = {}
     added: list[tuple[str, str]] = []
     brought: list[Target] = []
-    versions: list[tuple[str, str, str]] = []
+    versions: list[Change] = []
     leaves = 0
     for file in files:
         if paths.is_test(file.path) or not file.path.endswith(".py"):
@@ -240,7 +240,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-        versions.append((file.path, before, now))
+        versions.append(Change(file.path, before, after, now))
     return ReversedChange(
         tuple(places),
         leaves,
@@ -255,10 +255,11 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
 
 def place_lost(change: ReversedChange) -> Iterator[tuple[Target, Part]]:
     """What a change lost as it moved code or wrote it anew, by the targets to have it again."""
-    texts = {path: now for path, _, now in change.versions}
+    texts = {one.path: one.now for one in change.versions}
+    targets = {path: functions.index_targets(path, text) for path, text in texts.items()}
+    starts = {path: line_starts(encode_lines(text)) for path, text in texts.items()}
     for path, part in find_lost_code(change.versions):
-        targets = functions.index_targets(path, texts[path])
-        yield from _placed(part, targets, line_starts(encode_lines(texts[path])))
+        yield from _placed(part, targets[path], starts[path])
 
 
 def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]:

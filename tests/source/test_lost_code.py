@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.source.lost_code import find_lost_code
+from heal_bot.source.lost_code import Change, find_lost_code
 
 POP = """
 def pop(box, key, *args):
@@ -36,7 +36,7 @@ def show(error, path, form):
 
 def _restore(files: dict[str, tuple[str, str]]) -> list[str]:
     """The texts with each part put back, the likeliest first."""
-    found = find_lost_code((path, *texts) for path, texts in files.items())
+    found = find_lost_code(Change(path, before, now, now) for path, (before, now) in files.items())
     texts = []
     for path, part in found:
         data = files[path][1].encode()
@@ -111,3 +111,56 @@ def test_a_condition_that_was_written_otherwise_as_it_moved_comes_back() -> None
 )  # fmt: skip
 def test_what_was_only_written_otherwise_is_not_added(before: str, now: str) -> None:
     assert not [text for text in _restore({"m.py": (before, now)}) if len(text) > len(now) + 5]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "wanted"),
+    [
+        ("def a(b, k):\n\tb.go()\n\tb.run(k)\n", "def a(b, k):\n\tif k:\n\t\tb.run(k)\n",
+         "def a(b, k):\n\tif k:\n\t\tb.go()\n\t\tb.run(k)\n"),
+        ("def a(b, k):\n    run(b)\n    return run(b, k=k)\n",
+         "def a(b, k):\n    run(b)\n    return [run(\n        b,\n    )]\n",
+         "def a(b, k):\n    run(b)\n    return [run(\n        b,\n    k=k)]\n"),
+        ("def a(b, k):\n    b.go(k)\n    return b.run(k)\n", "def a(b, k):\n    b.run(k)",
+         "def a(b, k):\n    b.run(k)\n    b.go(k)\n"),
+        ("def a(b, k):\n    if (b.x is k\n        and k.y):\n        return b.go(k)\n    return k\n",
+         "def a(b, k):\n    if b.x is k:\n        return b.go(k)\n    return 0\n",
+         "def a(b, k):\n    if b.x is k and k.y:\n        return b.go(k)\n    return 0\n"),
+    ],
+    ids=["tabs", "a comma at the end", "no line end", "a condition of two lines"],
+)  # fmt: skip
+def test_what_comes_back_parses_as_people_lay_out_code(before: str, now: str, wanted: str) -> None:
+    texts = _restore({"m.py": (before, now)})
+    assert wanted in texts
+    for text in texts:
+        compile(text, "m.py", "exec")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (POP, "def pop(box, key, *args):\n    return t'{box}'\n"),
+        (POP, f"def pop(box, key, *args):\n    return {'+'.join(['key'] * 1500)}\n"),
+        ("def a(b):\n    b.go()\n    b.run()\n",
+         "def a(b):\n    if b:\n        pass\n    elif b.x:\n        b.run()\n"),
+        ('def a(b):\n    b.go("""x\n  y""")\n    b.run()\n', "def a(b):\n    b.run()\n"),
+    ],
+    ids=["another Python", "a long sum", "an elif", "a text of two lines"],
+)  # fmt: skip
+def test_what_cannot_be_read_or_moved_is_left_out(before: str, now: str) -> None:
+    for text in _restore({"m.py": (before, now)}):
+        compile(text, "m.py", "exec")
+        assert '"""' not in text
+
+
+def test_what_a_later_commit_took_is_not_lost_by_this_one() -> None:
+    before = "def a(b):\n    b.go()\n    b.run()\n\n\ndef c(b):\n    b.clear()\n    b.run()\n"
+    after = before.replace("    b.go()\n", "")
+    now = after.replace("    b.clear()\n", "")
+    found = find_lost_code([Change("m.py", before, after, now)])
+    assert {part.before.strip() for _, part in found} == {b"b.go()"}
+
+
+def test_a_commit_of_many_functions_is_not_looked_through() -> None:
+    many = "".join(f"def f{n}(b):\n    b.go()\n    b.run({n})\n\n\n" for n in range(100))
+    assert _restore({"m.py": (many, many.replace("    b.go()\n", ""))}) == []
