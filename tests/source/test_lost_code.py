@@ -123,7 +123,7 @@ def test_what_was_only_written_otherwise_is_not_added(before: str, now: str) -> 
          "def a(b, k):\n    run(b)\n    return [run(\n        b,\n    k=k)]\n"),
         ("def a(b, k):\n    b.go(k)\n    return b.run(k)\n", "def a(b, k):\n    b.run(k)",
          "def a(b, k):\n    b.run(k)\n    b.go(k)\n"),
-        ("def a(b, k):\n    if (b.x is k\n        and k.y):\n        return b.go(k)\n    return k\n",
+        ("def a(b, k):\n    if (b.x is k\n     and k.y):\n        return b.go(k)\n    return k\n",
          "def a(b, k):\n    if b.x is k:\n        return b.go(k)\n    return 0\n",
          "def a(b, k):\n    if b.x is k and k.y:\n        return b.go(k)\n    return 0\n"),
     ],
