@@ -86,7 +86,7 @@ def heal(
             request, OutcomeStatus.REFUSED, "done", f"{request.actor} may not ask here", Report(())
         )
     tree = edges.workspace.checkout(run, request.base_sha)
-    report = _read(run, request, root, tree, edges.workspace.date_content(run, tree))
+    report = _read(run, request, root, tree, edges.workspace)
     left = _set_aside(run, request, report, tree, root)
     seen = left if isinstance(left, Outcome) else _reproduce(run, request, left, tree, edges)
     if isinstance(seen, Outcome):
@@ -295,14 +295,14 @@ def _locate_clusters(
     )
 
 
-def _read(run: Run, request: HealRequest, root: Path, tree: Tree, made: float) -> Report:
+def _read(run: Run, request: HealRequest, root: Path, tree: Tree, workspace: Workspace) -> Report:
     """The reports of the request as one; an empty one when there are none.
 
-    A path that a person typed may lie outside of the repository. `made` is since when its
-    files are as they are.
+    A path that a person typed may lie outside of the repository.
     """
     if not request.reports:
         return Report(())
+    made = workspace.date_content(run, tree)
     typed = request.trigger == "command"
     report = reader.read_reports(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:

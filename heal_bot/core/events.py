@@ -47,7 +47,7 @@ class Planned(Envelope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteFinished(Envelope):
-    """One sandboxed pytest run ended; `known` of those that failed are red without a patch too."""
+    """One sandboxed pytest run ended; `known` of its failures are red without a patch too."""
 
     stage: str
     purpose: str

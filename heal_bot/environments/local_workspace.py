@@ -60,8 +60,10 @@ class LocalWorkspace:
         made = self._date_commit(run, tree.sha)
         if tree.sha != ours.head:
             return made
-        files = (ours.source / self.folder / path for path in tree.paths())
-        changed = (file.lstat().st_mtime if os.path.lexists(file) else made for file in files)
+        try:
+            changed = [os.lstat(ours.source / self.folder / path).st_mtime for path in tree.paths()]
+        except OSError:
+            return made
         return min(made, max(changed, default=made))
 
     def commits(self, run: Run, good: str, bad: str) -> tuple[Commit, ...]:

@@ -97,6 +97,6 @@ class Places:
 
 
 def _is_assertion(target: Target) -> bool:
-    """Whether a function is an assertion of unittest's kind: what fails in it is told, not done."""
+    """Whether a function is an assertion method: it reports what fails, and is not at fault."""
     name = target.qualname.rpartition(".")[2]
     return bool(_ASSERTION.match(name) and _ASSERTS.search(target.source))

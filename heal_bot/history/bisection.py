@@ -67,10 +67,10 @@ def find_regressions(
 
 
 def list_passing_before(context: RunContext, good: str, failures: Sequence[Failure]) -> set[str]:
-    """The failing tests, changed by nobody since, that pass on the last commit before the source.
+    """The failing tests that pass before the commits under test, in the same environment.
 
-    That commit is `good`, where there is one. They run in the same environment; where no source
-    changed, nothing is asked.
+    They run on `good`, or else on the parent commit. Tests that were changed since are left out;
+    where no source file changed, none is run.
     """
     if not failures:
         return set()
@@ -264,7 +264,7 @@ class _Search:
                 f" passed {them}"
             )
         if any(t in self.passes for t in left):
-            return f"{they} passed before, and no single commit was shown to break them"
+            return f"{they} passed before, and no single commit was shown to break {them}"
         return f"{they} {fail} on every older commit that was tried"
 
 

@@ -37,13 +37,13 @@ def explain_meant(
 ) -> str:  # fmt: skip
     """Why a part of a commit that edits take back looks meant; '' for what looks like a slip.
 
-    A slip is a lost name, by the `kinds` of the failures, or one statement, of which `single` says
-    that it is one though it has an `if` around it. Nobody writes another
-    text, raises another exception, or adds a statement and nothing else (`whole`) by a slip; what
-    the commit brought for that statement alone would be `unused` without it; or the commit tells
-    somebody of the change. Two things count more: a title which says that nothing changes, and,
-    unless a docstring tells of it, a test of the commit that executes the part and passes with and
-    without it (`tested`), so that it is not what the commit means.
+    A slip is a lost name, by the `kinds` of the failures, or one statement; `single` says that it
+    is one although an `if` stands around it. Nobody writes another text, raises another exception,
+    or adds a statement and nothing else (`whole`) by a slip; what the commit brought for that
+    statement alone would be `unused` without it; or the commit tells somebody of the change. Two
+    things count more: a title which says that nothing changes, and, unless a docstring tells of it,
+    a test of the commit that executes the part and passes with and without it (`tested`), so that
+    it is not what the commit means.
     """
     code = [one for one in edits if one.target.kind != line_targets.KIND]
     files, title = regression.files, regression.title
@@ -194,9 +194,7 @@ def _list_values(source: str) -> set[str]:
 def _find_described(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
     """The function that edits change, itself or by a value it names, whose docstring is new; or ''.
 
-    One with other parameters than before has to be described anew whatever else it does. Of the
-    real intended changes in the street's `tune` half 6 of 28 have such a docstring, of its real
-    regressions 1 of 58.
+    A function with other parameters needs another docstring whatever else was changed in it.
     """
     for file in files:
         known = functions.read(file.path, file.before)

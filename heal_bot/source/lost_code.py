@@ -1,8 +1,8 @@
-"""What a commit lost as it moved code or wrote it anew, put back into what it wrote.
+"""What a commit lost as it moved or rewrote code, put back into what it wrote.
 
-To take such a commit back brings all of the former code with it. Here single statements,
-conditions and arguments of the former functions, which stand nowhere now, are put into the
-functions that the commit changed or brought.
+Taking such a commit back brings all of the former code with it. Here single statements, conditions
+and arguments of the former functions, which stand nowhere now, are put into the functions that the
+commit changed or added.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any
 
 from heal_bot.source import guard
+from heal_bot.source.bound_names import find_symbols, list_names
+from heal_bot.source.definitions import Function
 from heal_bot.source.tree_diff import Part, Version, name_statement
 
 # How many places are told; of a commit of more functions nothing is looked for.
@@ -25,18 +28,17 @@ _MOST = 300
 _FUNCTIONS = 60
 _COMPARED = 100
 _GAPS = 600
-# How much of two texts has to agree for one to stand for the other.
+# How much of two texts has to agree for one to stand for the other: difflib's own cutoff.
 _ALIKE = 0.6
 _LINES = 3
 _ENDS = ast.Return | ast.Raise | ast.Break | ast.Continue
 _SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Delete
 _TEXTS = ast.Constant | ast.JoinedStr
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNREADABLE = (guard.SourceRejected, SyntaxError, ValueError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileVersions:
     """A file before a commit, after it, and now."""
 
     path: str
@@ -51,7 +53,6 @@ class _Found:
 
     path: str
     version: Version
-    function: str
     node: Any
     text: str
     dump: str
@@ -60,10 +61,8 @@ class _Found:
     def stands_for(self, other: _Found) -> bool:
         """Whether this is much like another one, and its names are known there."""
         alike = SequenceMatcher(None, self.text, other.text, autojunk=False)
-        names = set(_list_names(ast.walk(self.node)))
-        return (
-            names <= other.known and alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE
-        )  # fmt: skip
+        known = find_symbols(self.text) <= other.known
+        return known and alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE
 
 
 @dataclass(slots=True)
@@ -76,23 +75,17 @@ class _Side:
     gaps: list[_Gap] = field(default_factory=list)
     functions: int = 0
 
-    def read(self, path: str, version: Version, functions: dict[str, _Function]) -> None:
+    def read(self, path: str, version: Version, functions: dict[str, Function]) -> None:
         """Take in the functions of a version."""
         self.functions += len(functions)
         top = _list_known(version.tree)
         for name, function in functions.items() if self.functions <= _FUNCTIONS else ():
-            known = top.union(_list_names(ast.walk(function)))
-            for node in ast.walk(function):
-                text = ast.unparse(node) if isinstance(node, ast.stmt | ast.expr) else ""
-                one = _Found(path, version, name, node, text, ast.dump(node), known)
-                if isinstance(node, ast.stmt) and node is not function:
-                    self.statements.append(one)
-                if isinstance(node, ast.Call):
-                    self.calls.append(one)
-                if isinstance(node, ast.If | ast.While):
-                    test = node.test
-                    texts = ast.unparse(test), ast.dump(test)
-                    self.tests.append(_Found(path, version, name, test, *texts, known))
+            known = top | find_symbols(ast.unparse(function))
+            make = partial(_make_found, path, version, known)
+            nodes = [*ast.walk(function)]
+            self.statements += (make(node) for node in nodes if isinstance(node, _SIMPLE))
+            self.calls += (make(node) for node in nodes if isinstance(node, ast.Call))
+            self.tests += (make(n.test) for n in nodes if isinstance(n, ast.If | ast.While))
             for block in _list_blocks(function):
                 dumps = ["", *map(ast.dump, block), ""]
                 self.gaps += (
@@ -114,7 +107,11 @@ class _Gap:
     known: frozenset[str]
 
 
-def find_lost_code(changes: Iterable[Change]) -> tuple[tuple[str, Part], ...]:
+def _make_found(path: str, version: Version, known: frozenset[str], node: ast.AST) -> _Found:
+    return _Found(path, version, node, ast.unparse(node), ast.dump(node), known)
+
+
+def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], ...]:
     """The parts by their paths, the likeliest first; files that do not parse have none."""
     old, new = _Side(), _Side()
     for one in changes:
@@ -135,14 +132,14 @@ def find_lost_code(changes: Iterable[Change]) -> tuple[tuple[str, Part], ...]:
     return ()
 
 
-def _list_functions(tree: ast.AST) -> dict[str, _Function]:
+def _list_functions(tree: ast.AST) -> dict[str, Function]:
     """The functions of a module and of its classes, by their names and how often these came."""
-    found: dict[str, _Function] = {}
+    found: dict[str, Function] = {}
     seen: Counter[str] = Counter()
 
     def visit(tree: ast.AST, prefix: str) -> None:
         for node in ast.iter_child_nodes(tree):
-            if isinstance(node, _Function):
+            if isinstance(node, Function):
                 name = f"{prefix}{node.name}"
                 found[f"{name} {seen[name]}"] = node
                 seen[name] += 1
@@ -153,7 +150,7 @@ def _list_functions(tree: ast.AST) -> dict[str, _Function]:
     return found
 
 
-def _list_blocks(function: _Function) -> Iterator[list[ast.stmt]]:
+def _list_blocks(function: Function) -> Iterator[list[ast.stmt]]:
     """The blocks of statements in a function."""
     for node in ast.walk(function):
         for name in ("body", "orelse", "finalbody"):
@@ -166,23 +163,20 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
     return ast.dump(one) == ast.dump(other)
 
 
-def _select_changed(
-    some: dict[str, _Function], others: dict[str, _Function]
-) -> dict[str, _Function]:
+def _select_changed(some: dict[str, Function], others: dict[str, Function]) -> dict[str, Function]:
     """Those functions that are not the same in the other version."""
     return {n: node for n, node in some.items() if n not in others or not _same(others[n], node)}
 
 
 def _list_known(tree: ast.Module) -> frozenset[str]:
     """The names that mean something in each function of a module."""
-    top = [n for one in tree.body if not isinstance(one, _Function) for n in ast.walk(one)]
-    defined = (getattr(node, "name", "") for node in tree.body)
-    return frozenset((*defined, *dir(builtins), *_list_names(top)))
+    top = (n for one in tree.body for n in ([one] if isinstance(one, Function) else ast.walk(one)))
+    return frozenset((*dir(builtins), *(name for node in top for name in list_names(node))))
 
 
 def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]]]:
     """Lost statements in the gaps of blocks; those between their former neighbours come first."""
-    kept = {_name_effect(one.node) for one in new.statements}
+    kept = {_name_effect(gap.block[gap.at]) for gap in new.gaps if gap.at < len(gap.block)}
     lost = [
         gap for gap in old.gaps
         if gap.at < len(gap.block) and _is_small(node := gap.block[gap.at])
@@ -191,7 +185,7 @@ def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]
     ranked = []
     for gap in lost:
         node = gap.block[gap.at]
-        names = set(_list_names(ast.walk(node)))
+        names = find_symbols(ast.unparse(node))
         after = ast.dump(gap.block[gap.at + 1]) if gap.at + 1 < len(gap.block) else ""
         near = (gap.beside[0], after)
         for place in new.gaps[:_GAPS]:
@@ -235,8 +229,8 @@ def _replace_alike(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
     """Lost statements and conditions in the place of new ones that are much like them."""
     for lost, here in ((old.statements, new.statements), (old.tests, new.tests)):
         kept, known = {one.dump for one in here}, {one.dump for one in lost}
-        gone = [o for o in lost if o.dump not in kept and _is_replaceable(o.node)][:_COMPARED]
-        come = [o for o in here if o.dump not in known and _is_replaceable(o.node)][:_COMPARED]
+        gone = [o for o in lost if o.dump not in kept and not _has_long_text(o.node)][:_COMPARED]
+        come = [o for o in here if o.dump not in known and not _has_long_text(o.node)][:_COMPARED]
         for one in come:
             for former in gone:
                 same = name_statement(former.node) == name_statement(one.node)
@@ -245,10 +239,6 @@ def _replace_alike(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
                     part = _replace_statement(former, one) if whole else _replace_test(former, one)
                     if part:
                         yield one.path, part
-
-
-def _is_replaceable(node: ast.AST) -> bool:
-    return isinstance(node, _SIMPLE | ast.expr) and not _has_long_text(node)
 
 
 def _replace_statement(former: _Found, one: _Found) -> Part | None:
@@ -279,13 +269,13 @@ def _complete_call(former: _Found, one: _Found) -> Part | None:
     node, given = one.node, {keyword.arg for keyword in one.node.keywords}
     more: list[ast.AST] = [k for k in former.node.keywords if k.arg and k.arg not in given]
     more = [*former.node.args[len(node.args) :], *more] if not node.keywords else more
-    names = set(_list_names(n for part in more for n in ast.walk(part)))
+    text = ", ".join(map(ast.unparse, more))
     alone = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
-    if not more or alone or not names <= one.known or not _name_callee(node):
+    known = find_symbols(f"f({text})") <= {*one.known, "f"}
+    if not more or alone or not known or not _name_callee(node):
         return None
     end = one.version.span(node)[1] - 1
     comma = "" if one.version.data[:end].rstrip().endswith((b",", b"(")) else ", "
-    text = ", ".join(map(ast.unparse, more))
     return Part(end, end, f"{comma}{text}".encode(), (), atomic=True)
 
 
@@ -317,17 +307,6 @@ def _name_effect(node: ast.AST) -> str:
     targets = getattr(node, "targets", [getattr(node, "target", None)])
     shared = all(isinstance(one, ast.Attribute | ast.Subscript) for one in targets)
     return ast.unparse(targets[0]) if shared and targets else ""
-
-
-def _list_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The names of variables among nodes."""
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
 
 
 def _name_callee(node: ast.AST) -> str:

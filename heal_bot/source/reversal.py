@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
-from heal_bot.source.lost_code import Change, find_lost_code
+from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import (
@@ -34,8 +34,7 @@ class ReversedChange:
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
     `added` what it brought to the top of modules, with the path, `brought` the functions in that,
-    `versions` the files before, after and now. `constants` are those of
-    each file that are gone.
+    `versions` the files before, after and now. `constants` are those of each file that are gone.
     """
 
     places: tuple[tuple[Target, Part], ...]
@@ -44,7 +43,7 @@ class ReversedChange:
     texts: Mapping[str, str]
     added: tuple[tuple[str, str], ...]
     brought: tuple[Target, ...] = ()
-    versions: tuple[Change, ...] = ()
+    versions: tuple[FileVersions, ...] = ()
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
@@ -207,7 +206,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     texts: dict[str, str] = {}
     added: list[tuple[str, str]] = []
     brought: list[Target] = []
-    versions: list[Change] = []
+    versions: list[FileVersions] = []
     leaves = 0
     for file in files:
         if paths.is_test(file.path) or not file.path.endswith(".py"):
@@ -240,7 +239,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         starts = line_starts(encode_lines(now))
         for part in compare_versions(before, after, now):
             places.extend(_placed(part, targets, starts))
-        versions.append(Change(file.path, before, after, now))
+        versions.append(FileVersions(file.path, before, after, now))
     return ReversedChange(
         tuple(places),
         leaves,
@@ -254,10 +253,9 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
 
 
 def place_lost(change: ReversedChange) -> Iterator[tuple[Target, Part]]:
-    """What a change lost as it moved code or wrote it anew, by the targets to have it again."""
-    texts = {one.path: one.now for one in change.versions}
-    targets = {path: functions.index_targets(path, text) for path, text in texts.items()}
-    starts = {path: line_starts(encode_lines(text)) for path, text in texts.items()}
+    """What a change lost as it moved or rewrote code, by the targets to have it again."""
+    targets = {path: functions.index_targets(path, text) for path, text in change.texts.items()}
+    starts = {path: line_starts(encode_lines(text)) for path, text in change.texts.items()}
     for path, part in find_lost_code(change.versions):
         yield from _placed(part, targets[path], starts[path])
 

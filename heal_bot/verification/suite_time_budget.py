@@ -61,9 +61,10 @@ def plan_suite(context: RunContext, report: Report, failing: tuple[str, ...] = (
     run, tree, env = context.run, context.tree, context.env
     if report.passed and _count_written(tree) > _PARTIAL * _count_reported(report):
         collection = context.runner.collect(run, tree, env)
-        message = f"the report has {_count_reported(report)} of {len(collection.tests)} tests"
-        run.emit(Noted(stage="verify", message=message))
-        return SuitePlan(collection, None, plan(run, _average(report) * len(collection.tests)))
+        known, all_ = _count_reported(report), len(collection.tests)
+        if known < all_:
+            run.emit(Noted(stage="verify", message=f"the report has {known} of {all_} tests"))
+        return SuitePlan(collection, None, plan(run, _average(report) * max(known, all_)))
     fits = plan(run, report.hints.seconds)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
         return SuitePlan(context.runner.collect(run, tree, env), None, fits)

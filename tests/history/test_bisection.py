@@ -169,7 +169,7 @@ def test_a_commit_that_is_proved_stays_so_where_another_cannot_be(git: Git, tmp_
         (["b=passed", "b=passed\na=failed"], "cannot be run on older commits"),
         (["a=failed", "a=failed\n# x"], "fails on every older commit that was tried"),
         (["a=failed"], "no earlier commit is here"),
-        (["a=passed", "", "# x", "a=failed"], "no single commit was shown to break them"),
+        (["a=passed", "", "# x", "a=failed"], "no single commit was shown to break it"),
     ],
     ids=["a new test", "never green", "a root commit", "red commits in between"],
 )

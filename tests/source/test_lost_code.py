@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.source.lost_code import Change, find_lost_code
+from heal_bot.source.lost_code import FileVersions, find_lost_code
 
 POP = """
 def pop(box, key, *args):
@@ -36,7 +36,9 @@ def show(error, path, form):
 
 def _restore(files: dict[str, tuple[str, str]]) -> list[str]:
     """The texts with each part put back, the likeliest first."""
-    found = find_lost_code(Change(path, before, now, now) for path, (before, now) in files.items())
+    found = find_lost_code(
+        FileVersions(path, before, now, now) for path, (before, now) in files.items()
+    )
     texts = []
     for path, part in found:
         data = files[path][1].encode()
@@ -157,7 +159,7 @@ def test_what_a_later_commit_took_is_not_lost_by_this_one() -> None:
     before = "def a(b):\n    b.go()\n    b.run()\n\n\ndef c(b):\n    b.clear()\n    b.run()\n"
     after = before.replace("    b.go()\n", "")
     now = after.replace("    b.clear()\n", "")
-    found = find_lost_code([Change("m.py", before, after, now)])
+    found = find_lost_code([FileVersions("m.py", before, after, now)])
     assert {part.before.strip() for _, part in found} == {b"b.go()"}
 
 

@@ -162,7 +162,7 @@ class _Search:
         return smaller or ({pieces} if together else set())
 
     def restored(self) -> list[Pieces]:
-        """What the commit lost where it moved code or wrote it anew, if that alone passes.
+        """What the commit lost while it moved or rewrote code, if that alone passes.
 
         Of one lost text the likeliest place.
         """
