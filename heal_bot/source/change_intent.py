@@ -58,7 +58,7 @@ def explain_meant(
         return said
     if same:
         return ""
-    if not single and not _is_one_statement(code):
+    if not single and not is_one_statement(code):
         return "it takes back more than one statement"
     if unused:
         return "something that the commit brought for it would be left unused"
@@ -94,8 +94,9 @@ def list_added_lines(file: ChangedFile) -> Iterator[str]:
     yield from Counter(file.after.decode(errors="replace").splitlines()) - known
 
 
-def _is_one_statement(code: Sequence[Edit]) -> bool:
+def is_one_statement(edits: Sequence[Edit]) -> bool:
     """Whether edits change, add or drop one statement and no more, or none at all."""
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
     changed = [
         (b - a, d - c)
         for one in code

@@ -238,11 +238,10 @@ class _Search:
         )
 
     def is_rewrite(self, pieces: Pieces) -> bool:
-        """Whether what is put back looks meant for no word of the commit, but for its size."""
-        code = self.change.put_back(pieces)
-        return bool(self.explain_meant(pieces)) and not change_intent.find_told(
-            code, self.regression
-        )
+        """Whether what is put back is more than a slip, and the commit tells nobody of it."""
+        edits = self.change.put_back(pieces)
+        slip = change_intent.is_one_statement(edits)
+        return not slip and not change_intent.find_told(edits, self.regression)
 
     def is_tested(self, pieces: Pieces) -> bool:
         """Whether a test that the commit brought, and that passes, executes what is put back."""
