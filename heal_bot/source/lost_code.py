@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from heal_bot.source import guard
-from heal_bot.source.bound_names import find_symbols, list_names
+from heal_bot.source.bound_names import find_globals, find_symbols, list_names
 from heal_bot.source.definitions import Function
 from heal_bot.source.tree_diff import Part, Version, name_statement
 
@@ -61,8 +61,8 @@ class _Found:
     def stands_for(self, other: _Found) -> bool:
         """Whether this is much like another one, and its names are known there."""
         alike = SequenceMatcher(None, self.text, other.text, autojunk=False)
-        known = find_symbols(self.text) <= other.known
-        return known and alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE
+        much = alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE
+        return much and _is_known(self.text, other.known)
 
 
 @dataclass(slots=True)
@@ -184,12 +184,11 @@ def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]
     ][:_COMPARED]  # fmt: skip
     ranked = []
     for gap in lost:
-        node = gap.block[gap.at]
-        names = find_symbols(ast.unparse(node))
+        names = find_globals(ast.unparse(gap.block[gap.at]))
         after = ast.dump(gap.block[gap.at + 1]) if gap.at + 1 < len(gap.block) else ""
         near = (gap.beside[0], after)
         for place in new.gaps[:_GAPS]:
-            if names <= place.known:
+            if names is not None and names <= place.known:
                 sides = sum(bool(a) and a == b for a, b in zip(near, place.beside, strict=True))
                 ranked.append((2 * sides + (gap.function == place.function), gap, place))
     ranked.sort(key=lambda one: -one[0])
@@ -271,12 +270,18 @@ def _complete_call(former: _Found, one: _Found) -> Part | None:
     more = [*former.node.args[len(node.args) :], *more] if not node.keywords else more
     text = ", ".join(map(ast.unparse, more))
     alone = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
-    known = find_symbols(f"f({text})") <= {*one.known, "f"}
+    known = _is_known(f"print({text})", one.known)
     if not more or alone or not known or not _name_callee(node):
         return None
     end = one.version.span(node)[1] - 1
     comma = "" if one.version.data[:end].rstrip().endswith((b",", b"(")) else ", "
     return Part(end, end, f"{comma}{text}".encode(), (), atomic=True)
+
+
+def _is_known(text: str, known: frozenset[str]) -> bool:
+    """Whether the names that code takes from around it are known there."""
+    names = find_globals(text)
+    return names is not None and names <= known
 
 
 def _is_small(node: ast.stmt) -> bool:

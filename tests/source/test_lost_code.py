@@ -17,7 +17,7 @@ def pop(box, key, *args):
 NAMES = """
 def name(attr):
     if isinstance(attr, tuple):
-        attr = "_".join(attr)
+        attr = "_".join([str(x) for x in attr])
     out = "".join(c for c in attr if c in LETTERS)
     return out or "x"
 
@@ -59,10 +59,12 @@ def pop(box, key, *args):
 
 
 def test_a_branch_that_is_lost_as_code_moves_comes_back_where_its_names_are_known() -> None:
-    moved = NAMES.replace('    if isinstance(attr, tuple):\n        attr = "_".join(attr)\n', "")
+    moved = NAMES.replace(
+        '    if isinstance(attr, tuple):\n        attr = "_".join([str(x) for x in attr])\n', ""
+    )
     now = "from names import name as to_name\n\n\ndef name(attr):\n    return to_name(attr)\n"
     texts = _restore({"m.py": (NAMES, now), "names.py": ("", moved)})
-    lost = '    if isinstance(attr, tuple):\n        attr = "_".join(attr)\n'
+    lost = '    if isinstance(attr, tuple):\n        attr = "_".join([str(x) for x in attr])\n'
     assert now.replace("    return", f"{lost}    return") in texts[:4]
     assert moved.replace("    out", f"{lost}    out") in texts[:4]
 

@@ -171,7 +171,7 @@ class _Search:
         self.lost = tuple(one for one in lost if self.change.put_back((one,)) not in known)
         found: dict[bytes, Pieces] = {}
         for pieces in self.passing([(one,) for one in self.lost]):
-            found.setdefault(pieces[0][1].before.strip(), pieces)
+            found.setdefault(b" ".join(pieces[0][1].before.split()), pieces)
         return list(found.values())
 
     def unmix(self, pieces: Pieces) -> Pieces:
