@@ -26,6 +26,7 @@ from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import change_intent, line_targets, patch_policy
 from heal_bot.source.reversal import ReversedChange, brought_tests, place_lost, survey_change
+from heal_bot.source.similar_changes import Outline, outline_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -311,6 +312,30 @@ class _Search:
         ]
         return broken[0] if broken and all(broken) else ""
 
+    def list_same(self, pieces: Pieces) -> list[str]:
+        """The lines where the commit changed as these parts did, and that stay as they are.
+
+        A slip made twice can be reached by tests only once.
+        """
+        wanted = self.outline(pieces) - {((), ())}
+        lines = {(t, n) for t, part in pieces for c in part.cuts() for n in _list_lines(t, c)}
+        others = [
+            (target, inner, _list_lines(target, inner))
+            for target, part in self.change.places[:_WIDTH] if wanted
+            for inner in _statements(part) if inner.start >= 0
+        ]  # fmt: skip
+        return list(dict.fromkeys(
+            f"{target.path}:{where[0]}"
+            for target, part, where in others
+            if lines.isdisjoint((target, line) for line in where)
+            and wanted & self.outline(((target, part),))
+        ))  # fmt: skip
+
+    def outline(self, pieces: Pieces) -> set[Outline]:
+        """What parts change in each function."""
+        edits = self.change.put_back(pieces)
+        return {outline_change(one) for one in edits if one.target.kind != line_targets.KIND}
+
     def candidate(self, pieces: Pieces) -> Candidate:
         """The change that puts parts back."""
         whole = self.change.is_whole(pieces)
@@ -333,6 +358,8 @@ class _Search:
         said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
         left = ", ".join(f"`{name}`" for name in self.change.list_unused(pieces))
         unused = (f"leaves {left} unused in its file",) if left else ()
-        attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said), *unused))
+        same = ", ".join(self.list_same(pieces)[:_RIVALS])
+        alike = (f"the commit made the same change at {same}, and that stays",) if same else ()
+        attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said), *unused, *alike))
         self.ledger.weigh([attempt])
         return attempt

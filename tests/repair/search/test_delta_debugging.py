@@ -491,6 +491,43 @@ def test_a_helper_that_is_left_unused_is_named(tmp_path: Path) -> None:
     assert attempt.doubts[1:] == ("leaves `_more` unused in its file",)
 
 
+QUOTES = """def quotes(first, last):
+    if not first.strip():
+        raise ValueError("first")
+    if last is None:
+        last = first
+    elif not last.strip():
+        raise ValueError("last")
+    return first + last
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("    elif not last.strip():\n", "    else:\n        last = last.strip()\n", "m.py:8"),
+        ("    elif not last.strip():\n", "    elif not last.lower():\n", ""),
+    ],
+    ids=["the same change", "another change"],
+)
+def test_the_same_change_made_elsewhere_is_a_doubt(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    after = QUOTES.replace(
+        "    if not first.strip():\n", "    first = first.strip()\n    if not first:\n"
+    )
+    then = "        if not last:\n            raise" if "else" in new else "        raise"
+    after = after.replace(f"{old}        raise", f"{new}{then}")
+
+    def keeps(m: dict[str, Any]) -> bool:
+        return bool(m["quotes"](" a", None) == " a a")
+
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, keeps, before=QUOTES, title="Tidy")
+    assert "first = " not in texts[0].replace("last = first", "")
+    doubt = f"the commit made the same change at {said}, and that stays"
+    assert attempt.doubts[1:] == ((doubt,) if said else ())
+
+
 def test_what_was_put_back_for_another_cause_counts_for_that_one_alone(tmp_path: Path) -> None:
     after = BEFORE.replace("min(n, high)", "min(n, low)").replace("r ** 2", "r * 2")
 

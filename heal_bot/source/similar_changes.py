@@ -1,0 +1,49 @@
+"""Edits that make the same change to other names."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from heal_bot.core.model import Edit
+from heal_bot.source import guard
+
+Outline = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def outline_change(edit: Edit) -> Outline:
+    """The statements and conditions that an edit takes and brings, with numbers for their names.
+
+    Nothing of an edit that only gives things other names.
+    """
+    old, new = (Counter(_list_code(text)) for text in (edit.target.source, edit.new_source))
+    gone, come = (
+        tuple(sorted(map(_number_names, counts.elements()))) for counts in (old - new, new - old)
+    )
+    return ((), ()) if gone == come else (gone, come)
+
+
+def _list_code(source: str) -> list[str]:
+    """The simple statements of a source, and what its `if`s and loops ask."""
+    found = []
+    for node in ast.walk(guard.parse_part(source)):
+        if isinstance(node, ast.If | ast.While):
+            found.append(ast.unparse(node.test))
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            found.append(ast.unparse(node.iter))
+        elif isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            found.append(ast.unparse(node))
+    return found
+
+
+def _number_names(code: str) -> str:
+    """Code in which variables and attributes are numbers; what is called keeps its name."""
+    tree = ast.parse(code)
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    numbers: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and id(node) not in called:
+            node.id = numbers.setdefault(node.id, f"_{len(numbers)}")
+        elif isinstance(node, ast.Attribute) and id(node) not in called:
+            node.attr = numbers.setdefault(node.attr, f"_{len(numbers)}")
+    return ast.unparse(tree)
