@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets, paths
+from heal_bot.source.bound_names import list_names
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.renamed_variables import follow_renames
@@ -223,6 +224,9 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
             broken = [*_list_broken(tree, file)]
             places.extend(broken)
             leaves += len(broken) or 1
+            if not file.after:
+                text = file.before.decode(errors="replace")
+                versions.append(FileVersions(file.path, text, "", ""))
             continue
         texts[file.path] = now
         known = {target.qualname for target in functions.read(file.path, file.before)}
@@ -310,9 +314,11 @@ def _list_unused(source: str) -> set[str]:
 
 
 def _lost_imports(before: str, now: str) -> tuple[str, ...]:
-    """The imports of a module that it has no more, one name a line."""
-    old, new = (set(_import_lines(guard.parse(text))) for text in (before, now))
-    return tuple(sorted(old - new))
+    """The imports of a module that it has no more, one name a line, nor defines what they bound."""
+    was, tree = guard.parse(before), guard.parse(now)
+    defined = {name for node in tree.body for name in list_names(node)}
+    lost = set(_import_lines(was)) - set(_import_lines(tree))
+    return tuple(sorted(line for line in lost if defined.isdisjoint(_bound(line))))
 
 
 def _index_imports(path: str, text: str) -> Iterator[Target]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -610,6 +611,20 @@ JOIN = """def name(parts):
     text = text.lower()
     return text or "x"
 """
+
+
+def test_what_was_lost_between_files_comes_back_where_the_first_is_gone(tmp_path: Path) -> None:
+    gone = ChangedFile("old.py", JOIN.encode(), b"")
+    branch = '    if isinstance(parts, tuple):\n        parts = "_".join(parts)\n'
+    before, after = "from old import name\n", JOIN.replace(branch, "")
+
+    def names(m: dict[str, Any]) -> bool:
+        with contextlib.suppress(AttributeError):
+            return bool(m["name"](("a", "b")) == "a_b")
+        return False
+
+    found, texts, _, _ = _reversals(tmp_path, after, names, before=before, tests=(gone,))
+    assert (texts, found[0].lacks) == ([JOIN], None)
 
 
 def test_a_branch_that_a_commit_lost_as_it_moved_code_comes_back_alone(tmp_path: Path) -> None:
