@@ -148,6 +148,30 @@ class Version:
         start, end = _line(node) - 1, _line(node.body[0]) - 1  # type: ignore[attr-defined]
         return (self.starts[start], self.starts[end]) if start < end else None
 
+    def branches(self, chain: list[_Node], first: int, end: int) -> tuple[int, int]:
+        """Where some branches of an `if` stand: their lines, or of the first ones up to an `if`."""
+        if first:
+            ends = [self.starts[_end(chain[at - 1].body[-1])] for at in (first, end)]
+        else:
+            begins = [self.span(chain[at])[0] for at in (first, end)]
+            ends = [at + 2 * self.data.startswith(b"el", at) for at in begins]
+        return ends[0], ends[1]
+
+
+def _list_branches(node: _Node) -> Iterator[_Node]:
+    """An `if`, and each that stands in its `else` alone; any other statement alone."""
+    yield node
+    inner = node.orelse if isinstance(node, ast.If) else []
+    if len(inner) == 1 and isinstance(inner[0], ast.If):
+        yield from _list_branches(inner[0])
+
+
+def _join_branches(chain: Sequence[_Node], last: list[_Node]) -> list[_Node]:
+    """The `if` of some branches, with what its `else` has."""
+    for node in reversed(chain):
+        last = [ast.If(node.test, node.body, last)]
+    return last
+
 
 def _line(node: _Node) -> int:
     """The first line of a statement, with its decorators."""
@@ -201,12 +225,35 @@ class _TreeChange:
         if ast.dump(one) == ast.dump(other):
             return []
         whole = self._rewritten(old, new, a, a + 1, c, c + 1)
-        inner = self._inside(one, other)
+        inner = self._branches(one, new, c) or self._inside(one, other)
         if whole and inner:
             return [replace(whole[0], parts=tuple(inner), atomic=False)]
         if whole:
             return [replace(whole[0], parts=tuple(self._expressions(one, other)))]
         return inner
+
+    def _branches(self, one: _Node, block: list[_Node], at: int) -> list[Part]:
+        """The branches that one `if` has and the other has not, and what differs in the rest.
+
+        None where one of them has an `else` and the other does not.
+        """
+        old, new = ([*_list_branches(node)] for node in (one, block[at]))
+        if len(old) == len(new) or bool(old[-1].orelse) != bool(new[-1].orelse):
+            return []
+        found: list[Part] = []
+        tests = ([ast.dump(node.test) for node in nodes] for nodes in (old, new))
+        for tag, a, b, c, d in align(*tests):
+            if tag == "equal":
+                for left, right in zip(old[a:b], new[c:d], strict=True):
+                    found += self.compare_blocks(left.body, right.body)
+            elif not a and (b == len(old) or d == len(new)):
+                return []
+            else:
+                there, here = self.old.branches(old, a, b), self.new.branches(new, c, d)
+                chain = _join_branches([*new[:c], *old[a:b], *new[d:]], new[-1].orelse)
+                swap = (block, slice(at, at + 1), chain)
+                found += self._sound(here, self.old.data[slice(*there)], [swap])
+        return [*found, *self.compare_blocks(old[-1].orelse, new[-1].orelse)]
 
     def _inside(self, one: _Node, other: _Node) -> list[Part]:
         """The header and the blocks of a compound statement, where it has the same blocks."""

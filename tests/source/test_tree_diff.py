@@ -60,6 +60,40 @@ def test_a_change_is_put_back_whole_by_its_one_part(before: str, after: str) -> 
     assert (depth, text.rstrip("\n")) == (0, before.rstrip("\n"))
 
 
+CHAIN = """def f(a):
+    x = 1
+    if a == 1:
+        x = 2
+    elif a == 2:  # two
+        x = 3
+        x += a
+    # Three.
+    elif a == 3:
+        x = 4
+{}    return x
+"""
+
+
+@pytest.mark.parametrize("last", ["", "    else:\n        x = 5\n"], ids=["no else", "an else"])
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("    if a == 1:\n        x = 2\n    elif a == 2", "    if a == 2", "x = 4"),
+        ("    elif a == 2:  # two\n        x = 3\n        x += a\n", "", "x = 4"),
+        ("    # Three.\n    elif a == 3:\n        x = 4\n", "", "x = 2"),
+    ],
+    ids=["the first", "between", "the last"],
+)
+def test_a_branch_of_a_chain_is_put_back_and_taken_out_alone(
+    old: str, new: str, kept: str, last: str
+) -> None:
+    chain = CHAIN.format(last)
+    fewer = chain.replace(old, new)
+    for before, after in ((chain, fewer), (fewer, chain)):
+        texts = [text for _, text in _put_back(before.replace(kept, "x = 0"), after)]
+        assert before in texts
+
+
 def test_hunks_hold_statements_and_these_hold_expressions() -> None:
     before = "def f(a):\n    x = g(a, 1)\n    y = 2\n    return x + y\n"
     after = "def f(a):\n    x = g(2, a)\n    y = 2\n    return x - y\n"
