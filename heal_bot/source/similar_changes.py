@@ -1,4 +1,4 @@
-"""Edits that make the same change to other names."""
+"""What edits take and bring, statement by statement, and which of them make the same change."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter
 from heal_bot.core.model import Edit
 from heal_bot.source import guard
 
+_ACTS = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete | ast.Expr
 Outline = tuple[tuple[str, ...], tuple[str, ...]]
 
 
@@ -23,14 +24,18 @@ def outline_change(edit: Edit) -> Outline:
     return ((), ()) if gone == come else (gone, come)
 
 
+def acts(edit: Edit) -> bool:
+    """Whether an edit brings a statement that sets, deletes or calls, and does not end there."""
+    return any(isinstance(ast.parse(code).body[0], _ACTS) for code in outline_change(edit)[1])
+
+
 def _list_code(source: str) -> list[str]:
-    """The simple statements of a source, and what its `if`s and loops ask."""
+    """The simple statements of a source, and its `if`s and loops without what is in them."""
     found = []
     for node in ast.walk(guard.parse_part(source)):
-        if isinstance(node, ast.If | ast.While):
-            found.append(ast.unparse(node.test))
-        elif isinstance(node, ast.For | ast.AsyncFor):
-            found.append(ast.unparse(node.iter))
+        if isinstance(node, ast.If | ast.While | ast.For | ast.AsyncFor):
+            node.body, node.orelse = [ast.Pass()], []
+            found.append(ast.unparse(node))
         elif isinstance(node, ast.stmt) and not hasattr(node, "body"):
             found.append(ast.unparse(node))
     return found

@@ -26,7 +26,7 @@ from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import change_intent, line_targets, patch_policy
 from heal_bot.source.reversal import ReversedChange, brought_tests, place_lost, survey_change
-from heal_bot.source.similar_changes import Outline, outline_change
+from heal_bot.source.similar_changes import Outline, acts, outline_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -186,6 +186,7 @@ class _Search:
             for one in self.change.put_back(pieces)
             if brought & _list_words(one.target.source) & _list_words(one.new_source)
             and one.new_source.count("\n") > one.target.source.count("\n") + 1
+            and acts(one)
         }
         wider = (
             *(one for one in pieces if one[0] not in mixed),

@@ -674,6 +674,38 @@ def test_former_code_never_stands_beside_the_call_that_was_made_of_it(tmp_path: 
     assert texts == [before + helper]
 
 
+def test_a_branch_that_does_nothing_comes_back_beside_a_call_of_what_was_brought(
+    tmp_path: Path,
+) -> None:
+    before = """def show(n):
+    if n is None:
+        # Nothing to show.
+        pass
+    elif n < 0:
+        n = -n
+    return n
+"""
+    after = """def show(n):
+    if n < 0:
+        n = _turn(n)
+    return n
+
+
+def _turn(n):
+    return -n
+"""
+
+    def shows(m: dict[str, Any]) -> bool:
+        with contextlib.suppress(TypeError):
+            return m["show"](None) is None
+        return False
+
+    _, texts, *_ = _reversals(tmp_path, after, shows, before=before, title="Share it")
+    assert texts == [
+        before.replace("n = -n", "n = _turn(n)") + after[after.index("\n\n\ndef") :][1:]
+    ]
+
+
 def test_what_uses_a_function_that_a_commit_brought_goes_back_at_each_place(tmp_path: Path) -> None:
     use = "def {}(n):\n    return {}(n)\n\n\n"
     before = "def key(n):\n    return n\n\n\n" + use.format("a", "key") + use.format("b", "key")
